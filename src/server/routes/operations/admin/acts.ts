@@ -1,38 +1,43 @@
 import type { Context as HonoContext } from 'hono'
 import { AppError } from '../../../../domain/error.ts'
 import { PLANS, type PlanType, TRIAL_MINUTES } from '../../../../domain/money/plan.ts'
+import * as catalog from '../../../fleet/catalog.ts'
+import * as groups from '../../../fleet/line/groups.ts'
+import { addPlaces as addPlacesToFleet, drainPlace, resumePlace, retirePlace } from '../../../fleet/places.ts'
 import { type AppEnv, signedIn } from '../../../http/app-env.ts'
 import { answer } from '../../../http/reply.ts'
-import * as verbs from '../../../operations/acts.ts'
+import * as fleet from '../../../operations/fleet-acts.ts'
+import { confirmPassword, handOf, type Operator, once, type Why } from '../../../operations/operator.ts'
+import * as person from '../../../operations/person-acts.ts'
 import { ownPagePath } from './own-page.ts'
 
 type C = HonoContext<AppEnv>
-type Why = verbs.Why
+const operatorOf = (c: C): Operator => ({ ctx: c.var.ctx, admin: signedIn(c).user })
 
-const operatorOf = (c: C): verbs.Operator => ({ ctx: c.var.ctx, admin: signedIn(c).user })
+const handFor = (c: C, why: Why) => handOf(operatorOf(c), why)
 
 export async function confirm(c: C, to: string, password: string): Promise<Response> {
-  await verbs.confirmPassword(operatorOf(c), signedIn(c).id, password)
+  await confirmPassword(operatorOf(c), signedIn(c).id, password)
   return answer(c, { message: 'You can act for 15 minutes.' }, { to: ownPagePath(to) })
 }
 
 export async function stopRun(c: C, runId: string, why: Why): Promise<Response> {
-  await verbs.once(verbs.forceStop(operatorOf(c), runId, why))
+  await once(fleet.forceStop(operatorOf(c), runId, why))
   return answer(c, { message: 'We are stopping the server.' })
 }
 
 export async function endInstance(c: C, { instance, ...why }: Why & { instance: string }): Promise<Response> {
-  await verbs.once(verbs.endInstance(operatorOf(c), instance.trim(), why))
+  await once(fleet.endInstance(operatorOf(c), instance.trim(), why))
   return answer(c, { message: 'EC2 is ending the instance.' })
 }
 
 export async function suspend(c: C, userId: string, why: Why): Promise<Response> {
-  await verbs.once(verbs.suspend(operatorOf(c), userId, why))
+  await once(person.suspend(operatorOf(c), userId, why))
   return answer(c, { message: 'The account is suspended.' })
 }
 
 export async function lift(c: C, userId: string, why: Why): Promise<Response> {
-  await verbs.once(verbs.lift(operatorOf(c), userId, why))
+  await once(person.lift(operatorOf(c), userId, why))
   return answer(c, { message: 'The suspension is lifted.' })
 }
 
@@ -43,17 +48,17 @@ export async function grant(c: C, userId: string, { plan, hours, ...why }: Grant
   if (!known && plan !== 'demo') throw new AppError('invalid', 'Please choose a plan.', { field: 'plan' })
   const usual = known ? (known.hours ?? 0) : TRIAL_MINUTES / 60
   const granted = { type: plan as PlanType, hours: hours.trim() === '' ? usual : Number(hours) }
-  await verbs.once(verbs.grant(operatorOf(c), userId, granted, why))
+  await once(person.grant(operatorOf(c), userId, granted, why))
   return answer(c, { message: 'The plan is granted.' })
 }
 
 export async function endPlan(c: C, userId: string, why: Why): Promise<Response> {
-  await verbs.once(verbs.endGrant(operatorOf(c), userId, why))
+  await once(person.endGrant(operatorOf(c), userId, why))
   return answer(c, { message: 'The plan has ended.' })
 }
 
 export async function signOut(c: C, userId: string, why: Why): Promise<Response> {
-  await verbs.once(verbs.signOutPerson(operatorOf(c), userId, why))
+  await once(person.signOutPerson(operatorOf(c), userId, why))
   return answer(c, { message: 'They are signed out everywhere.' })
 }
 
@@ -61,7 +66,7 @@ type Correction = Why & { bill: string; seconds: string }
 
 export async function correct(c: C, { bill, seconds, ...why }: Correction): Promise<Response> {
   const right = seconds.trim() === '' ? Number.NaN : Number(seconds)
-  const changed = await verbs.once(verbs.correct(operatorOf(c), bill, right, why))
+  const changed = await once(person.correct(operatorOf(c), bill, right, why))
   return answer(c, { message: changed ? 'The bill is corrected.' : 'Nothing changed: the bill was already right.' })
 }
 
@@ -75,17 +80,24 @@ export async function addPlaces(c: C, { type, zone, template, gpus, count, ...wh
     gpus: Number(gpus || Number.NaN),
     count: Number(count || Number.NaN),
   }
-  const added = await verbs.once(verbs.newPlaces(operatorOf(c), input, why))
+  const added = await once(addPlacesToFleet(handFor(c, why), input))
   return answer(c, { message: added.length === 1 ? 'Added a place.' : `Added ${added.length} places.` })
 }
+
+const PLACE_ACTS = {
+  drain: { does: drainPlace, done: 'drained' },
+  resume: { does: resumePlace, done: 'offered again' },
+  retire: { does: retirePlace, done: 'retired' },
+}
+const isPlaceAct = (text: string): text is keyof typeof PLACE_ACTS => Object.hasOwn(PLACE_ACTS, text)
 
 export async function changePlace(
   c: C,
   { place, act, ...why }: Why & { place: string; act: string },
 ): Promise<Response> {
-  if (!verbs.isPlaceAct(act)) throw new AppError('invalid', 'Please choose what to do.', { field: 'act' })
-  await verbs.once(verbs.changePlace(operatorOf(c), place.trim(), act, why))
-  const done = { drain: 'drained', resume: 'offered again', retire: 'retired' }[act]
+  if (!isPlaceAct(act)) throw new AppError('invalid', 'Please choose what to do.', { field: 'act' })
+  const { does, done } = PLACE_ACTS[act]
+  await once(does(handFor(c, why), place.trim()))
   return answer(c, { message: `The place is ${done}.` })
 }
 
@@ -94,7 +106,7 @@ type EnvironmentForm = Why & { name: string; description: string; image: string;
 export async function addEnvironment(c: C, form: EnvironmentForm): Promise<Response> {
   const { name, description, image, from, position, ...why } = trimmed(form)
   const input = { name, description, image: image || null, from, position: position ? Number(position) : null }
-  await verbs.once(verbs.newEnvironment(operatorOf(c), input, why))
+  await once(catalog.addEnvironment(handFor(c, why), input))
   return answer(c, { message: `Added ${name}.` })
 }
 
@@ -107,7 +119,7 @@ export async function changeEnvironment(c: C, form: EnvironmentForm): Promise<Re
     ...(from && { from }),
     ...(position && { position: Number(position) }),
   }
-  await verbs.once(verbs.changeEnvironment(operatorOf(c), name, change, why))
+  await once(catalog.changeEnvironment(handFor(c, why), name, change))
   return answer(c, { message: `${name} is changed.` })
 }
 
@@ -124,17 +136,17 @@ export async function addGroup(c: C, form: GroupForm): Promise<Response> {
     people,
     withCode,
   }
-  const { code } = await verbs.once(verbs.newGroup(operatorOf(c), input, why))
+  const { code } = await once(groups.makeGroup(handFor(c, why), input))
   return answer(c, { message: code ? `The group is set. Its code is ${code}.` : 'The group is set.' })
 }
 
 export async function endGroup(c: C, { group, ...why }: Why & { group: string }): Promise<Response> {
-  await verbs.once(verbs.endGroup(operatorOf(c), group, why))
+  await once(groups.endGroup(handFor(c, why), group))
   return answer(c, { message: 'The group has ended. Its unused places are everyone’s again.' })
 }
 
 export async function retireEnvironment(c: C, { name, ...why }: Why & { name: string }): Promise<Response> {
-  await verbs.once(verbs.retireEnvironment(operatorOf(c), name, why))
+  await once(catalog.retireEnvironment(handFor(c, why), name))
   return answer(c, { message: `${name} is retired.` })
 }
 

@@ -1,0 +1,65 @@
+import { eq } from 'drizzle-orm'
+import { signIns, users } from '../../../db/schema.ts'
+import { LONGEST_REASON } from '../../domain/audit.ts'
+import { AppError } from '../../domain/error.ts'
+import type { User } from '../../domain/wire.ts'
+import { requireCurrentPassword } from '../accounts/credentials/current-password.ts'
+import { type Hand, isDoneAlready } from '../audit.ts'
+import type { Context } from '../context.ts'
+
+/** What every act in the console requires, and the ID that its form carries. A form sent twice acts once. */
+export type Why = { reason: string; confirmed: boolean; act_id?: string }
+
+/** An admin at work. Each act is recorded in the batch that does it. */
+export type Operator = { ctx: Context; admin: User }
+
+/** @throws invalid */
+export function handOf(
+  { ctx, admin }: Operator,
+  { reason, confirmed, act_id }: Why,
+): Hand & { by: { id: string; reason: string } } {
+  const why = reason.trim()
+  if (!why || why.length > LONGEST_REASON)
+    throw new AppError('invalid', `Please give a reason of at most ${LONGEST_REASON} characters.`, { field: 'reason' })
+  if (!confirmed) throw new AppError('invalid', 'Please tick the box to confirm.', { field: 'confirmed' })
+  const hand = { db: ctx.db, now: ctx.now, by: { id: admin.id, reason: why } }
+  return act_id && FORM_ACT.test(act_id) ? { ...hand, actId: act_id } : hand
+}
+
+const FORM_ACT = /^act_[\w-]{20}\.[a-z-]+$/
+
+/** Does an act, unless the same form did it before: a double click, or a page from the browser's history. @throws conflict */
+export async function once<T>(act: Promise<T>): Promise<T> {
+  try {
+    return await act
+  } catch (cause) {
+    if (!isDoneAlready(cause)) throw cause
+    throw new AppError('conflict', 'You already sent this form, and it worked. To do it again, reload the page.', {
+      cause,
+    })
+  }
+}
+
+/** Nobody grants, credits, or frees themselves. @throws forbidden */
+export function requireOther({ admin }: Operator, userId: string): void {
+  if (admin.id === userId) throw new AppError('forbidden', "You can't do this to your own account. Ask another admin.")
+}
+
+/** @throws not_found */
+export async function getAccount(
+  { ctx }: Operator,
+  userId: string,
+): Promise<{ email: string; closedAt: number | null }> {
+  const [account] = await ctx.db
+    .select({ email: users.email, closedAt: users.closedAt })
+    .from(users)
+    .where(eq(users.id, userId))
+  if (!account) throw new AppError('not_found', `No account has the ID ${userId}.`)
+  return account
+}
+
+/** Lets the admin act for 15 minutes. @throws invalid, too_many */
+export async function confirmPassword({ ctx, admin }: Operator, signInId: string, password: string): Promise<void> {
+  await requireCurrentPassword(ctx, admin.id, password)
+  await ctx.db.update(signIns).set({ passwordAt: ctx.now() }).where(eq(signIns.id, signInId))
+}
