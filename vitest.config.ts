@@ -18,7 +18,7 @@ const MODULES = [
   'test/contract/cable/*.test.ts',
   'test/dev/{ec2,stand-in,stripe}/**/*.test.ts',
   'test/server/{billing,door,events,fleet,mail,operations}/**/!(server-requests).test.ts',
-  'test/server/{accounts,http,limits,routes}/**/!(guessing|kept-pages|password|status).test.ts',
+  'test/server/{accounts,http,limits,routes}/**/!(guessing|kept-pages|metrics|password|status).test.ts',
 ]
 
 const SHARED = { isolate: false, restoreMocks: true, unstubGlobals: true, unstubEnvs: true }
