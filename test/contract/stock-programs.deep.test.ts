@@ -48,7 +48,11 @@ async function onTheMachine(python: string, args: string[]) {
   await Promise.race([new Promise((resolve) => child.stdout?.once('data', resolve)), done])
   done.catch(() => {})
   // It may listen on every address, where the next test's server needs its port.
-  return () => new Promise((ended) => child.once('exit', ended).kill('SIGKILL'))
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  return () => {
+    child.kill('SIGKILL')
+    return ended
+  }
 }
 
 describe.skipIf(isSkipped(stockPrograms))('programs from PyPI', () => {
