@@ -47,7 +47,6 @@ async function onTheMachine(python: string, args: string[]) {
   const { child, done } = run(python, args)
   await Promise.race([new Promise((resolve) => child.stdout?.once('data', resolve)), done])
   done.catch(() => {})
-  // It may listen on every address, where the next test's server needs its port.
   const ended = new Promise((resolve) => child.once('exit', resolve))
   return () => {
     child.kill('SIGKILL')

@@ -4,6 +4,7 @@ import hashlib
 import sys
 
 import msgpackrpc
+from msgpackrpc.transport import tcp
 
 
 class Simulator:
@@ -16,6 +17,8 @@ class Simulator:
 
 role, *where = sys.argv[1:]
 if role == "server":
+    # The library ignores the address. A server on every address finds its port taken wherever another machine uses it.
+    tcp.MessagePackServer.listen = lambda self, port: tcp.tcpserver.TCPServer.listen(self, port, where[0])
     server = msgpackrpc.Server(Simulator())
     server.listen(msgpackrpc.Address(where[0], int(where[1])))
     print("ready", flush=True)
