@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { eq } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { environments, places } from '../../db/schema.ts'
+import { ownDatabase } from '../../testing/stack/own-database.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const operations = readFileSync(resolve(ROOT, 'docs/operations.md'), 'utf8')
+const all = operations.split('\n').filter((line) => line.startsWith('npm run fleet -- '))
+const isAboutWorlds = (line: string) => line.includes('environment')
+const commands = all.filter((line) => !isAboutWorlds(line))
+const database = await ownDatabase()
+
+/** As an operator types it. */
+function type(command: string) {
+  const [npm = '', ...words] = command.split(' ')
+  return run(npm, ['--silent', ...words])
+}
+
+/** The output of either stream, and whether it succeeded. */
+async function run(program: string, words: string[], LIBSQL_URL = database.url) {
+  const env = { ...process.env, LIBSQL_URL }
+  return promisify(execFile)(program, words, { cwd: ROOT, env }).then(
+    ({ stdout }) => ({ ok: true, said: stdout.trim() }),
+    (error: { stderr: string }) => ({ ok: false, said: error.stderr.trim() }),
+  )
+}
+
+test('the documented commands manage the fleet', async () => {
+  expect(commands.map((command) => command.split(' ')[4])).toEqual(['list', 'add', 'add', 'retire'])
+  const [list = '', addOne = '', addThree = '', retire = ''] = commands
+  expect(await type(list)).toEqual({ ok: true, said: 'ID  TYPE  ZONE  GPUS  TEMPLATE  STATE  SINCE' })
+
+  const one = await type(addOne)
+  expect(one.said).toMatch(/^Added srv_[\w-]+\.$/)
+  expect((await type(addThree)).said).toMatch(/^Added srv_[\w-]+, srv_[\w-]+, srv_[\w-]+\.$/)
+  expect(await database.$count(places)).toBe(4)
+
+  const id = /srv_[\w-]+/.exec(one.said)?.[0] ?? ''
+  const retired = await type(retire.replace('srv_…', id))
+  expect(retired.said).toMatch(new RegExp(`^${id} is retired since 20[\\dTZ:.-]+\\.$`))
+  expect(await type(retire.replace('srv_…', id))).toEqual(retired)
+  const rows = (await type(list)).said.split('\n').map((row) => row.split(/ {2,}/))
+  expect(rows).toHaveLength(5)
+  expect(rows.find(([first]) => first === id)?.slice(1, 6)).toEqual([
+    ...['g6.4xlarge', 'us-east-1a', '1', '(default)', 'retired'],
+  ])
+  const large = rows.filter((row) => row[3] === '4').map((row) => row.slice(4))
+  expect(large).toEqual(Array.from({ length: 3 }, () => ['proving-ground-us-east-1b', 'free']))
+})
+
+test('the documented commands manage the environments', async () => {
+  const told = []
+  for (const command of all.filter(isAboutWorlds))
+    told.push((await run('sh', ['-c', command.replace('npm run', 'npm --silent run')])).said)
+  expect(told).toEqual([
+    expect.stringMatching(
+      /^NAME +PLANS +IMAGE +POSITION +RETIRED +DESCRIPTION\nBlocks +demo,basic,premium,enterprise +\(machine\) +1 +Boxes/,
+    ),
+    'Added Harbor. People can choose it now.',
+    'Harbor is changed, from the next start on.',
+    'Harbor is retired. What runs in it keeps running.',
+  ])
+  const [harbor] = await database.select().from(environments).where(eq(environments.name, 'Harbor'))
+  expect(harbor).toMatchObject({ image: ':1.3', plans: ['premium', 'enterprise'], retiredAt: expect.any(Number) })
+})
+
+test.each([
+  ['add-environment Two words', 'Usage, with LIBSQL_URL'],
+  ['add-environment Harbor --gpus 1', 'Usage, with LIBSQL_URL'],
+  ['add-environment 2nd --description x.', 'A name begins with a letter'],
+  ['change-environment Harbor', 'Please enter what to change.'],
+  ['change-environment Moon --position 2', 'There is no environment called Moon'],
+  ['retire-environment Moon', 'There is no environment called Moon'],
+  ['environments --reason x', 'Usage, with LIBSQL_URL'],
+  ['add --type g6 --zone us-east-1a --gpus 1', 'The type must be an EC2 instance type'],
+  ['add --type g6.4xlarge --zone us-east-1a', 'The GPUs must be the number'],
+  ['add --type g6.4xlarge --zone us-east-1a --gpus 1 --template x', 'The template must be the name'],
+  ['retire srv_none', 'There is no place with the id srv_none'],
+  ['retire', 'Usage, with LIBSQL_URL'],
+  ['add --size 3', 'Usage, with LIBSQL_URL'],
+])('"%s" is refused with a sentence', async (words, sentence) => {
+  const { ok, said } = await run(process.execPath, ['scripts/fleet.ts', ...words.split(' ')])
+  expect(ok).toBe(false)
+  expect(said).toContain(sentence)
+  expect(said).not.toContain('    at ')
+})
+
+test('names the reason if the database does not answer, instead of the query', async () => {
+  const { ok, said } = await run(process.execPath, ['scripts/fleet.ts', 'list'], 'http://127.0.0.1:20001')
+  expect(ok).toBe(false)
+  expect(said).toMatch(/^The database doesn't answer, or refused \(.*ECONNREFUSED.*\)\. Check LIBSQL_URL/)
+})
