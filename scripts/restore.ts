@@ -1,7 +1,8 @@
 import { openDatabase } from '../db/client.ts'
 import type { Env } from '../src/server/env.ts'
 import { ec2Cloud } from '../src/server/fleet/ec2.ts'
-import { findRepairs, type Repair, repair } from '../src/server/operations/restore.ts'
+import { repair } from '../src/server/operations/repair.ts'
+import { findRepairs, type Repair } from '../src/server/operations/restore.ts'
 import { readArguments } from './arguments.ts'
 
 const USAGE = `Usage, with LIBSQL_URL (of the restored database), LIBSQL_AUTH_TOKEN, and the AWS_ settings set:
