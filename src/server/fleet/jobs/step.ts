@@ -20,3 +20,6 @@ export type Outcome = { wait: number } | 'finished'
 
 /** One step, safe to repeat: it checks the current state, does the next thing, and says when to look again. */
 export type Step = (input: StepInput) => Promise<Outcome>
+
+/** How long a start waits before it asks again, of EC2 or of the machine. */
+export const LOOK_AGAIN_MS = 2_000

@@ -1,0 +1,75 @@
+import { sql } from 'drizzle-orm'
+import { writeBatch } from '../../../../db/client.ts'
+import type { RunRow } from '../../../../db/schema.ts'
+import { MINUTE_MS } from '../../../domain/instant.ts'
+import { ANSWER_DEADLINE_MS, ENDING_MS, SERVER_WEB_PORT } from '../../../domain/server.ts'
+import { getAllowance } from '../../billing/allowance.ts'
+import type { Context } from '../../context.ts'
+import { eventQuery, sendSoon } from '../../events/outbox.ts'
+import { alertOperator } from '../../mail/alerts.ts'
+import { serverEvent } from '../server-events.ts'
+import { requestStop } from '../stop-run.ts'
+import { hasOwnImage } from './images.ts'
+import { filesFailure } from './own-failures.ts'
+import { LOOK_AGAIN_MS, type Outcome, type StepInput } from './step.ts'
+
+/** The machine is on. Its image may take minutes more, which are free. */
+export async function awaitAnswer(input: StepInput, runningAt: number, address: string): Promise<Outcome> {
+  const { ctx, run, report } = input
+  if (run.filesPhase === 'failed') return stopWithoutFiles(ctx, run)
+  await report(run.filesPhase === 'loading' ? 'Loading your files…' : 'Waiting for the simulator to answer…')
+  const askedAt = ctx.now()
+  const answer = await ctx.reach(address, SERVER_WEB_PORT).catch((error) => {
+    ctx.log('reach_failed', {}, error)
+    return { status: 'unreachable' }
+  })
+  if (answer.status === 'reachable') return startMeter(input)
+  const now = ctx.now()
+  if (now - runningAt < ANSWER_DEADLINE_MS) return { wait: Math.max(0, askedAt + LOOK_AGAIN_MS - now) }
+  const isOwn = await hasOwnImage(ctx, run)
+  if (!isOwn)
+    await alertOperator(ctx, {
+      matter: 'no_answer',
+      subject: 'A server never answered',
+      sentences: [
+        `EC2 reports it as running, but nothing answered on port ${SERVER_WEB_PORT} for 10 minutes. We stop it and bill nothing.`,
+        `Its environment is ${run.environment ?? '(none)'}, its image ${run.image ?? 'the default one'}. Start a server yourself. If it doesn't answer either, check the image and the security group of the launch template.`,
+      ],
+      fields: { instanceId: run.instanceId },
+    })
+  const message = 'Your server did not answer within 10 minutes, so we stopped it.'
+  const advice = isOwn ? ` Check that your image listens on port ${SERVER_WEB_PORT}.` : ''
+  const failure = { code: 'no_answer', message: message + advice }
+  await requestStop(ctx, run, now, { failure })
+  return 'finished'
+}
+
+/** Its machine said so. Nobody should work where nothing is kept. */
+async function stopWithoutFiles(ctx: Context, run: RunRow): Promise<Outcome> {
+  await requestStop(ctx, run, ctx.now(), { failure: await filesFailure(ctx, run) })
+  return 'finished'
+}
+
+/**
+ * Only if we accepted no stop since: a start must never bill a run that its user already ended. A plan that
+ * began since removes the trial's end.
+ */
+async function startMeter({ ctx, job, run }: StepInput): Promise<Outcome> {
+  const now = ctx.now()
+  const { trialSeconds } = await getAllowance(ctx, run.userId)
+  const mustStopAt = trialSeconds === null ? null : (Math.ceil(now / 1000) + trialSeconds) * 1000
+  const event = serverEvent(ctx, 'server.running', { ...run, billedFrom: now, confirmedAt: now })
+  const isStarted = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND billed_from = ${now})`
+  const [, told] = await writeBatch(ctx.db, [
+    ctx.db.run(sql`UPDATE server_sessions SET billed_from = ${now}, confirmed_at = ${now},
+      idle_look_at = (SELECT ${now} + (idle_minutes * ${MINUTE_MS}) - ${ENDING_MS} FROM users WHERE users.id = user_id),
+      must_stop_at = CASE WHEN EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${run.userId} AND ended_at IS NULL
+        AND sub_type = 'demo') THEN ${mustStopAt} END
+      WHERE id = ${run.id} AND billed_from IS NULL AND stop_requested_at IS NULL`),
+    eventQuery(ctx, run.userId, event, isStarted),
+    ctx.db.run(sql`UPDATE jobs SET status = 'succeeded', result = 'Your server is running.', run_at = NULL, updated_at = ${now}
+      WHERE id = ${job.id} AND run_at IS NOT NULL`),
+  ])
+  sendSoon(ctx, run.userId, told)
+  return 'finished'
+}
