@@ -1,44 +1,55 @@
 import { and, eq, gt, sql } from 'drizzle-orm'
-import { lineGroupPeople, lineGroups } from '../../../../db/schema.ts'
+import { lineGroups } from '../../../../db/schema.ts'
 import { readUserCode } from '../../../domain/device-code.ts'
 import { AppError } from '../../../domain/error.ts'
 import { MOST_GROUP_PEOPLE } from '../../../domain/line-group.ts'
 import type { Context } from '../../context.ts'
 import { limitGuesses } from '../../limits/limits.ts'
 
+const WRONG = 'This code is wrong or has expired. Ask the organizer for a new one.'
+const TWIN_IS_IN = 'Another account of your mailbox is in this group already. Sign in to that one to start a server.'
+const FULL = 'This group is full. Ask the organizer to make room for you.'
+
 /**
  * Makes someone one of the group whose code they entered, from now until it ends. One account of a mailbox can.
- * @throws invalid if the code is wrong or its time is over, too_many
+ * @throws invalid if the code is wrong or its time is over; conflict if another account used it, or the group is full;
+ * too_many
  */
 export async function enterGroupCode(ctx: Context, userId: string, text: string): Promise<void> {
   const code = readUserCode(text)
+  let group: Entered | undefined
   const isRight = await limitGuesses(ctx, `${userId} group code`, async () => {
-    if (code === null) return false
-    const now = ctx.now()
-    const [, found] = await ctx.db.batch([
-      ctx.db.run(sql`INSERT INTO line_group_people (group_id, email, joined_at)
-        SELECT line_groups.id, users.email, ${now} FROM line_groups, users
-        WHERE code = ${code} AND ends_at > ${now} AND users.id = ${userId} AND closed_at IS NULL
-          AND (SELECT count(*) FROM line_group_people WHERE group_id = line_groups.id) < ${MOST_GROUP_PEOPLE}
-          AND NOT EXISTS (SELECT 1 FROM line_group_people AS one JOIN users AS other ON other.email = one.email
-            WHERE one.group_id = line_groups.id AND other.mailbox = users.mailbox AND other.id <> users.id)
-        ON CONFLICT DO NOTHING`),
-      ctx.db
-        .select({ id: lineGroups.id })
-        .from(lineGroups)
-        .innerJoin(lineGroupPeople, eq(lineGroupPeople.groupId, lineGroups.id))
-        .where(
-          and(
-            eq(lineGroups.code, code),
-            gt(lineGroups.endsAt, now),
-            sql`email = (SELECT email FROM users WHERE id = ${userId})`,
-          ),
-        ),
-    ])
-    return found.length > 0
+    if (code !== null) group = await enter(ctx, userId, code)
+    return group !== undefined
   })
-  if (isRight) return
-  throw new AppError('invalid', 'This code is wrong or has expired. Ask the organizer for a new one.', {
-    field: 'code',
-  })
+  if (!isRight) throw new AppError('invalid', WRONG, { field: 'code' })
+  if (!group?.isIn) throw new AppError('conflict', group?.twinIsIn ? TWIN_IS_IN : FULL, { field: 'code' })
+}
+
+type Entered = { isIn: 0 | 1; twinIsIn: 0 | 1 }
+
+/** @returns undefined if no group has this code now */
+async function enter(ctx: Context, userId: string, code: string): Promise<Entered | undefined> {
+  const now = ctx.now()
+  const twinIsIn = sql<
+    0 | 1
+  >`EXISTS (SELECT 1 FROM line_group_people AS one JOIN users AS other ON other.email = one.email
+    JOIN users AS me ON me.mailbox = other.mailbox WHERE one.group_id = line_groups.id AND me.id = ${userId} AND other.id <> me.id)`
+  const [, [entered]] = await ctx.db.batch([
+    ctx.db.run(sql`INSERT INTO line_group_people (group_id, email, joined_at)
+      SELECT line_groups.id, users.email, ${now} FROM line_groups, users
+      WHERE code = ${code} AND ends_at > ${now} AND users.id = ${userId} AND closed_at IS NULL
+        AND (SELECT count(*) FROM line_group_people WHERE group_id = line_groups.id) < ${MOST_GROUP_PEOPLE}
+        AND NOT ${twinIsIn}
+      ON CONFLICT DO NOTHING`),
+    ctx.db
+      .select({
+        isIn: sql<0 | 1>`EXISTS (SELECT 1 FROM line_group_people AS mine JOIN users ON users.email = mine.email
+          WHERE mine.group_id = line_groups.id AND users.id = ${userId})`,
+        twinIsIn,
+      })
+      .from(lineGroups)
+      .where(and(eq(lineGroups.code, code), gt(lineGroups.endsAt, now))),
+  ])
+  return entered
 }
