@@ -21,7 +21,7 @@ import { isFreeFor, isNobodysTurn } from './turns.ts'
  * Joins the line for the largest size that the user's plan and wish allow. Again, it changes what happens when it's
  * their turn, and only another size moves them to an end.
  * @param start whether we start their server by ourselves, or hold the place
- * @throws conflict if a server is live or a place is free; what a start would throw
+ * @throws conflict if a server is live, a place is free, or another account of the mailbox waits; what a start would throw
  */
 export async function joinLine(ctx: Context, starter: Starter, wishes: RunWishes, start: boolean): Promise<LinePlace> {
   const userId = starter.user.id
@@ -42,7 +42,7 @@ export async function joinLine(ctx: Context, starter: Starter, wishes: RunWishes
       SELECT id, ${gpus}, ${allowed.trialSeconds === null ? 0 : 1}, ${start ? 1 : 0}, ${JSON.stringify(wishes)}, ${now}, ${now}
       FROM users WHERE id = ${userId} AND closed_at IS NULL AND suspended_at IS NULL AND held_at IS NULL
         AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = ${userId} AND ended_at IS NULL)
-        AND NOT ${isFree} AND ${included} AND ${isWithinLimits(userId, now)}
+        AND NOT ${isFree} AND NOT ${hasTwinInLine(userId)} AND ${included} AND ${isWithinLimits(userId, now)}
       ON CONFLICT (user_id) DO UPDATE SET start = excluded.start, wishes = excluded.wishes, trial = excluded.trial,
         joined_at = CASE WHEN gpus = excluded.gpus THEN joined_at ELSE excluded.joined_at END,
         queued_at = CASE WHEN gpus = excluded.gpus THEN queued_at ELSE excluded.queued_at END,
@@ -53,6 +53,8 @@ export async function joinLine(ctx: Context, starter: Starter, wishes: RunWishes
   if (!joined?.rowsAffected) {
     const refusal = await whyNotStarted(ctx, userId, { placeId: null, gpus: most, isSmaller: false, included, now })
     if (refusal.code !== 'unavailable') throw refusal
+    const [twin] = await ctx.db.all(sql`SELECT 1 AS waits WHERE ${hasTwinInLine(userId)}`)
+    if (twin) throw new AppError('conflict', TWIN_WAITS)
     throw new AppError('conflict', 'A server is free for you now. Start it instead.')
   }
   await countLine(ctx)
@@ -61,6 +63,13 @@ export async function joinLine(ctx: Context, starter: Starter, wishes: RunWishes
   if (!place) throw new AppError('conflict', "It's your turn already: look at your dashboard.")
   return place
 }
+
+const TWIN_WAITS = 'Another account of your mailbox waits in line already. Only one of them can wait at a time.'
+
+/** A mailbox waits once, however many accounts it has. */
+const hasTwinInLine = (userId: string) => sql`EXISTS (SELECT 1 FROM users AS me
+  JOIN users AS other ON other.mailbox = me.mailbox AND other.id <> me.id JOIN line ON line.user_id = other.id
+  WHERE me.id = ${userId} AND line.session_id IS NULL)`
 
 /** Gives up their place in line, and a place that is held for them. Nothing happens without one. */
 export async function leaveLine(ctx: Context, userId: string): Promise<void> {

@@ -1,0 +1,174 @@
+import { eq, sql } from 'drizzle-orm'
+import { beforeEach, expect, test } from 'vitest'
+import { writeBatch } from '../../../../db/client.ts'
+import { line, lineTurns, lineWaits, places, users } from '../../../../db/schema.ts'
+import { HOLD_MS } from '../../../../src/domain/line.ts'
+import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
+import { joinLine, leaveLine } from '../../../../src/server/fleet/line/join.ts'
+import { findLinePlace } from '../../../../src/server/fleet/line/show.ts'
+import { startRun } from '../../../../src/server/fleet/start-run.ts'
+import { LINE } from '../../../../src/server/ports/objects.ts'
+import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
+import { freshPlaces, newCustomer, runsOf } from '../../../../testing/world/fleet.ts'
+import { pressStart, pressStop, running, settle } from '../../../../testing/world/play.ts'
+import { openWorld } from '../../../../testing/world/world.ts'
+
+const world = await openWorld(memoryDatabase())
+type Customer = Awaited<ReturnType<typeof newCustomer>>
+
+beforeEach(async () => {
+  await writeBatch(world.db, [
+    world.db.delete(line),
+    world.db.delete(lineTurns),
+    world.db.delete(lineWaits),
+    world.db.update(places).set({
+      retiredAt: 1,
+      reservedBy: sql`CASE WHEN reserved_by LIKE 'user_%' THEN NULL ELSE reserved_by END`,
+    }),
+  ])
+})
+
+/** Someone with the only place. */
+async function newOwner() {
+  const [placeId = ''] = await freshPlaces(world, 1)
+  const owner = await newCustomer(world)
+  await running(world, owner)
+  return { owner, placeId }
+}
+
+const join = (one: Customer, start = false, maxGpus: number | null = null) =>
+  joinLine(world.ctx, one, { ...NO_WISHES, maxGpus }, start)
+const leave = ({ user }: Customer) => leaveLine(world.ctx, user.id)
+const placeOf = ({ user }: Customer) => findLinePlace(world.ctx, user.id)
+const holderOf = async (id: string) => (await world.db.select().from(places).where(eq(places.id, id)))[0]?.reservedBy
+async function end(one: Customer) {
+  await pressStop(world, one)
+  await settle(world, one)
+}
+async function look() {
+  await world.ring(LINE)
+  await world.process.settle()
+}
+const UNAVAILABLE = { code: 'unavailable' }
+
+test('a token that leaves and joins in a loop stands last, and no estimate learns from it', async () => {
+  const { owner, placeId } = await newOwner()
+  const [cheat, ada] = [await newCustomer(world), await newCustomer(world)]
+  await join(cheat)
+  world.advance(120)
+  await join(ada)
+  for (let n = 0; n < 20; n++) {
+    if (n) await leave(cheat)
+    await leave(cheat)
+    world.advance(1)
+    expect(await join(cheat)).toMatchObject({ position: 2 })
+  }
+  // Only the first wait, of two minutes, was one.
+  expect(await world.db.$count(lineWaits)).toBe(1)
+  await end(owner)
+  expect(await holderOf(placeId)).toBe(ada.user.id)
+})
+
+test('joining in two tabs at once is one place in line', async () => {
+  await newOwner()
+  const [ada, ben] = [await newCustomer(world), await newCustomer(world)]
+  await join(ben)
+  world.advance(1)
+  await Promise.all([join(ada), join(ada, true), join(ada)])
+  expect(await world.db.$count(line)).toBe(2)
+  expect(await placeOf(ada)).toMatchObject({ position: 2 })
+})
+
+test('Start in two tabs makes one server of a held place, and what leaves beside it goes to the next', async () => {
+  const { owner, placeId } = await newOwner()
+  const [ada, ben] = [await newCustomer(world), await newCustomer(world)]
+  await join(ada)
+  world.advance(1)
+  await join(ben)
+  await end(owner)
+  await look()
+  // A second place is free, and Ben's.
+  const [other = ''] = await freshPlaces(world, 1)
+  await Promise.allSettled([startRun(world.ctx, ada), startRun(world.ctx, ada), startRun(world.ctx, ada)])
+  await leave(ada)
+  await look()
+  expect((await runsOf(world, ada.user.id)).map((run) => run.placeId)).toEqual([placeId])
+  expect(await holderOf(other)).toBe(ben.user.id)
+  await settle(world, ada)
+})
+
+test('a mailbox waits in line once, however many accounts it has, and even if they join at once', async () => {
+  const { owner, placeId } = await newOwner()
+  const [ada, twin, third, ben] = [
+    await newCustomer(world),
+    await newCustomer(world),
+    await newCustomer(world),
+    await newCustomer(world),
+  ]
+  for (const { user } of [ada, twin, third])
+    await world.db.update(users).set({ mailbox: 'adas' }).where(eq(users.id, user.id))
+  await world.db.update(users).set({ mailbox: 'bens' }).where(eq(users.id, ben.user.id))
+  const all = await Promise.allSettled([join(ada), join(twin), join(third)])
+  expect(all.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected', 'rejected'])
+  expect(all.find(({ status }) => status === 'rejected')).toMatchObject({
+    reason: { code: 'conflict', message: expect.stringContaining('Another account of your mailbox') },
+  })
+  const [first, second] = all[0]?.status === 'fulfilled' ? [ada, twin] : [twin, ada]
+  expect(await join(ben)).toMatchObject({ position: 2 })
+  // The one that waits may still change its mind, and a held place counts as well.
+  expect(await join(first, true)).toMatchObject({ position: 1, starts_by_itself: true })
+  await join(first)
+  await end(owner)
+  expect(await holderOf(placeId)).toBe(first.user.id)
+  await expect(join(second)).rejects.toMatchObject({ code: 'conflict' })
+  // One that has a server waits no longer.
+  await pressStart(world, first)
+  expect(await join(second)).toMatchObject({ position: 2 })
+  await settle(world, first)
+})
+
+test('someone who holds and never starts is passed on to each time, then waits last, then not at all', async () => {
+  const { owner, placeId } = await newOwner()
+  const [cheat, ada] = [await newCustomer(world), await newCustomer(world)]
+  await join(cheat)
+  await end(owner)
+  const lapse = async () => {
+    await look()
+    world.clock.ms += HOLD_MS
+    await look()
+    await look()
+  }
+  await lapse()
+  await lapse()
+  expect(await holderOf(placeId)).toBe(cheat.user.id)
+  // Ada comes after two lapsed holds: the next one is hers.
+  await join(ada)
+  expect(await placeOf(cheat)).toMatchObject({ position: 0 })
+  await lapse()
+  expect(await holderOf(placeId)).toBe(ada.user.id)
+  expect(await placeOf(cheat)).toBeNull()
+})
+
+test('the hold of a large place yields no small one that others wait for', async () => {
+  const [small = '', large = ''] = await freshPlaces(world, 2, 1)
+  const [owner, big] = [await newCustomer(world), await newCustomer(world, { premium: true })]
+  await running(world, owner)
+  await running(world, big)
+  const [cheat, ada] = [await newCustomer(world, { premium: true }), await newCustomer(world)]
+  expect(await join(cheat)).toMatchObject({ size: 4 })
+  world.advance(1)
+  await join(ada)
+  await end(big)
+  await look()
+  expect(await holderOf(large)).toBe(cheat.user.id)
+  // As when a place comes back by itself: nothing was written at that moment.
+  const [free = ''] = await freshPlaces(world, 1)
+  const wishes = { ...NO_WISHES, maxGpus: 1 }
+  await expect(startRun(world.ctx, cheat, null, null, wishes)).rejects.toMatchObject(UNAVAILABLE)
+  await expect(pressStart(world, cheat, free)).rejects.toMatchObject(UNAVAILABLE)
+  await look()
+  expect(await holderOf(free)).toBe(ada.user.id)
+  expect(await holderOf(small)).toMatch(/^ses_/)
+  await end(owner)
+  expect(await runsOf(world, cheat.user.id)).toEqual([])
+})
