@@ -13,19 +13,24 @@ export type Done = { step: InvoiceStep; stripeInvoiceId?: string }
 /**
  * The step for a negative correction: credit notes on the corrected bill's invoice and then, if that isn't enough, on
  * those of its extra charges. Together they charge at least what we credit. Waits until they are sent. A voided one
- * owes nothing, so there is nothing to credit.
+ * owes nothing: credits count against it without a note, each cent once.
  */
 export async function giveCredit(ctx: Context, { attempts }: InvoiceRow, record: BillRow): Promise<Done> {
   let left = -record.amountCents
+  let earlier = await sumEarlierCredits(ctx, record)
   let stripeInvoiceId: string | undefined
   for (const { step, invoiceId } of await listInvoicesToCredit(ctx, record)) {
     const invoice = step === 'sent' && invoiceId ? await ctx.payments.findInvoice(invoiceId) : null
     if (!invoice || invoice.status === 'draft')
       throw new AppError('unavailable', "The invoice to credit hasn't been sent yet.", { retryable: true })
+    const isVoid = invoice.status === 'void'
     const before = attempts > 1 ? await ctx.payments.findCredit(invoice.id, record.id) : null
-    const cents = before?.cents ?? Math.min(left, invoice.totalCents - invoice.creditedCents)
+    const taken = Math.min(earlier, invoice.totalCents)
+    earlier -= taken
+    const credited = isVoid ? Math.max(taken, invoice.creditedCents) : invoice.creditedCents
+    const cents = before?.cents ?? Math.min(left, invoice.totalCents - credited)
     left -= cents
-    if (cents > 0 && invoice.status !== 'void') {
+    if (cents > 0 && !isVoid) {
       const id = before?.id ?? (await creditInvoice(ctx, invoice, record, cents))
       stripeInvoiceId ??= id
       // Updates what is left to pay, and whether the owner may start servers again.
@@ -36,6 +41,13 @@ export async function giveCredit(ctx: Context, { attempts }: InvoiceRow, record:
   throw new AppError('unexpected', "Stripe's invoices leave less to credit than our bills.", {
     cause: new Error(`${left} cents of ${record.id} are left to credit`),
   })
+}
+
+/** What the same bill's earlier credits took off these invoices, which are in the order they took it. */
+async function sumEarlierCredits(ctx: Context, { id, corrects }: BillRow): Promise<number> {
+  const [row] = await ctx.db.all<{ cents: number | null }>(sql`SELECT -sum(amount_cents) AS cents FROM billing_records
+    WHERE corrects = ${corrects} AND amount_cents < 0 AND rowid < (SELECT rowid FROM billing_records WHERE id = ${id})`)
+  return row?.cents ?? 0
 }
 
 function creditInvoice(ctx: Context, invoice: Invoice, record: BillRow, cents: number): Promise<string> {

@@ -42,7 +42,8 @@ describe('a correction', () => {
   const correct = (billId: string, seconds: number, reason = 'The clock was wrong.') =>
     correctBill(stack.ctx, billId, { seconds, reason })
   const api = async <T>(path: string) => (await stack.atStripe<{ data: T[] }>(path)).data
-  type AtStripe = { status: string; total: number; amount_due: number; amount_remaining: number; customer: string }
+  type Amounts = { total: number; amount_due: number; amount_remaining: number }
+  type AtStripe = Amounts & { id: string; status: string; customer: string; hosted_invoice_url: string }
   const billsAtStripe = async (billId: string) =>
     (await api<AtStripe & { metadata: { record_id: string } }>('invoices?limit=100')).filter(
       ({ metadata }) => metadata.record_id === billId,
@@ -142,6 +143,22 @@ describe('a correction', () => {
     expect(await creditsAtStripe(correction?.id ?? '')).toMatchObject([{ amount: 175 }])
     expect(await billsAtStripe(extra?.id ?? '')).toMatchObject([{ status: 'paid', amount_remaining: 0 }])
     expect((await getBillingOverview(stack.ctx, user.id)).unpaidDollars).toBe(0)
+  })
+
+  test('downward twice, after an extra charge and a voided bill: the second comes off the charge', async () => {
+    const { billId } = await billed()
+    const extra = await correct(billId, 10_800)
+    await advanceInvoices(stack.ctx)
+    const [[bill], [charge]] = await Promise.all([billsAtStripe(billId), billsAtStripe(extra?.id ?? '')])
+    await stack.press(charge?.hosted_invoice_url)
+    await stack.atStripe(`invoices/${bill?.id}/void`, '')
+    const credits = []
+    for (const seconds of [9000, 7200, 5400, 3600]) {
+      credits.push(await correct(billId, seconds))
+      await advanceInvoices(stack.ctx)
+    }
+    const notes = await Promise.all(credits.map((credit) => creditsAtStripe(credit?.id ?? '')))
+    expect(notes.map((each) => each.map(({ amount }) => amount))).toEqual([[], [], [88], [87]])
   })
 
   test('of everything overdue: lifts the suspension', async () => {
