@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { runCost, usageAt } from '../../src/domain/money/live-usage.ts'
+import { runCost, trialEnd, usageAt } from '../../src/domain/money/live-usage.ts'
 import { costText, UNITS_PER_DOLLAR } from '../../src/domain/money/money.ts'
 import { canStop, formatUptime, isLive, serverStatus, webAddress } from '../../src/domain/server.ts'
 import { isFinished, jobFailure } from '../../src/domain/server-list.ts'
@@ -56,12 +56,13 @@ function describe(server: Server, summary: Summary, now: number, progress: strin
   if (world) parts.splice(1, 0, world)
   if (server.name) parts.unshift(server.name)
   if (server.availability_zone) parts.push(server.availability_zone)
+  const usage = usageAt(summary, [server], now)
   if (server.billed_from) {
-    const { free, units } = runCost(server, usageAt(summary, [server], now), now)
+    const { free, units } = runCost(server, usage, now)
     parts.push(free ?? costText(units / UNITS_PER_DOLLAR), webAddress(server))
   } else if (progress) parts.push(progress)
-  if (server.ends_at && !server.stopping)
-    parts.push(`stops in ${formatUptime((Date.parse(server.ends_at) - now) / 1000)}`)
+  const end = Math.min(Date.parse(server.ends_at ?? '') || Infinity, trialEnd(usage, now) ?? Infinity)
+  if (end < Infinity && !server.stopping) parts.push(`stops in ${formatUptime((end - now) / 1000)}`)
   return parts.join('  ')
 }
 

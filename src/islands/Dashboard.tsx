@@ -1,9 +1,8 @@
 import { useEffect, useReducer, useState } from 'react'
-import { MINUTE_MS } from '../domain/instant.ts'
 import type { Bill } from '../domain/money/bill.ts'
 import { trialMinutesLeft } from '../domain/money/billing.ts'
 import { BUDGET_PAGE } from '../domain/money/budget.ts'
-import { usageAt } from '../domain/money/live-usage.ts'
+import { trialEnd, usageAt } from '../domain/money/live-usage.ts'
 import { startCost, startRefusal } from '../domain/money/start-cost.ts'
 import { canStop, isEnding, isLive } from '../domain/server.ts'
 import { emptyServerList, isFinished, reduceServerList } from '../domain/server-list.ts'
@@ -86,7 +85,7 @@ export function Dashboard(props: DashboardProps) {
   const begin = () => void start({ ...chosenMachine(), ...chosenWorld(), ...chosenEnd() })
   const isTrial = subscription?.sub_type === 'demo'
   const freeMinutes = isTrial ? trialMinutesLeft(monthlyUsage.hoursUsed) : null
-  const latest = freeMinutes === null ? null : now + freeMinutes * MINUTE_MS
+  const latest = trialEnd(summary, now)
   const ending = live && isEnding(live, now, latest) ? live : null
   const [Ending, setEnding] = useState<typeof EndingAlert | null>(null)
   // Loaded once it's needed: most visits end before.

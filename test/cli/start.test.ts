@@ -24,7 +24,7 @@ test.concurrent('starts, follows the job to the address, opens the page, and sto
 
   const status = await ada.run(['status'])
   expect(status.out).toMatch(
-    /^running \d+s {2}Blocks, UAV {2}g6\.4xlarge {2}us-east-1[a-z] {2}free trial {2}http:\S+:5173\n$/,
+    /^running \d+s {2}Blocks, UAV {2}g6\.4xlarge {2}us-east-1[a-z] {2}free trial {2}http:\S+:5173 {2}stops in (30m 0|2\dm \d+)s\n$/,
   )
   expect(JSON.parse((await ada.run(['status', '--json'])).out).servers).toMatchObject([{ active: true }])
   expect(await ada.run(['open'])).toEqual({ code: 0, out: `${address}\n`, err: '' })
@@ -55,7 +55,11 @@ test.concurrent('speaks JSON to scripts: one document on stdout', async () => {
   const waited = JSON.parse((await ada.run(['start', '--wait', '--json', ...wishes])).out)
   expect(waited.server).toMatchObject({ name: 'Night flight', environment: 'Mountains', vehicle: 'ugv' })
   expect(Date.parse(waited.server.ends_at) - Date.parse(waited.server.requested_at)).toBe(5_400_000)
-  expect((await ada.run(['status'])).out).toMatch(/^Night flight {2}running .* {2}stops in 1h 29m \d+s\n$/)
+  // Its trial is over before the end that it set.
+  expect((await ada.run(['status'])).out).toMatch(/^Night flight {2}running .* {2}stops in 2\dm \d+s\n$/)
+  const sooner = new Date(Date.parse(waited.server.requested_at) + 10 * 60_000).toISOString()
+  expect((await ada.run(['end', sooner])).code).toBe(0)
+  expect((await ada.run(['status'])).out).toMatch(/ stops in \dm \d+s\n$/)
   expect(waited).toMatchObject({ server: { active: true, pending: false }, job_id: expect.stringMatching(/^job_/) })
   const stopped = JSON.parse((await ada.run(['stop', '--all', '--json'])).out)
   expect(stopped).toMatchObject({ stopped: [{ server: { id: waited.server.id, stopping: true } }] })

@@ -1,5 +1,6 @@
+import { MINUTE_MS } from '../instant.ts'
 import type { Server, Summary } from '../wire.ts'
-import { hoursToSeconds, overageUnits, recordCents, runSeconds } from './billing.ts'
+import { hoursToSeconds, overageUnits, recordCents, runSeconds, trialMinutesLeft } from './billing.ts'
 
 /**
  * The summary as of `now`, with what has run since it was counted. Exact unless a cycle ends in between; the page reads
@@ -44,6 +45,14 @@ export function runCost(run: Server, summary: Summary, now: number): RunCost {
   const hours = subscription?.hours ?? 0
   const units = overageUnits(used, hours) - overageUnits(Math.max(0, used - seconds), hours)
   return { seconds, units, free: used < hoursToSeconds(hours) ? 'covered by your plan' : null }
+}
+
+/**
+ * When a trial's free minutes are used up if its server runs on; null outside a trial.
+ * @param summary as of `now`: see `usageAt`
+ */
+export function trialEnd({ subscription, monthlyUsage }: Summary, now: number): number | null {
+  return subscription?.sub_type === 'demo' ? now + trialMinutesLeft(monthlyUsage.hoursUsed) * MINUTE_MS : null
 }
 
 function secondsUsed({ monthlyUsage }: Summary): number {
