@@ -1,4 +1,5 @@
 import { instantText } from '../../src/domain/instant.ts'
+import { runSeconds } from '../../src/domain/money/billing.ts'
 import { costText, dollars } from '../../src/domain/money/money.ts'
 import { type PlanType, planName } from '../../src/domain/money/plan.ts'
 import { endedBecause, formatUptime, serverStatus } from '../../src/domain/server.ts'
@@ -27,9 +28,9 @@ export async function runs(options: Options): Promise<void> {
   say(table(['REQUESTED', 'STATE', 'WORLD', 'TYPE', 'NAME', 'RAN', 'COST', 'NOTE'], rows))
 }
 
-/** How long an ended run was on. */
+/** How long an ended run was on, in whole seconds as on the dashboard. */
 function ranFor({ startedAt, end_time }: Server): string {
-  return startedAt && end_time ? formatUptime((Date.parse(end_time) - Date.parse(startedAt)) / 1000) : ''
+  return startedAt && end_time ? formatUptime(runSeconds(Date.parse(startedAt), Date.parse(end_time))) : ''
 }
 
 export async function environments(options: Options): Promise<void> {

@@ -34,8 +34,10 @@ test('lists runs and bills as a table, as JSON, and as CSV', async () => {
     environment: 'Mountains',
     vehicle: 'ugv' as const,
   }
-  const times = { requestedAt: at, runningAt: at, billedFrom: at, confirmedAt: at + 90_000, endedAt: at + 90_000 }
-  await db.insert(runs).values({ ...run1, ...times, stopRequestedAt: at + 90_000, meteredUntil: at + 90_000 })
+  // As on the dashboard, only whole seconds of the clock count.
+  const [from, until] = [at + 900, at + 90_900]
+  const times = { requestedAt: at, runningAt: from, billedFrom: from, confirmedAt: until, endedAt: until }
+  await db.insert(runs).values({ ...run1, ...times, stopRequestedAt: until, meteredUntil: until })
   const bill = { id: newId('bill'), userId: person.id, periodStart: at, periodEnd: at + 86_400_000 }
   await db.insert(bills).values({
     ...bill,
@@ -59,7 +61,7 @@ test('lists runs and bills as a table, as JSON, and as CSV', async () => {
 
   const listed = await run(['runs'])
   expect(listed.out).toMatch(/^REQUESTED +STATE +WORLD +TYPE +NAME +RAN +COST +NOTE\n/)
-  expect(listed.out).toMatch(/\nJan 5, 2026, 12:00 UTC {2}stopped {2}Mountains, UGV {2}g6\.4xlarge {2}Night {2}1m 30s /)
+  expect(listed.out).toMatch(/\nJan 5, 2026, 12:00 UTC {2}stopped {2}Mountains, UGV {2}g6\.4xlarge {2}Night {2}1m 29s /)
   expect(JSON.parse((await run(['runs', '--json'])).out)).toMatchObject({ servers: [{ id: run1.id }] })
   expect((await run(['bills'])).out.split('\n')[1]).toBe('Jan 5, 2026  Jan 6, 2026  5h 30m 0s  $1,234.56  overdue')
   expect(JSON.parse((await run(['bills', '--json'])).out).billings).toMatchObject([{ id: bill.id, overdue: true }])
