@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { type AddressInfo, createServer, type Server as Listener, type Socket } from 'node:net'
 import { InvalidArgumentError } from 'commander'
 import { canStop } from '../../src/domain/server.ts'
@@ -36,6 +37,8 @@ export async function forward(pairs: PortPair[], options: SiteOptions & { server
   for (const { port } of pairs) await checkTcp(site, server.id, port)
 
   const ended = new AbortController()
+  // Each open connection listens to it. Node would call more than ten a leak.
+  setMaxListeners(0, ended.signal)
   const listening: { port: number; listener: Listener }[] = []
   try {
     for (const pair of pairs)

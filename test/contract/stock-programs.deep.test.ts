@@ -143,7 +143,7 @@ test('curl sends and gets 64 MB, a range, and events as they come', async () => 
 test('64 MB go both ways unharmed, and 200 connections at once', async () => {
   const bob = await newForwarder(await openDoorStack())
   await listenOn(bob.server.machine, AIRSIM, (socket: Socket) => void socket.pipe(socket))
-  const { connect } = await openForward(bob, [AIRSIM])
+  const { connect, seen } = await openForward(bob, [AIRSIM])
   const echo = async (sent: Buffer) => {
     const socket = await connect(AIRSIM)
     socket.end(sent)
@@ -152,4 +152,5 @@ test('64 MB go both ways unharmed, and 200 connections at once', async () => {
   expect(await echo(randomBytes(64 * MB))).toBe(true)
   const all = await Promise.all(Array.from({ length: 200 }, () => echo(randomBytes(100_000))))
   expect(all.filter(Boolean)).toHaveLength(200)
+  expect(seen.err).toBe('Press Ctrl-C to end this.\n')
 })
