@@ -4,6 +4,7 @@ import { runSeconds } from './money/billing.ts'
 import type { RunActor, RunEventKind } from './run-event.ts'
 import { formatUptime } from './server.ts'
 import type { RunEvent, RunEventName } from './wire.ts'
+import { worldText } from './worlds.ts'
 
 /** What an event is called on our pages. */
 export const EVENT_TITLES: Record<RunEventName, string> = {
@@ -103,7 +104,7 @@ export function runTimeline({ run, launches, happened, endedBy }: RunFacts, { ve
 }
 
 function wishText({ maxGpus, environment, vehicle }: Run): string | null {
-  const world = [environment, vehicle?.toUpperCase()].filter(Boolean).join(', ')
+  const world = worldText({ environment, vehicle })
   const wishes = [world && `${world}.`, maxGpus !== null && `At most ${maxGpus} × L4.`].filter(Boolean)
   return wishes.join(' ') || null
 }

@@ -11,6 +11,7 @@ import {
 } from '../domain/server.ts'
 import type { RunView } from '../domain/views.ts'
 import type { Server } from '../domain/wire.ts'
+import { titleOf } from '../domain/worlds.ts'
 import { Badge } from '../ui/Badge.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
@@ -100,8 +101,14 @@ export function Run(props: RunProps) {
               value: server.instance_type,
               hint: machineText(server.instance_type, server.availability_zone),
             },
-            ...(server.environment
-              ? [{ label: 'World', value: <bdi>{server.environment}</bdi>, hint: server.vehicle?.toUpperCase() }]
+            ...(server.environment && server.vehicle
+              ? [
+                  {
+                    label: 'World',
+                    value: <bdi>{server.environment}</bdi>,
+                    hint: titleOf({ name: server.vehicle }),
+                  },
+                ]
               : []),
             ...(answers
               ? [

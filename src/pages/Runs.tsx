@@ -4,6 +4,7 @@ import { listQuery, RUN_STATUSES, type RunFilter, secondsOf } from '../domain/ru
 import { endedBecause, formatUptime, serverStatus, serverStatusColor } from '../domain/server.ts'
 import type { RunListView } from '../domain/views.ts'
 import type { Server } from '../domain/wire.ts'
+import { worldText } from '../domain/worlds.ts'
 import { Badge } from '../ui/Badge.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { DataTable } from '../ui/DataTable.tsx'
@@ -93,10 +94,9 @@ function cellsOf(server: Server, now: number) {
     machine: (
       <span className="session-id">
         {machineText(server.instance_type, server.availability_zone)}
-        {server.environment ? (
+        {worldText(server) ? (
           <small>
-            <bdi>{server.environment}</bdi>
-            {server.vehicle ? `, ${server.vehicle.toUpperCase()}` : ''}
+            <bdi>{worldText(server)}</bdi>
           </small>
         ) : null}
       </span>

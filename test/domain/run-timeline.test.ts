@@ -101,3 +101,8 @@ test('a start that failed says why, and has no meter', () => {
   expect(events).toContain('failed: No server is free.')
   expect(events.join()).not.toMatch(/answered|meter_ended|stopped/)
 })
+
+test('names the vehicle as the start did', () => {
+  const [requested] = runTimeline({ ...facts, run: { ...run, maxGpus: null, vehicle: 'multi' } })
+  expect(requested).toMatchObject({ what: 'requested', detail: 'Canyon, Multi-vehicle.' })
+})

@@ -108,6 +108,10 @@ test('on Premium, an image of their own is added, chosen, started, and removed',
   const address = await card.getByRole('link', { name: 'Open simulator' }).getAttribute('href')
   const shown = await (await fetch(address ?? '')).text()
   expect(shown).toContain('Shipyard, Multi-vehicle')
+  await page.goto(`${world.url}/servers`)
+  await page.getByRole('table').getByText('Shipyard, Multi-vehicle').waitFor()
+  await page.getByRole('link', { name: /^ses_/ }).click()
+  await page.locator('.stats').getByText('Multi-vehicle').waitFor()
 
   // What runs keeps running without it, and nothing starts it again.
   await page.goto(`${world.url}/environments`)
