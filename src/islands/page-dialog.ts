@@ -34,6 +34,10 @@ export async function showPage(address: string): Promise<void> {
     // A message takes the focus; the button that had it is gone.
     ;(content.querySelector<HTMLElement>('[autofocus]') ?? title).focus()
   })
+  // Chromium forgets Escape once a message, which is an open dialog, was added inside this one.
+  dialog.addEventListener('keydown', ({ key }) => {
+    if (key === 'Escape') dialog.close()
+  })
   fill(first)
   document.body.append(dialog)
   dialog.showModal()

@@ -48,7 +48,7 @@ test('the owner comes in by a click and a guest by a link, until it is removed; 
   await dialog.getByRole('button', { name: 'Copy' }).click()
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link)
   expect(await axeFaults(page)).toEqual([])
-  await page.keyboard.press('Escape')
+  await dialog.getByRole('button', { name: 'Close' }).click()
   await card.getByText('You and a guest can get in').waitFor()
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Share')
 
@@ -72,7 +72,8 @@ test('the owner comes in by a click and a guest by a link, until it is removed; 
   await dialog.getByText('Only you can get in.').waitFor()
   await guest.waitForFunction(() => document.title === 'closed')
   expect((await guest.goto(link ?? ''))?.status()).toBe(404)
-  await dialog.getByRole('button', { name: 'Close' }).click()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
   await card.getByText('Only you can get in.').waitFor()
 
   await card.getByRole('link', { name: 'Connect your code' }).click()
