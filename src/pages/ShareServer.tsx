@@ -41,7 +41,7 @@ export function ShareServer({ run, guests, made, now, csrfToken, flash }: Props)
           {guests.map((guest) => (
             <li key={guest.id}>
               <span>
-                Until <Time at={guest.expires_at} layout="brief" />
+                Until <Time at={guest.expires_at} />
                 <small className="hint">{usesOf(guest)}</small>
               </span>
               <form method="post" action={`${calls}/${guest.id}`}>
@@ -86,7 +86,7 @@ function usesOf({ uses, last_used_at }: Guest) {
   if (!uses || !last_used_at) return 'Not used yet'
   return (
     <>
-      Used by {uses === 1 ? 'one browser' : `${uses} browsers`}, last at <Time at={last_used_at} layout="brief" />
+      Used by {uses === 1 ? 'one browser' : `${uses} browsers`}, last at <Time at={last_used_at} />
     </>
   )
 }

@@ -9,7 +9,7 @@ export function WhoMayEnter({ untils, now }: { untils: string[]; now: number }) 
   return (
     <>
       You and {ends.length === 1 ? 'a guest' : `${ends.length} guests`} can get in, until{' '}
-      <Time at={last} layout={Date.parse(last) - now < DAY_MS ? 'time' : 'brief'} />.
+      <Time at={last} layout={Date.parse(last) - now < DAY_MS ? 'time' : 'full'} />.
     </>
   )
 }

@@ -113,6 +113,9 @@ test('without script, the same by plain pages', async () => {
   await page.getByLabel('Hours').fill('72')
   await page.getByRole('button', { name: 'Make a link' }).click()
   const link = (await page.locator('.secret').textContent()) ?? ''
+  // Days away: the date, and its zone.
+  expect(await page.getByText(/^You and a guest can get in/).textContent()).toMatch(/, \d{4}, \d\d:\d\d UTC\.$/)
+  expect(await page.locator('.guests li').textContent()).toMatch(/^Until .+, \d{4}, \d\d:\d\d UTCNot used yet/)
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360)
   await page.getByRole('button', { name: 'Remove' }).click()
   await page.getByText('Link removed. Its guests are out.').waitFor()
