@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { openDatabase } from '../../../db/client.ts'
-import { runs } from '../../../db/schema.ts'
+import { bills, invoices, runs, users } from '../../../db/schema.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../../dev/seed.ts'
 import { builtModules } from '../../../dev/stack.ts'
 import { Client, newPerson, PASSWORD, type Reply, waitFor } from '../../../testing/people/client.ts'
@@ -125,6 +125,19 @@ const ENDS = {
       await admin.signIn(SEED_EMAILS.admin, SEED_PASSWORD)
       await admin.open('/console')
       return admin.post(`/admin/people/${person.id}/suspend`, { reason: 'They asked us to.', confirmed: true })
+    },
+  },
+  'a bill that another account of theirs left unpaid': {
+    status: 403,
+    async act({ person }) {
+      const [account] = await db.select().from(users).where(eq(users.id, person.id))
+      const [id, at] = [`user_left_${person.id}`, Date.now()]
+      const left = { id, name: 'Ada', email: `${id}@example.com`, passwordHash: 'x', mailbox: account?.mailbox ?? '' }
+      await db.insert(users).values({ ...left, createdAt: at, confirmedAt: at, closedAt: at })
+      const bill = { id: `bill_${id}`, userId: id, periodStart: at - 3_600_000, periodEnd: at, includedHours: 0 }
+      await db.insert(bills).values({ ...bill, trial: false, seconds: 3600, amountCents: 175, createdAt: at })
+      await db.insert(invoices).values({ billId: bill.id, userId: id, step: 'draft', nextAt: at, createdAt: at })
+      return person.post('/dev/cron', { cron: '* * * * *' })
     },
   },
   "the run's end": {
