@@ -120,18 +120,19 @@ async function enter(ctx: Context, door: Door, label: string, request: Request):
     const { door: found } = await findDoor(ctx, { label }, null)
     return refuse(found?.state === 'over' ? 'over' : 'bad_link')
   }
-  const to = new URL(pathOf(searchParams.get('to')), origin)
   return new Response(null, {
     status: 302,
     headers: {
-      location: to.pathname + to.search,
+      location: pathOf(searchParams.get('to') ?? '/', origin),
       'set-cookie': passCookie(ctx, door, label, pass),
       ...NOT_KEPT,
     },
   })
 }
 
-/** Only a path of this host: a browser reads `//…` and `/\…` as another one. */
-function pathOf(to: string | null): string {
-  return to && /^\/(?![/\\])/.test(to) && !to.startsWith(ENTER_PATH) ? to : '/'
+/** Only a path of this host: a browser reads `//…` as another one, also where it began as `/.//…`. */
+function pathOf(to: string, origin: string): string {
+  const url = URL.canParse(to, origin) ? new URL(to, origin) : null
+  if (url?.origin !== origin || url.pathname.startsWith('//') || url.pathname.startsWith(ENTER_PATH)) return '/'
+  return url.pathname + url.search
 }

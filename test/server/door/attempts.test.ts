@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { eq } from 'drizzle-orm'
+import { eq, isNotNull } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../../db/client.ts'
 import { doorLinks } from '../../../db/schema.ts'
@@ -10,6 +10,7 @@ import { atEnd } from '../../../testing/stack/at-end.ts'
 import { ask, cookieOf, newRunner, OPENS, onMachine, openDoorStack, socketTo } from '../../../testing/stack/door.ts'
 
 const stack = await openDoorStack()
+const database = openDatabase(stack.services.vars.LIBSQL_URL as string)
 const WEB = 9090
 const ada = await newRunner(stack)
 const bob = await newRunner(stack, 'Bob')
@@ -114,6 +115,13 @@ test('service workers can’t be registered, and the next run has another host',
   expect(next.id).not.toBe(server.id)
   expect(new URL(next.door_url ?? '').host).not.toBe(new URL(server.door_url).host)
   expect((await ask(server.door_url, OPENS)).status).toBe(410)
+  // The old one's page leads to its door, which says so, without a ticket.
+  const open = await person.request('GET', `/servers/${server.id}/open`)
+  expect(open.headers.get('location')).toBe(server.door_url)
+  expect(await person.post(`/api/v1/servers/${server.id}/guests`, { hours: 1 })).toMatchObject({
+    status: 409,
+    body: { error: 'This server has stopped.' },
+  })
 })
 
 test('nobody keeps a ticket: no cache, no referrer, no prefetch', async () => {
@@ -136,6 +144,32 @@ test('nobody keeps a ticket: no cache, no referrer, no prefetch', async () => {
   expect(reached.find(({ url }) => url === '/refers')?.headers.referer).toBe(`http://${machine}:${WEB}/.door/enter`)
   await ask(`${own}.door/enter?ticket=wrong`, { cookie, ...OPENS })
   expect(reached.filter(({ url }) => url.startsWith('/.door'))).toEqual([])
+})
+
+test('a link into the door leads nowhere else, however its path is written', async () => {
+  const made = await ada.person.post(`/api/v1/servers/${ada.server.id}/guests`, { hours: 1 })
+  const leadsTo = async (to: string) =>
+    (await ask(`${made.body.guest.url}&to=${encodeURIComponent(to)}`, OPENS)).headers.location
+  for (const to of ['/a/b?c=d', '/a//b', '/?to=//evil.example']) expect(await leadsTo(to)).toBe(to)
+  const away = ['//evil.example', '/\\evil.example', '/.//evil.example/x', '/a/..//evil.example', '/%2e//evil.example']
+  const others = [
+    '/\t/evil.example',
+    'https://evil.example/',
+    'javascript:alert(1)',
+    '//',
+    '/.door/enter',
+    '/./.door/enter',
+  ]
+  for (const to of [...away, ...others]) expect([to, await leadsTo(to)]).toEqual([to, '/'])
+})
+
+test('a ticket is no guest’s link, and a guest’s link is no ticket', async () => {
+  const made = await ada.person.post(`/api/v1/servers/${ada.server.id}/guests`, { hours: 1 })
+  const ticket = (await openDoor()).open.headers.get('location') ?? ''
+  for (const address of [made.body.guest.url.replace('guest=', 'ticket='), ticket.replace('ticket=', 'guest=')])
+    expect((await ask(address, OPENS)).status).toBe(404)
+  // Neither is used up.
+  for (const address of [made.body.guest.url, ticket]) expect((await ask(address, OPENS)).status).toBe(302)
 })
 
 test('what the machine sends stays in the visitor’s own browser', async () => {
@@ -188,10 +222,25 @@ test('a ticket works for a minute, and a guest’s link for its hours', async ()
   await later(11)
   expect((await ask(late, OPENS)).status).toBe(404)
   expect((await ask(made.url, OPENS)).status).toBe(302)
-  await openDatabase(stack.services.vars.LIBSQL_URL as string)
+  await database
     .update(doorLinks)
     .set({ expiresAt: Date.now() + 30_000 })
     .where(eq(doorLinks.id, made.id))
   expect((await ask(made.url, OPENS)).status).toBe(404)
   await expect.poll(async () => (await ask(url, { cookie: guest })).status).toBe(401)
+  // Nobody keeps the old tickets.
+  await openDoor()
+  const tickets = await database.select().from(doorLinks).where(isNotNull(doorLinks.signInId))
+  expect(tickets.filter(({ runId }) => runId === ada.server.id)).toHaveLength(1)
+})
+
+test('a server has at most 20 guest links at once', async () => {
+  const guests = `/api/v1/servers/${bob.server.id}/guests`
+  const made = await Promise.all(Array.from({ length: 22 }, () => bob.person.post(guests, { hours: 1 })))
+  expect(made.filter(({ status }) => status === 201)).toHaveLength(20)
+  const refused = { status: 409, body: { error: 'You have 20 open guest links. End one of them first.' } }
+  expect(await bob.person.post(guests, { hours: 1 })).toMatchObject(refused)
+  const { body } = await bob.person.get<{ guests: { id: string }[] }>(guests)
+  await bob.person.request('DELETE', `${guests}/${body.guests[0]?.id}`)
+  expect((await bob.person.post(guests, { hours: 1 })).status).toBe(201)
 })

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { newApiToken } from '../../../src/domain/api-token.ts'
 import type { Context } from '../../../src/server/context.ts'
-import { passCookie } from '../../../src/server/door/cookie.ts'
+import { passCookie, readPass } from '../../../src/server/door/cookie.ts'
 import { answerAtDoor } from '../../../src/server/door/entry.ts'
 
 vi.mock('cloudflare:workers', () => ({ DurableObject: class {} }))
@@ -29,10 +29,11 @@ function openDoor(rows: unknown[]) {
     DOOR_KEEPER: {},
     OUTER_LIMIT: { limit: async ({ key }: { key: string }) => ({ success: counted.push(key) > 0 && !isFull }) },
   } as unknown as Parameters<typeof answerAtDoor>[2]
-  const ask = (headers: Record<string, string> = {}, path = '/') =>
+  const ask = (headers: Record<string, string> = {}, path = '/', { method = 'GET', label = LABEL } = {}) =>
     answerAtDoor(
       ctx,
-      new Request(`https://${LABEL}.door.example${path}`, {
+      new Request(`https://${label}.door.example${path}`, {
+        method,
         headers: { 'cf-connecting-ip': '2001:db8:1:2:ffff::9', ...headers },
       }),
       env,
@@ -72,4 +73,54 @@ test('who has a pass loads hundreds of files, and a program that came in is not 
   program.fill()
   expect((await program.ask({ authorization })).status).toBe(200)
   expect(program.counted).toHaveLength(1)
+})
+
+test('what was read a moment ago counts for one door only', async () => {
+  const { ctx, ask, reads } = openDoor([[{ id: 'tok_1', scope: 'operate', user: { id: FOUND.userId } }], [FOUND]])
+  const authorization = `Bearer ${newApiToken(randomInt)}`
+  await ask({ authorization })
+  await ask({ authorization })
+  expect(reads()).toBe(1)
+  await ask({ authorization }, '/', { label: LABEL.replace('a', 'b') })
+  expect(reads()).toBe(2)
+  // A cookie of one door says nothing at another one.
+  const cookie = passCookie(ctx, door, LABEL, { kind: 'sign_in', id: 'in_1' }).split(';')[0] as string
+  expect(readPass(ctx, door, LABEL, cookie)).toEqual({ kind: 'sign_in', id: 'in_1' })
+  expect(readPass(ctx, door, LABEL.replace('a', 'b'), cookie)).toBe(null)
+})
+
+test('a browser that opens a page goes to the site, and everything else is told how programs come in', async () => {
+  const { ask } = openDoor([[FOUND], [], []])
+  const opens = { accept: 'text/html' }
+  for (const method of ['GET', 'HEAD']) expect((await ask(opens, '/a?b=c', { method })).status).toBe(302)
+  expect((await ask(opens, '/a?b=c')).headers.get('location')).toBe(
+    'https://site.example/servers/ses_1/open?to=%2Fa%3Fb%3Dc',
+  )
+  expect((await ask(opens, '/', { method: 'POST' })).status).toBe(401)
+  expect((await ask({ accept: '*/*' })).status).toBe(401)
+  expect((await ask({ ...opens, authorization: 'Bearer pg_wrong' })).status).toBe(401)
+})
+
+test('a page of another site uses nobody’s cookie; a program may say any origin', async () => {
+  const origin = 'https://evil.example'
+  const { ctx, ask } = openDoor([[FOUND], [{ id: 'in_1' }], []])
+  const cookie = passCookie(ctx, door, LABEL, { kind: 'sign_in', id: 'in_1' }).split(';')[0] as string
+  expect((await ask({ cookie })).status).toBe(200)
+  expect((await ask({ cookie, origin })).status).toBe(403)
+  const program = openDoor([[{ id: 'tok_1', scope: 'operate', user: { id: FOUND.userId } }], [FOUND]])
+  expect((await program.ask({ authorization: `Bearer ${newApiToken(randomInt)}`, origin })).status).toBe(200)
+})
+
+test('over https, the cookie is this host’s, and no script or plain http sees it', () => {
+  const { ctx } = openDoor([])
+  const cookie = passCookie(ctx, door, LABEL, { kind: 'guest', id: 'gst_1' })
+  expect(cookie).toMatch(/^__Host-door=[^;]+; Path=\/; HttpOnly; SameSite=Lax; Secure$/)
+})
+
+test('a failure of ours asks to try again, and says nothing of it', async () => {
+  const { ctx, ask } = openDoor([])
+  ctx.db.batch = () => Promise.reject(new Error('secret'))
+  const failed = await ask()
+  expect([failed.status, failed.headers.get('retry-after')]).toEqual([503, '2'])
+  expect(await failed.text()).not.toContain('secret')
 })
