@@ -11,12 +11,27 @@ import { Client, newPerson, PASSWORD, type Reply, waitFor } from '../../../testi
 import { atEnd } from '../../../testing/stack/at-end.ts'
 import { ask, cookieOf, newRunner, OPENS, onMachine, openDoorStack, socketTo } from '../../../testing/stack/door.ts'
 
-/** The Worker whose DoorKeeper never looks by itself: what closes, somebody told it. The timer stays, which pins it. */
-const NO_LOOK = `import { DoorKeeper as Original } from './index.js'
+/**
+ * The Worker that never looks by itself: what closes, somebody told it. The keeper's timer stays, which pins it. The
+ * channel's alarm counts only if someone woke it, not the fallback after a start.
+ */
+const NO_LOOK = `import { DoorKeeper as Keeper, JobChannel as Channel } from './index.js'
 export * from './index.js'
 export { default } from './index.js'
-if (!Original.prototype.keepLooking) throw new Error('It has another name now.')
-export class DoorKeeper extends Original { keepLooking() { this.pin ??= setInterval(() => {}, 1_000) } }`
+if (!Keeper.prototype.keepLooking || !Channel.prototype.recheckDoor) throw new Error('It has another name now.')
+export class DoorKeeper extends Keeper { keepLooking() { this.pin ??= setInterval(() => {}, 1_000) } }
+export class JobChannel extends Channel {
+  wake(userId) {
+    this.isWoken = true
+    return super.wake(userId)
+  }
+  async alarm() {
+    this.isQuiet = !this.isWoken
+    this.isWoken = false
+    await super.alarm().finally(() => (this.isQuiet = false))
+  }
+  recheckDoor(userId) { if (!this.isQuiet) super.recheckDoor(userId) }
+}`
 const stack = await openDoorStack([{ type: 'ESModule', path: 'no-look.js', contents: NO_LOOK }, ...builtModules()])
 const db = openDatabase(stack.services.vars.LIBSQL_URL as string)
 const WEB = 9090
@@ -195,6 +210,19 @@ test.concurrent('an address that EC2 gave to a later machine is not reached, nor
   await untilStatus(503)
   await db.update(runs).set({ privateAddress: '10.64.9.9' }).where(eq(runs.id, bob.server.id))
   await untilStatus(200)
-  await db.update(runs).set({ unseenSince: Date.now() }).where(eq(runs.id, server.id))
+  const set = (id: string, values: Partial<typeof runs.$inferInsert>) =>
+    db.update(runs).set(values).where(eq(runs.id, id))
+  await set(server.id, { unseenSince: Date.now() })
   await untilStatus(503)
+  await set(server.id, { unseenSince: null, billedFrom: null })
+  await untilStatus(503)
+  // An earlier machine that had it, or one that is gone, changes nothing.
+  const shared = { privateAddress: mine?.privateAddress ?? '' }
+  await set(server.id, { billedFrom: mine?.billedFrom ?? 0 })
+  await set(bob.server.id, { ...shared, runningAt: (mine?.runningAt ?? 0) - 1 })
+  await untilStatus(200)
+  await set(bob.server.id, { ...shared, runningAt: (mine?.runningAt ?? 0) + 1 })
+  await untilStatus(503)
+  await set(bob.server.id, { endedAt: Date.now() })
+  await untilStatus(200)
 })
