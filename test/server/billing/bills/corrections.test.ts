@@ -266,6 +266,9 @@ describe('a correction', () => {
           call,
           [{ amount: 175 }, { amount: 175 }],
         ])
+        // Both invoices were looked at beside the credit, and this clock stood still.
+        stack.clock.now += DAY
+        await advanceInvoices(stack.ctx)
         expect((await getBillingOverview(stack.ctx, user.id)).unpaidDollars).toBe(0)
       }
   })
