@@ -33,9 +33,7 @@ export function newId(
     | 'grp',
 ): string {
   const bytes = crypto.getRandomValues(new Uint8Array(15))
-  return `${prefix}_${btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')}`
+  return `${prefix}_${Buffer.from(bytes).toString('base64url')}`
 }
 
 /** A name for one run's host: 124 random bits in letters and digits. It is no secret. */
@@ -47,12 +45,11 @@ export function newDoorLabel(): string {
 /** What the keys of someone's files begin with: 160 random bits, which nobody can guess. */
 export function newFolderPrefix(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(20))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return Buffer.from(bytes).toString('hex')
 }
 
 /** Equal content gives an equal id, so that writing a record twice, or concurrently, writes one. */
 export async function stableBillId(content: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(content))
-  const text = btoa(String.fromCharCode(...new Uint8Array(digest, 0, 15)))
-  return `bill_${text.replaceAll('+', '-').replaceAll('/', '_')}`
+  return `bill_${Buffer.from(digest, 0, 15).toString('base64url')}`
 }
