@@ -1,4 +1,4 @@
-import { createHash, hkdfSync } from 'node:crypto'
+import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 
 export type KeyPurpose =
   | 'sign-in'
@@ -30,4 +30,21 @@ export function deriveKeys(secretKey: string, purpose: KeyPurpose): [DerivedKey,
   }) as [DerivedKey, ...DerivedKey[]]
   derived.set(cacheKey, keys)
   return keys
+}
+
+/** The HMAC of this text, made with the newest key. */
+export function signatureOf(secretKey: string, purpose: KeyPurpose, text: string): Buffer {
+  return hmac(deriveKeys(secretKey, purpose)[0].key, text)
+}
+
+/** Whether any of the keys signed this text. */
+export function isSignature(given: Buffer, secretKey: string, purpose: KeyPurpose, text: string): boolean {
+  return deriveKeys(secretKey, purpose).some(({ key }) => {
+    const right = hmac(key, text)
+    return given.length === right.length && timingSafeEqual(given, right)
+  })
+}
+
+function hmac(key: Uint8Array, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest()
 }

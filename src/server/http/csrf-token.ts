@@ -1,5 +1,5 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { deriveKeys } from '../keys.ts'
+import { randomBytes } from 'node:crypto'
+import { isSignature, signatureOf } from '../keys.ts'
 
 const BYTES = 32
 
@@ -10,18 +10,14 @@ export function newBrowserId(): string {
 /** Masked with fresh random bytes, so that a compressed page never repeats the secret (BREACH). */
 export function issueToken(secretKey: string, browserId: string): string {
   const mask = randomBytes(BYTES)
-  return Buffer.concat([mask, xor(mask, bound(deriveKeys(secretKey, 'csrf')[0].key, browserId))]).toString('base64url')
+  return Buffer.concat([mask, xor(mask, signatureOf(secretKey, 'csrf', browserId))]).toString('base64url')
 }
 
 export function verifyToken(secretKey: string, browserId: string, token: string): boolean {
   const bytes = Buffer.from(token, 'base64url')
   if (bytes.length !== 2 * BYTES) return false
   const unmasked = xor(bytes.subarray(0, BYTES), bytes.subarray(BYTES))
-  return deriveKeys(secretKey, 'csrf').some(({ key }) => timingSafeEqual(unmasked, bound(key, browserId)))
-}
-
-function bound(key: Uint8Array, browserId: string): Buffer {
-  return createHmac('sha256', key).update(browserId).digest()
+  return isSignature(unmasked, secretKey, 'csrf', browserId)
 }
 
 function xor(a: Buffer, b: Buffer): Buffer {

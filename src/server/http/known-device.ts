@@ -1,6 +1,6 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { Context as HonoContext } from 'hono'
-import { deriveKeys } from '../keys.ts'
+import { isSignature, signatureOf } from '../keys.ts'
 import type { AppEnv } from './app-env.ts'
 import { readCookie, writeCookie } from './cookies.ts'
 
@@ -18,26 +18,17 @@ export function knownDevice(c: HonoContext<AppEnv>, email: string): string | nul
 /** Marks this browser as the account owner's. Uses a new id each time, which resets the count of guesses. */
 export function rememberDevice(c: HonoContext<AppEnv>, email: string): void {
   const id = randomBytes(12).toString('base64url')
-  const mark = `${id}.${markFor(deriveKeys(c.var.ctx.config.secretKey, 'device')[0].key, id, email)}`
+  const mark = `${id}.${signatureOf(c.var.ctx.config.secretKey, 'device', `${id}\n${email}`).toString('base64url')}`
   const others = marks(c).filter((other) => !isFor(c, other, email))
   writeCookie(c, 'known', [mark, ...others].slice(0, MOST_ACCOUNTS).join('~'))
 }
 
 function isFor(c: HonoContext<AppEnv>, mark: string, email: string): boolean {
   const [id, mac] = mark.split('.')
-  const keys = deriveKeys(c.var.ctx.config.secretKey, 'device')
-  return Boolean(id && mac && keys.some(({ key }) => isEqual(mac, markFor(key, id, email))))
+  const given = Buffer.from(mac ?? '', 'base64url')
+  return Boolean(id) && isSignature(given, c.var.ctx.config.secretKey, 'device', `${id}\n${email}`)
 }
 
 function marks(c: HonoContext<AppEnv>): string[] {
   return (readCookie(c, 'known') ?? '').split('~').filter(Boolean).slice(0, MOST_ACCOUNTS)
-}
-
-function markFor(key: Uint8Array, id: string, email: string): string {
-  return createHmac('sha256', key).update(`${id}\n${email}`).digest('base64url')
-}
-
-function isEqual(a: string, b: string): boolean {
-  const [x, y] = [Buffer.from(a), Buffer.from(b)]
-  return x.length === y.length && timingSafeEqual(x, y)
 }
