@@ -39,7 +39,6 @@ type Listener = {
  * Follows the account's jobs until the returned function is called. If WebSockets are blocked, it polls.
  */
 export function follow(site: Site, userId: string, { onJob, onServers, onFailure }: Listener): () => void {
-  let up = false
   let ended = false
   const cable = createCable(`${site.url.replace('http', 'ws')}/cable`, {
     logLevel: 'error',
@@ -47,15 +46,6 @@ export function follow(site: Site, userId: string, { onJob, onServers, onFailure
     websocketOptions: { handshakeTimeout: 10_000, headers: { Authorization: `Bearer ${site.token}` } },
   })
   const channel = cable.subscribeTo('JobsChannel', { user_id: userId })
-  channel.on('connect', () => {
-    up = true
-  })
-  channel.on('disconnect', () => {
-    up = false
-  })
-  channel.on('close', () => {
-    up = false
-  })
   channel.on('message', (message) => {
     const { event, job } = message as unknown as { event: string; job: Job }
     if (!ended && event === 'job.updated') onJob(job)
@@ -64,7 +54,7 @@ export function follow(site: Site, userId: string, { onJob, onServers, onFailure
   let polling = false
   let skipped = 0
   const timer = setInterval(async () => {
-    if (polling || (up && ++skipped < POLLS_SKIPPED)) return
+    if (polling || (channel.state === 'connected' && ++skipped < POLLS_SKIPPED)) return
     polling = true
     skipped = 0
     try {

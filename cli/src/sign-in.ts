@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { text as readText } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TokenScope } from '../../src/domain/api-token.ts'
 import { CLIENT_ID, DEVICE_GRANT, POLL_EVERY_MS } from '../../src/domain/device-code.ts'
@@ -7,7 +8,7 @@ import { call, getUser, postForm, revokeToken } from './api.ts'
 import { openInBrowser } from './browser.ts'
 import { EXIT, Failure } from './failure.ts'
 import { checkToken, chosenUrl, currentSite, findSaved, forget, type SiteOptions, save } from './site.ts'
-import { askHidden, isTerminal, note, paint, readInput, say, sayJson } from './terminal.ts'
+import { askHidden, isTerminal, note, paint, say, sayJson } from './terminal.ts'
 
 type LoginOptions = SiteOptions & { withToken?: true; scope: TokenScope; browser: boolean }
 
@@ -25,7 +26,7 @@ export async function login({ withToken, scope, browser, ...options }: LoginOpti
 
 async function readToken(url: string): Promise<string> {
   const question = `Paste an API token (create one at ${url}/api_tokens): `
-  const text = process.stdin.isTTY ? await askHidden(question) : await readInput()
+  const text = process.stdin.isTTY ? await askHidden(question) : await readText(process.stdin)
   if (text === null) throw new Failure(EXIT.interrupted, 'You are not signed in.')
   return checkToken(text.trim(), 'This')
 }

@@ -69,12 +69,6 @@ export function askHidden(question: string): Promise<string | null> {
   return ask('', new Writable({ write: (_chunk, _encoding, done) => done() }))
 }
 
-export async function readInput(): Promise<string> {
-  let text = ''
-  for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk
-  return text
-}
-
 /** Columns as wide as their widest cell. */
 export function table(head: string[], rows: string[][]): string {
   const widths = head.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i]?.length ?? 0)))

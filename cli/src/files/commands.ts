@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { nameOf, sizeText } from '../../../src/domain/files.ts'
 import { instantText } from '../../../src/domain/instant.ts'
@@ -37,7 +38,6 @@ export async function put(local: string, path: string | undefined, options: Opti
 }
 
 async function sizeOfLocal(local: string): Promise<number> {
-  const { stat } = await import('node:fs/promises')
   const found = await stat(local).catch(() => null)
   if (!found?.isFile()) throw new Failure(EXIT.usage, `There is no file or folder ${local}.`)
   return found.size
@@ -77,14 +77,10 @@ export async function sync(from: string, to: string, options: Options & { delete
 }
 
 function report({ copied, same, deleted }: Synced, verb: string, options: Options): void {
-  if (options.json) sayJson({ copied, same, deleted })
-  else say(synced({ copied, same, deleted }, verb))
-}
-
-function synced({ copied, same, deleted }: Synced, verb: string): string {
   const files = (count: number) => `${count} ${count === 1 ? 'file' : 'files'}`
   const more = [...(same ? [`${files(same)} unchanged`] : []), ...(deleted ? [`${files(deleted)} deleted`] : [])]
-  return `${[`${verb} ${files(copied)}`, ...more].join(', ')}.`
+  if (options.json) sayJson({ copied, same, deleted })
+  else say(`${[`${verb} ${files(copied)}`, ...more].join(', ')}.`)
 }
 
 export const FORMATS = ['env', 'rclone', 'aws', 'json'] as const
