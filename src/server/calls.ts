@@ -3,6 +3,7 @@ import type { Database } from '../../db/client.ts'
 import { callCounts } from '../../db/schema.ts'
 import { AppError } from '../domain/error.ts'
 import type { Log } from './log.ts'
+import type { Calls } from './on-demand.ts'
 
 /** Who is called. `webhook`: Stripe calls us. */
 export type System = 'database' | 'ec2' | 'stripe' | 'mail' | 'files' | 'webhook'
@@ -21,8 +22,6 @@ function countCall(system: System, call: string, outcome: CallOutcome, times = 1
   const key = [system, call, outcome].join(' ')
   counts.set(key, (counts.get(key) ?? 0) + times)
 }
-
-type Calls<Port> = { [Name in keyof Port]: (...args: never[]) => Promise<unknown> }
 
 /** Counts the outcome of every call of this port. */
 export function counted<Port extends Calls<Port>>(system: System, port: Port): Port {

@@ -1,4 +1,4 @@
-type Calls<Port> = { [Name in keyof Port]: (...args: never[]) => Promise<unknown> }
+export type Calls<Port> = { [Name in keyof Port]: (...args: never[]) => Promise<unknown> }
 
 /**
  * Loads a port's code on its first call, so that isolates that never call it start faster. `import()`
