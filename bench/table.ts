@@ -5,8 +5,8 @@ export function atMost(what: string, value: number, budget: number, unit: string
   return { what, measured: amount(value, unit, digits), budget: `≤ ${budget} ${unit}`, ok: value <= budget }
 }
 
-export function atLeast(what: string, value: number, budget: number, unit: string, digits = 2): Row {
-  return { what, measured: amount(value, unit, digits), budget: `≥ ${budget} ${unit}`, ok: value >= budget }
+export function atLeast(what: string, value: number, budget: number, unit: string): Row {
+  return { what, measured: amount(value, unit, 2), budget: `≥ ${budget} ${unit}`, ok: value >= budget }
 }
 
 export function told(what: string, measured: string): Row {

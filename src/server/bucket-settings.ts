@@ -4,8 +4,6 @@ import type { Env } from './env.ts'
 export type BucketSettings = {
   /** The S3 endpoint, without a slash at its end. */
   endpoint: string
-  /** Its origin, which a page's policy must allow. */
-  origin: string
   bucket: string
   region: string
   accessKeyId: string
@@ -34,7 +32,6 @@ export function bucketSettingsOf(env: Env): BucketSettings | null {
   if (!env.FILES_ENDPOINT) return null
   return {
     endpoint: env.FILES_ENDPOINT.replace(/\/$/, ''),
-    origin: new URL(env.FILES_ENDPOINT).origin,
     bucket: env.FILES_BUCKET ?? '',
     region: env.FILES_REGION ?? 'auto',
     accessKeyId: env.FILES_ACCESS_KEY_ID ?? '',

@@ -158,7 +158,7 @@ test('a bucket that never answers is given up', async () => {
   const { port } = silent.address() as { port: number }
   const endpoint = `http://127.0.0.1:${port}`
   const keys = { accessKeyId: 'a', secretAccessKey: 'b', credentialsUrl: endpoint, credentialsToken: 'c' }
-  const settings = { endpoint, origin: endpoint, bucket: 'files', region: 'auto', ...keys }
+  const settings = { endpoint, bucket: 'files', region: 'auto', ...keys }
   const bucket = s3Bucket(settings, Date.now, { timeoutMs: 50 })
   await expect(bucket.find('a')).rejects.toMatchObject({ code: 'unavailable', retryable: true })
   await expect(bucket.temporaryCredentials('a/', 'read', 60)).rejects.toMatchObject({ code: 'unavailable' })

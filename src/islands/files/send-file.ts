@@ -47,7 +47,7 @@ export async function sendFile(line: Line, chosen: Chosen, watch: Watch): Promis
 async function sendWhole(line: Line, { path, file }: Chosen, watch: Watch): Promise<void> {
   const retry = retries(line, watch)
   for (;;) {
-    const answer = await ask<{ upload: FileUpload }>(line, watch, 'POST', '/api/v1/files', { path, size: file.size })
+    const answer = await ask<{ upload: FileUpload }>(line, watch, '/api/v1/files', { path, size: file.size })
     if (!answer) return
     const { status } = await line.put(answer.upload, file, watch)
     if (watch.signal.aborted || (await retry(status, file)) === 'done') return
@@ -57,7 +57,7 @@ async function sendWhole(line: Line, { path, file }: Chosen, watch: Watch): Prom
 async function sendParts(line: Line, { path, file, version }: Chosen, watch: Watch): Promise<void> {
   const { size } = file
   const wanted = { path, size, version }
-  const begun = await ask<{ upload: PartsUpload }>(line, watch, 'POST', '/api/v1/files/uploads', wanted)
+  const begun = await ask<{ upload: PartsUpload }>(line, watch, '/api/v1/files/uploads', wanted)
   if (!begun) return
   const { id, done } = begun.upload
   const sent = new Map<number, number>()
@@ -87,7 +87,7 @@ async function sendParts(line: Line, { path, file, version }: Chosen, watch: Wat
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, lane))
-  if (!watch.signal.aborted) await ask(line, watch, 'POST', `/api/v1/files/uploads/${id}/complete`)
+  if (!watch.signal.aborted) await ask(line, watch, `/api/v1/files/uploads/${id}/complete`)
 }
 
 /** Requests links a few parts ahead, and again for one that was refused. */
@@ -95,7 +95,7 @@ function linksTo(line: Line, watch: Watch, id: string, parts: number[]) {
   type Link = PartLinks['parts'][number]
   const known = new Map<number, Promise<Link | undefined>>()
   const request = (wanted: number[]) => {
-    const answer = ask<PartLinks>(line, watch, 'POST', `/api/v1/files/uploads/${id}/parts`, { parts: wanted })
+    const answer = ask<PartLinks>(line, watch, `/api/v1/files/uploads/${id}/parts`, { parts: wanted })
     for (const part of wanted) {
       const link = answer.then((found) => found?.parts.find((one) => one.part === part))
       // Whoever needs this part hears of the failure.
@@ -114,9 +114,9 @@ function linksTo(line: Line, watch: Watch, id: string, parts: number[]) {
 }
 
 /** One of our calls, until it is answered. Undefined: aborted meanwhile. @throws Refused */
-async function ask<T>(line: Line, watch: Watch, method: 'POST', path: string, json?: unknown): Promise<T | undefined> {
+async function ask<T>(line: Line, watch: Watch, path: string, json?: unknown): Promise<T | undefined> {
   for (let tries = 0; ; tries++) {
-    const { ok, status, body, headers } = await line.request<T>(method, path, json, watch.signal)
+    const { ok, status, body, headers } = await line.request<T>('POST', path, json, watch.signal)
     if (watch.signal.aborted) return undefined
     if (ok) {
       watch.onWait(null)

@@ -106,9 +106,9 @@ export function countUsage(history: PlanHistory, runRows: RunRow[], now: number)
   }
 }
 
-export async function getUsage(ctx: Context, userId: string, at = ctx.now()): Promise<Usage> {
+export async function getUsage(ctx: Context, userId: string): Promise<Usage> {
   const [history, runRows] = await ctx.db.batch([...usageQueries(ctx, userId)])
-  return countUsage(history, runRows, at)
+  return countUsage(history, runRows, ctx.now())
 }
 
 /**
