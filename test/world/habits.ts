@@ -1,5 +1,6 @@
 import type { Random } from '../../testing/random.ts'
 import { useUpABudget } from './budget-habits.ts'
+import { compete } from './competition.ts'
 import { operate } from './console-habits.ts'
 import { moveEnds } from './end-habits.ts'
 import {
@@ -58,6 +59,7 @@ const HABITS = {
   'large server': [outgrowThePlan],
   end: [moveEnds],
   group: [holdPlacesBack],
+  competition: [compete],
   line: [lineUp, lineUp, leaveAndReturn, letHoldsLapse, addAPlace],
 } satisfies Record<string, Habit[]>
 export type HabitKind = keyof typeof HABITS

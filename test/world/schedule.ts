@@ -7,7 +7,7 @@ import type { Weather } from './program.ts'
 /** `edge`: until just before, at, or just after the next moment that a rule depends on. */
 type Wait = number | 'edge'
 
-const weather = fc.oneof(
+const anyWeather: fc.Arbitrary<Weather> = fc.oneof(
   { weight: 12, arbitrary: fc.constant('calm' as const) },
   { weight: 5, arbitrary: fc.constant('rough' as const) },
   { weight: 2, arbitrary: fc.constant('storm' as const) },
@@ -67,11 +67,16 @@ const lineKind = fc.oneof(
   { weight: 5, arbitrary: fc.constant('deploy' as const) },
 )
 
-type Size = { people: number; places: fc.Arbitrary<number>; steps: { minLength: number; maxLength: number } }
+type Size = {
+  people: number
+  places: fc.Arbitrary<number>
+  steps: { minLength: number; maxLength: number }
+  weather?: fc.Arbitrary<Weather>
+}
 
 function scheduled(
   wait: fc.Arbitrary<Wait>,
-  { people, places, steps }: Size,
+  { people, places, steps, weather = anyWeather }: Size,
   kinds: fc.Arbitrary<Step['kind']> = kind,
 ): fc.Arbitrary<Schedule> {
   const step = fc.record({
@@ -110,6 +115,17 @@ export const SCENARIOS = {
     fc.integer({ min: 0, max: 10 * MINUTE_MS }),
     { people: 8, places: fc.integer({ min: 2, max: 3 }), steps: { minLength: 6, maxLength: 16 } },
     lineKind,
+  ),
+  /** A competition morning. In a storm, each call of the 500 would take seconds of their one clock. */
+  competition: scheduled(
+    fc.constant(0),
+    {
+      people: 500,
+      places: fc.constant(20),
+      steps: { minLength: 1, maxLength: 1 },
+      weather: fc.constantFrom('calm', 'calm', 'rough'),
+    },
+    fc.constant('competition'),
   ),
 } satisfies Record<string, fc.Arbitrary<Schedule>>
 export type Scenario = keyof typeof SCENARIOS

@@ -6,14 +6,39 @@ import { openWorldDatabase } from './database.ts'
 import { runSeed } from './run-seed.ts'
 import { takeOverRandomness } from './seeded-crypto.ts'
 
-test('500 worlds break no rule, and reach every rare state often enough', { timeout: 1_800_000 }, async () => {
-  const play = promisify(execFile)(process.execPath, ['test/world/sim.ts', '--seeds', '500'])
-  const { stdout, code } = await play.then(
+/** Plays worlds in a process of their own. */
+const sim = (...args: string[]) =>
+  promisify(execFile)(process.execPath, ['test/world/sim.ts', ...args]).then(
     ({ stdout }) => ({ stdout, code: 0 }),
     (failure: { stdout: string; code: number }) => failure,
   )
+
+test('500 worlds break no rule, and reach every rare state often enough', { timeout: 1_800_000 }, async () => {
+  const { stdout, code } = await sim('--seeds', '500')
   expect(code, stdout).toBe(0)
   expect(stdout).toContain('500 seeds, 0 broken')
+})
+
+/** Each breaks another promise. Seed 2 is a calm morning. */
+const UNFAIR = [
+  ['first-come-first-served', 'last-come-first-served'],
+  ['no-click-passes-the-line', 'click-passes-the-line'],
+  ['no-place-is-idle', 'free-places-are-not-given'],
+  ['places-are-held-by-live-runs', 'reserved-place-is-taken'],
+  ['a-turn-has-a-place', 'no-machine-ends-the-wait'],
+  ['nobody-waits-forever', 'end-is-not-kept'],
+] as const
+const MORNING = ['--scenario', 'competition', '--seed', '2']
+
+test('500 people want 20 places: all get one in order, and none is idle', { timeout: 1_800_000 }, async () => {
+  const { stdout, code } = await sim(...MORNING)
+  expect(code, stdout).toBe(0)
+})
+
+test.each(UNFAIR)('on such a morning, %s breaks with %s', { timeout: 1_800_000 }, async (rule, mistake) => {
+  const { stdout, code } = await sim(...MORNING, '--mutant', mistake)
+  expect(code, stdout).toBe(1)
+  expect(stdout).toContain(`${rule}: `)
 })
 
 const WANTED = ['end set by its user', 'end moved', 'end extended by the email', 'warned of an end', 'cut for EC2']

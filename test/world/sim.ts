@@ -29,7 +29,7 @@ const { values } = parseArgs({
 })
 const scenario = values.scenario as Scenario
 /** Seeds that a process plays before it reports. */
-const CHUNK = scenario === 'year' ? 1 : 25
+const CHUNK = scenario === 'year' || scenario === 'competition' ? 1 : 25
 const MUTANT_SEEDS = 2_000
 /** A long run reports its progress now and then. */
 const REPORT_EVERY = 1_000

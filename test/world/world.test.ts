@@ -7,6 +7,7 @@ import { listMutants, patched } from './mutants.ts'
 import { play } from './play.ts'
 import { REACH, whatIsMissing } from './reach.ts'
 import regressions from './regressions.json' with { type: 'json' }
+import { CROWD_RULES } from './rules/crowd.ts'
 import { QUIET_RULES } from './rules/quiet.ts'
 import { RULES } from './rules.ts'
 import { runSeed, scheduleOf } from './run-seed.ts'
@@ -62,7 +63,8 @@ test('the same seed plays the same world, call by call, on libSQL and on the fas
 
 test('docs/correctness.md has every rule, in its own words', () => {
   const text = readFileSync(new URL('../../docs/correctness.md', import.meta.url), 'utf8')
-  for (const { name, sentence } of [...RULES, ...QUIET_RULES]) expect(text).toContain(`| ${name} | ${sentence} |`)
+  for (const { name, sentence } of [...RULES, ...CROWD_RULES, ...QUIET_RULES])
+    expect(text).toContain(`| ${name} | ${sentence} |`)
 })
 
 test.each(listMutants())('the planted mistake $name still fits the code', (mutant) => {

@@ -1,6 +1,6 @@
 import { HOUR_MS } from '../../../src/domain/instant.ts'
 import type { Rows } from '../database.ts'
-import { iso, type Rule } from './rule.ts'
+import { isOverdue, iso, type Rule } from './rule.ts'
 
 type Group = { at: number; lack: number; people: string[] }
 
@@ -59,13 +59,10 @@ export const GROUP_RULES: Rule[] = [
     broken: ({ rows, world, now }) =>
       rows.groups.flatMap(({ id, endsAt, releasedAt }) => {
         const ends = rows.audit.filter(({ act, subject }) => subject === id && /^(end|release)_group$/.test(act))
-        const isLate = world.calm.forMs('fleet', endsAt) > HOUR_MS && world.calm.roundsSince('fleet', endsAt, 0) >= 3
-        const due = releasedAt !== null || isLate
-        return now < endsAt
-          ? []
-          : ends.length === (releasedAt === null ? 0 : 1) && (!due || releasedAt !== null)
-            ? []
-            : [`${id} ended at ${iso(endsAt)} and has ${ends.length} records`]
+        // Triggers come often enough only in waits that count as late for the fleet.
+        const isMissing = releasedAt === null && isOverdue(world, 'money', endsAt, HOUR_MS)
+        const isWrong = isMissing || ends.length !== (releasedAt === null ? 0 : 1)
+        return now >= endsAt && isWrong ? [`${id} ended at ${iso(endsAt)} and has ${ends.length} records`] : []
       }),
   },
 ]

@@ -74,15 +74,27 @@ export const LINE_RULES: Rule[] = [
         const { id, gpus, reservedBy, retiredAt, setAsideUntil } = place
         const isFree = reservedBy === null && retiredAt === null && setAsideUntil <= now
         const waiting = rows.line.filter((row) => row.gpus === gpus && row.givenAt === null && row.runId === null)
-        const isWanted = waiting.some(({ userId }) => mayStart(rows, userId) && isTheirs(rows, userId, gpus, now))
+        const isWanted =
+          isFree && waiting.some(({ userId }) => mayStart(rows, userId) && isTheirs(rows, userId, gpus, now))
         const holder = rows.line.find(({ userId }) => userId === reservedBy)
         const isOver = holder?.heldUntil != null && holder.heldUntil < now
         return [
-          ...(isLate(view, `idle ${id}`, isFree && isWanted) ? [`${id} is free at ${iso(now)}`] : []),
+          ...(isLate(view, `idle ${id}`, isWanted) ? [`${id} is free at ${iso(now)}`] : []),
           ...(isLate(view, `held ${id}`, isOver) ? [`${id} is held by ${reservedBy}`] : []),
         ]
       })
     },
+  },
+  {
+    name: 'a-turn-has-a-place',
+    sentence: 'Someone whose turn it is has a place reserved, or waits again within 5 quiet seconds.',
+    broken: (view) =>
+      view.rows.line.flatMap(({ userId, givenAt, runId }) => {
+        const hasPlace = view.rows.places.some(({ reservedBy }) => reservedBy === userId)
+        return isLate(view, `turn of ${userId}`, givenAt !== null && runId === null && !hasPlace)
+          ? [`${userId} has no place since ${iso(givenAt)}`]
+          : []
+      }),
   },
   {
     name: 'no-small-machine-for-a-large-wait',

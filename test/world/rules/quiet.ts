@@ -3,7 +3,7 @@ import { independentBills, type SeenPlan } from '../independent-bill.ts'
 import { paidFor, paidHours } from '../paid-hours.ts'
 import type { Rule } from './rule.ts'
 
-export const QUIET_RULES: Rule[] = [
+export const NOTHING_IS_LEFT: Rule[] = [
   {
     name: 'nothing-is-left',
     sentence:
@@ -22,6 +22,10 @@ export const QUIET_RULES: Rule[] = [
         .map(({ subject }) => `"${subject}" is not sent`),
     ],
   },
+]
+
+export const QUIET_RULES: Rule[] = [
+  ...NOTHING_IS_LEFT,
   {
     name: 'the-ledger-is-theirs',
     sentence: "The bills equal those computed from EC2's and Stripe's records alone, to the cent.",
