@@ -75,7 +75,7 @@ test('who has a pass loads hundreds of files, and a program that came in is not 
   expect(program.counted).toHaveLength(1)
 })
 
-test('what was read a moment ago counts for one door only', async () => {
+test('what was read a moment ago counts for one door and one pass only', async () => {
   const { ctx, ask, reads } = openDoor([[{ id: 'tok_1', scope: 'operate', user: { id: FOUND.userId } }], [FOUND]])
   const authorization = `Bearer ${newApiToken(randomInt)}`
   await ask({ authorization })
@@ -83,10 +83,14 @@ test('what was read a moment ago counts for one door only', async () => {
   expect(reads()).toBe(1)
   await ask({ authorization }, '/', { label: LABEL.replace('a', 'b') })
   expect(reads()).toBe(2)
+  await ask({ authorization: `Bearer ${newApiToken(randomInt)}` })
+  expect(reads()).toBe(3)
   // A cookie of one door says nothing at another one.
   const cookie = passCookie(ctx, door, LABEL, { kind: 'sign_in', id: 'in_1' }).split(';')[0] as string
   expect(readPass(ctx, door, LABEL, cookie)).toEqual({ kind: 'sign_in', id: 'in_1' })
   expect(readPass(ctx, door, LABEL.replace('a', 'b'), cookie)).toBe(null)
+  // Another site of the domain could set one of another name.
+  expect(readPass(ctx, door, LABEL, cookie.replace('__Host-', ''))).toBe(null)
 })
 
 test('a browser that opens a page goes to the site, and everything else is told how programs come in', async () => {
