@@ -29,6 +29,11 @@ export function downloads() {
     }
     await next()
   })
-  app.use('/cli/*', serveStatic({ root: CLIENT }))
+  // Once it's built: Hono complains at once of a folder that doesn't exist.
+  let files: ReturnType<typeof serveStatic> | undefined
+  app.use('/cli/*', (c, next) => {
+    files ??= serveStatic({ root: CLIENT })
+    return files(c, next)
+  })
   return app
 }
