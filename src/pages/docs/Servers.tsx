@@ -89,7 +89,12 @@ export function Servers() {
           ['All GPUs of the machine', "NVIDIA's driver and its container runtime"],
           [<code key="e">ENVIRONMENT</code>, 'The name that you gave the image'],
           [<code key="v">VEHICLE</code>, `${VEHICLES.join(', ')}: as chosen at the start`],
-          [`Port ${SERVER_WEB_PORT}`, 'Open to everyone, over plain HTTP. Answer there once people can use it'],
+          [
+            `Port ${SERVER_WEB_PORT}`,
+            <>
+              Plain HTTP. Answer there once people can use it. <a href="#private">Who can open it</a>
+            </>,
+          ],
           ['The internet', 'Outgoing connections over IPv4'],
         ]}
       />
