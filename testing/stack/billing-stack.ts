@@ -48,6 +48,7 @@ export async function openBillingStack(
   const standIn = await startStripe({ dataDir, now: () => clock.now, onUnanswered, ...stripe })
   const { log, takeLines } = recordLog()
   const woken: string[] = []
+  const told: string[] = []
   const channel = {
     arm: async () => {},
     wake: async (userId: string) => void woken.push(userId),
@@ -68,7 +69,7 @@ export async function openBillingStack(
     ),
     background: () => {},
     log,
-    channel: () => channel,
+    channel: (userId: string) => ({ ...channel, tellAccount: async () => void told.push(userId) }),
     eventSender: () => channel,
     counter: memoryCounters(),
     config: {
@@ -106,6 +107,8 @@ export async function openBillingStack(
     stripe: standIn,
     /** The users whose channels were woken, one entry per call. */
     woken,
+    /** The users whose open pages, and whose door, were told to look again. */
+    told,
 
     setWebhooks(to: Webhooks) {
       webhooks = to

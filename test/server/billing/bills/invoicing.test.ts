@@ -176,8 +176,10 @@ describe('invoicing', () => {
     const suspended = async () => (await suspensionOf(user.id)) !== null
     await stack.passTime((bill?.dueAt ?? 0) - 60_000)
     expect(await suspended()).toBe(false)
+    stack.told.length = 0
     await stack.passTime((bill?.dueAt ?? 0) + 60_000, 60_000)
     expect(await suspended()).toBe(true)
+    expect(stack.told).toContain(user.id)
     await stack.press(bill?.hostedUrl)
     await stack.passTime(stack.clock.now + 1.5 * DAY)
     expect(await suspended()).toBe(false)
