@@ -115,6 +115,7 @@ test('service workers can’t be registered, and the next run has another host',
   expect(next.id).not.toBe(server.id)
   expect(new URL(next.door_url ?? '').host).not.toBe(new URL(server.door_url).host)
   expect((await ask(server.door_url, OPENS)).status).toBe(410)
+  expect((await ask(`${server.door_url}.door/enter?guest=unknown`, OPENS)).status).toBe(410)
   // The old one's page leads to its door, which says so, without a ticket.
   const open = await person.request('GET', `/servers/${server.id}/open`)
   expect(open.headers.get('location')).toBe(server.door_url)
