@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
 import type { DataFolder } from './data-folder.ts'
 
 const MOST_BYTES = 100_000_000
@@ -19,9 +20,7 @@ export async function answerData(
     if (request.method === 'PUT') {
       const site = request.headers['sec-fetch-site']
       if ((site !== undefined && site !== 'same-origin') || isList) return void say(403)
-      const chunks: Buffer[] = []
-      for await (const chunk of request) chunks.push(chunk as Buffer)
-      const bytes = Buffer.concat(chunks)
+      const bytes = await buffer(request)
       if (!(await folder.mayWrite())) return void say(403, 'Your files are read-only.\n')
       if (bytes.length > MOST_BYTES) return void say(413)
       folder.write(path, bytes)

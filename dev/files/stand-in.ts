@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server, type ServerResponse, request as send } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
 import { join } from 'node:path'
+import { text as read } from 'node:stream/consumers'
 import { AwsV4Signer } from 'aws4fetch'
 import { Faults } from '../stand-in/faults.ts'
-import type { StandInOptions } from '../stand-in/server.ts'
+import { closeAll, listenAgain, type StandInOptions } from '../stand-in/server.ts'
 import { Store } from '../stand-in/store.ts'
 import { allows, type Credentials, issueCredentials, type Wish } from './credentials.ts'
 import { isSignedWith, readSignature, signedAt } from './signature.ts'
@@ -57,8 +58,7 @@ export async function startFiles({
       else refuse(res, 500, 'InternalError', String(error))
     })
   })
-  const port = await listen(server, store)
-  const endpoint = `http://127.0.0.1:${port}`
+  const { url: endpoint } = await listenAgain(server, store)
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const url = new URL(req.url ?? '/', endpoint)
@@ -185,11 +185,7 @@ export async function startFiles({
     },
     inject: (fault, times) => faults.add({ fault }, times),
     heal: () => faults.heal(),
-    async close() {
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      await closed
-    },
+    close: () => closeAll(server),
   }
 }
 
@@ -224,27 +220,4 @@ function sizeOfPart({ headers }: IncomingMessage): number {
 function refuse(res: ServerResponse, status: number, code: string, message = code): void {
   const body = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${message}</Message></Error>`
   res.writeHead(status, { 'content-type': 'application/xml', connection: 'close' }).end(body)
-}
-
-async function read(stream: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of stream) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString()
-}
-
-/** On the port of last time, if it is free, so that links from before still work. */
-async function listen(server: Server, store: Store): Promise<number> {
-  const on = (port: number) =>
-    new Promise<number>((resolve, reject) => {
-      server.once('error', reject)
-      server.listen(port, '127.0.0.1', () => {
-        server.off('error', reject)
-        resolve((server.address() as { port: number }).port)
-      })
-    })
-  const before = store.get<{ port: number }>('settings', 'address')?.port ?? 0
-  const port = await on(before).catch(() => on(0))
-  store.put('settings', 'address', { port })
-  store.commit()
-  return port
 }

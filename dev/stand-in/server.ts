@@ -1,4 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import { text } from 'node:stream/consumers'
 import type { Store } from './store.ts'
 
 export type StandInOptions = {
@@ -14,12 +15,38 @@ export type Asked = { method: string; url: URL; headers: IncomingHttpHeaders; bo
 /** An answer, or `lost` (hangs up), or `unanswered` (leaves the caller waiting). */
 export type Outcome = { status: number; headers: Record<string, string>; body: string } | 'lost' | 'unanswered'
 
-/**
- * Reuses the last port to keep old URLs working. If that port is taken, picks a free one and sets `movedFrom` to the
- * old address.
- */
+/** Serves calls on the last port, or on another one if that is taken: then `movedFrom` is the old address. */
 export async function listenWhereBefore(store: Store) {
   const server = createServer()
+  const { url, movedFrom } = await listenAgain(server, store)
+  return {
+    url,
+    movedFrom,
+    serve(answer: (asked: Asked) => Outcome | Promise<Outcome>) {
+      server.on('request', async (request, response) => {
+        const body = await text(request).catch(() => null)
+        // The caller hung up.
+        if (body === null) return
+        const { method = 'GET', headers } = request
+        const outcome = await answer({ method, url: new URL(request.url ?? '/', url), headers, body })
+        if (outcome === 'unanswered') return
+        if (outcome === 'lost') return response.destroy()
+        // Keep-alive would leave clients with dead connections after a restart on the same port.
+        response.writeHead(outcome.status, { ...outcome.headers, connection: 'close' }).end(outcome.body)
+      })
+    },
+    close: () => closeAll(server),
+  }
+}
+
+export async function closeAll(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve))
+  server.closeAllConnections()
+  await closed
+}
+
+/** On the last port, if it is free, so that links from before still work. */
+export async function listenAgain(server: Server, store: Store): Promise<{ url: string; movedFrom: string | null }> {
   const before = store.get<{ port: number }>('settings', 'address')?.port
   await listen(server, before ?? 0).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error
@@ -28,33 +55,7 @@ export async function listenWhereBefore(store: Store) {
   const { port } = server.address() as { port: number }
   store.put('settings', 'address', { port })
   store.commit()
-  const url = address(port)
-  return {
-    url,
-    movedFrom: before !== undefined && before !== port ? address(before) : null,
-    serve(answer: (asked: Asked) => Outcome | Promise<Outcome>) {
-      server.on('request', (request, response) => {
-        let body = ''
-        request.setEncoding('utf8')
-        request.on('data', (chunk) => {
-          body += chunk
-        })
-        request.on('end', async () => {
-          const { method = 'GET', headers } = request
-          const outcome = await answer({ method, url: new URL(request.url ?? '/', url), headers, body })
-          if (outcome === 'unanswered') return
-          if (outcome === 'lost') return response.destroy()
-          // Keep-alive would leave clients with dead connections after a restart on the same port.
-          response.writeHead(outcome.status, { ...outcome.headers, connection: 'close' }).end(outcome.body)
-        })
-      })
-    },
-    async close() {
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      await closed
-    },
-  }
+  return { url: address(port), movedFrom: before !== undefined && before !== port ? address(before) : null }
 }
 
 function address(port: number): string {

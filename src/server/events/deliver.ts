@@ -36,8 +36,7 @@ export async function deliverDue(base: Context, userId: string): Promise<number 
     // An event that its endpoint refuses must not keep the later ones from it.
     .orderBy(asc(webhookDeliveries.attempts), asc(webhookDeliveries.createdAt))
     .limit(MOST_AT_ONCE)
-  const byWebhook = new Map<string, Due[]>()
-  for (const one of due) byWebhook.set(one.webhook.id, [...(byWebhook.get(one.webhook.id) ?? []), one])
+  const byWebhook = Map.groupBy(due, ({ webhook }) => webhook.id)
   await fourAtOnce([...byWebhook.values()], async (queue) => {
     for (const one of queue) if (!(await attempt(ctx, one))) break
   })
