@@ -19,7 +19,7 @@ afterEach(() => Promise.all(settlers.map((settle) => settle())))
  * A context with a real database, an adjustable clock, a list of sent mail, and a list of sign-ins whose sockets were
  * closed.
  */
-export function accountContext(secretKey = SECRET) {
+export function accountContext() {
   const sent: Mail[] = []
   const disconnected: string[] = []
   const pending: Promise<unknown>[] = []
@@ -49,7 +49,7 @@ export function accountContext(secretKey = SECRET) {
     config: {
       origins: [ORIGIN],
       local: true,
-      secretKey,
+      secretKey: SECRET,
       passwordPepper: 'pepper',
       mailFrom: 'a@b.c',
       operatorEmail: 'op@b.c',

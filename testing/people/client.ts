@@ -96,10 +96,10 @@ export async function confirmationToken(url: string, email: string): Promise<str
 }
 
 /** Retries until there is something. Gives up only when the test does. */
-export async function waitFor<T>(look: () => Promise<T | null | undefined | false>, everyMs = 50): Promise<T> {
+export async function waitFor<T>(look: () => Promise<T | null | undefined | false>): Promise<T> {
   for (;;) {
     const found = await look()
     if (found) return found
-    await new Promise((resolve) => setTimeout(resolve, everyMs))
+    await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

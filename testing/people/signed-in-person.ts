@@ -3,6 +3,7 @@ import { plans, signIns, users } from '../../db/schema.ts'
 import type { Server } from '../../src/domain/wire.ts'
 import { issueSignInToken } from '../../src/server/accounts/credentials/sign-in-token.ts'
 import { newId } from '../../src/server/id.ts'
+import { waitFor } from './client.ts'
 
 export type Person = {
   id: string
@@ -83,9 +84,8 @@ async function listServers(person: Person): Promise<Server[]> {
 
 /** Waits until the person's newest server is active or has ended. */
 export async function untilServer(person: Person, state: 'active' | 'ended'): Promise<void> {
-  for (;;) {
+  await waitFor(async () => {
     const [server] = await listServers(person)
-    if (server && (state === 'active' ? server.active : !server.active && !server.pending)) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+    return server && (state === 'active' ? server.active : !server.active && !server.pending)
+  })
 }

@@ -72,7 +72,7 @@ test('a timeout does nothing and never answers, until the caller gives up', asyn
     () => 'answered',
     (error: Error) => error.name,
   )
-  while (local.ec2.calls().length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  await expect.poll(() => local.ec2.calls()).toHaveLength(1)
   // A later call gets its answer, so the stand-in has seen the first.
   await local.launchOne()
   givingUp.abort()

@@ -3,6 +3,7 @@ import { createServer as createSite } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { freePort } from '../../../dev/free-port.ts'
+import { waitFor } from '../../../testing/people/client.ts'
 import { atEnd } from '../../../testing/stack/at-end.ts'
 import { bootMs, localEc2, named, tagged } from './local-ec2.ts'
 
@@ -12,10 +13,6 @@ const answers = (url: string) =>
     (response) => response.ok,
     () => false,
   )
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10))
-}
 
 test('serves an instance’s page only while it runs', async () => {
   const webPort = await freePort()
@@ -102,7 +99,7 @@ test('with a site, the page links to its dashboard and to the question before a 
   advance(bootMs)
   await find(id)
   const url = `http://127.64.0.1:${webPort}/`
-  await until(() => answers(url))
+  await waitFor(() => answers(url))
   const html = await (await open(url)).text()
   expect([...html.matchAll(/href="(http[^"]+)"/g)].map(([, to]) => to)).toEqual([
     `${siteUrl}/dashboard`,
@@ -117,9 +114,9 @@ test('pages follow a clock jump without any call', async () => {
   const id = await launchOne()
   const url = `http://127.64.0.1:${webPort}/`
   advance(bootMs)
-  await until(() => answers(url))
+  await waitFor(() => answers(url))
   ec2.inject('terminate_instance', 1, { instance_id: id })
-  await until(async () => !(await answers(url)))
+  await waitFor(async () => !(await answers(url)))
 })
 
 test('each instance has its own page, even after a restart', async () => {

@@ -63,8 +63,7 @@ async function endpoint(url = 'https://example.com/', row: Partial<typeof webhoo
   await db.insert(webhooks).values({ id, userId: ada, url, events: ['server.running'], secrets, createdAt: 0, ...row })
   return id
 }
-const happen = (about: string, userId = ada) =>
-  eventQuery(ctx, userId, { type: 'server.running', about, data: { about } }, sql`1`)
+const happen = (about: string) => eventQuery(ctx, ada, { type: 'server.running', about, data: { about } }, sql`1`)
 const look = () => deliverDue(ctx, ada)
 const deliveries = (id: string) => db.select().from(webhookDeliveries).where(eq(webhookDeliveries.webhookId, id))
 const hookOf = async (id: string) => (await db.select().from(webhooks).where(eq(webhooks.id, id)))[0]
@@ -103,7 +102,7 @@ test('a try that died is repeated after a minute, not before', async () => {
   await happen('ses_1')
   answer = () => new Promise(() => {})
   void look()
-  while (sent.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  await expect.poll(() => sent).toHaveLength(1)
   answer = () => TAKEN
   expect(await look()).toBe(clock.ms + 60_000)
   clock.ms += 59_999
@@ -145,8 +144,7 @@ test('an endpoint that hangs holds up only itself', async () => {
         })
       : TAKEN
   const looked = look()
-  while (sent.filter(({ url }) => url.includes('works')).length < 3)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+  await expect.poll(() => sent.filter(({ url }) => url.includes('works'))).toHaveLength(3)
   release()
   // After its first failure, its other events wait as long.
   expect(await looked).toBe(clock.ms + 10_000)
