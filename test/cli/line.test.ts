@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { lineGroupPeople, lineGroups } from '../../db/schema.ts'
+import { type Stack, startStack } from '../../dev/stack.ts'
+import type { Server } from '../../src/domain/wire.ts'
+import { newPerson, waitFor } from '../../testing/people/client.ts'
+import { newOperator } from '../../testing/people/command-line.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
+import { openTestDatabase } from '../../testing/stack/database.ts'
+import { quickHasher } from '../../testing/stack/quick-hasher.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  const dataDir = temporaryFolder('line')
+  stack = await startStack({ dataDir, fleetSize: 1, ec2BootMs: 300, log: () => {}, ...quickHasher })
+})
+afterAll(() => stack?.close())
+
+type Person = Awaited<ReturnType<typeof newPerson>>
+const serversOf = async (person: Person) =>
+  (await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
+const isWaiting = async (person: Person) =>
+  (await person.get<{ line: object | null }>('/api/v1/line')).body.line !== null
+
+async function stopServerOf(person: Person) {
+  const [server] = await serversOf(person)
+  await person.post('/api/v1/aws/stop_server', { server_id: server?.server_id, session_id: server?.id })
+}
+
+test('start --wait-in-line waits, line shows the place and gives it up, and the next server starts by itself', async () => {
+  const owner = await newPerson(stack.url)
+  expect((await owner.post('/api/v1/aws/auto_cloud_start_request')).status).toBe(202)
+  const [ada, ben] = [await newOperator(stack.url), await newOperator(stack.url)]
+  expect(await ada.run(['line'])).toMatchObject({ code: 0, out: "You don't wait in line.\n" })
+  expect(await ada.run(['start'])).toMatchObject({ code: 4, err: expect.stringContaining('All servers are reserved') })
+  const adas = ada.open(['start', '--wait-in-line'])
+  await adas.shows("You're number 1 in line: we don't know yet how long it takes.")
+  const bens = ben.open(['start', '--wait-in-line'])
+  await bens.shows("You're number 2 in line")
+  expect((await ben.run(['line'])).out).toMatch(/^You're number 2 in line/)
+  expect(JSON.parse((await ada.run(['line', '--json'])).out)).toMatchObject({
+    line: { position: 1, held_until: null, starts_by_itself: true },
+  })
+
+  bens.child.kill('SIGINT')
+  expect(await bens.ended).toMatchObject({ code: 130, err: expect.stringContaining('You keep your place in line') })
+  expect(await isWaiting(ben.person)).toBe(true)
+  expect(await ben.run(['line', 'leave'])).toMatchObject({ code: 0, out: 'You left the line.\n' })
+  expect(await isWaiting(ben.person)).toBe(false)
+
+  await stopServerOf(owner)
+  expect(await adas.ended).toMatchObject({ code: 0, out: expect.stringMatching(/^Starting Blocks, UAV on a g6/) })
+  expect(await serversOf(ada.person)).toMatchObject([{ end_time: null }])
+  await stopServerOf(ada.person)
+})
+
+test('start --code takes the place that is held back for its group, once; later starts need no code', async () => {
+  const ada = await newOperator(stack.url)
+  // The place of the test before may not be free yet.
+  await waitFor(
+    async () =>
+      (await ada.person.get<{ ServerAvailable: boolean }>('/api/v1/aws/server_available')).body.ServerAvailable,
+  )
+  const db = openTestDatabase(stack.services.vars.LIBSQL_URL ?? '')
+  const now = Date.now()
+  const times = { startsAt: now - 60_000, endsAt: now + 3_600_000, madeAt: now }
+  await db.insert(lineGroups).values({ id: 'grp_cli', name: 'Class', gpus: 1, places: 1, code: 'BCDF-GHJK', ...times })
+  expect(await ada.run(['start'])).toMatchObject({ code: 4, err: expect.stringContaining('All servers are reserved') })
+  expect(await ada.run(['start', '--code', 'BCDF-GHJL'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('This code is wrong or has expired.'),
+  })
+  expect(await serversOf(ada.person)).toEqual([])
+  expect(await ada.run(['start', '--code', 'bcdf ghjk'])).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^Starting Blocks, UAV/),
+  })
+  await stopServerOf(ada.person)
+  await waitFor(async () => (await ada.run(['start'])).code === 0)
+  await stopServerOf(ada.person)
+  await db.delete(lineGroupPeople)
+  await db.delete(lineGroups)
+})
