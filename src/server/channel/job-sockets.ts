@@ -22,10 +22,9 @@ import { MINUTE_MS } from '../../domain/instant.ts'
 import type { Job, LinePlace, Server } from '../../domain/wire.ts'
 import { liveSignInsQuery } from '../accounts/live-sign-ins.ts'
 import type { Context } from '../context.ts'
-import { currentJobsQuery } from '../fleet/dashboard.ts'
-import { toJob } from '../fleet/wire.ts'
 import type { Log } from '../log.ts'
-import { type Attachment, attachmentOf, closeSocket, restartSocket, sendTo } from './job-socket.ts'
+import { type Attachment, attachmentOf, closeSocket, sendTo } from './job-socket.ts'
+import { MissedJobs } from './missed-jobs.ts'
 
 /** Tabs and devices of one person. A new socket beyond this closes the oldest. */
 const MAX_SOCKETS = 20
@@ -40,17 +39,12 @@ const MAX_IDENTIFIER = 300
 export class JobSockets {
   private pinging = false
   private received = new WeakMap<WorkerSocket, { second: number; count: number }>()
-  /** Subscriptions waiting for the next read of the current jobs. */
-  private waiting = new Map<WorkerSocket, Set<string>>()
-  private telling = false
   private readonly ctx: DurableObjectState
-  private readonly openContext: () => Promise<Context>
-  private readonly log: Log
+  private readonly missed: MissedJobs
 
   constructor(ctx: DurableObjectState, openContext: () => Promise<Context>, log: Log) {
     this.ctx = ctx
-    this.openContext = openContext
-    this.log = log
+    this.missed = new MissedJobs(openContext, log)
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(KEEPALIVE, KEEPALIVE_ANSWER))
     if (ctx.getWebSockets().length) this.keepPinging()
   }
@@ -92,55 +86,7 @@ export class JobSockets {
     if (!isRoom || !isOwnJobsChannel(identifier, attachment.userId)) return sendTo(socket, rejectFrame(identifier))
     socket.serializeAttachment({ ...attachment, identifiers: [...attachment.identifiers, identifier] })
     sendTo(socket, confirmFrame(identifier))
-    this.waiting.set(socket, (this.waiting.get(socket) ?? new Set()).add(identifier))
-    await this.tellWaiting(attachment.userId)
-  }
-
-  /**
-   * Reads once for all who subscribed since the last read, so that a few people who resubscribe in a loop
-   * can't keep the database busy.
-   */
-  private async tellWaiting(userId: string): Promise<void> {
-    if (this.telling) return
-    this.telling = true
-    try {
-      while (this.waiting.size) {
-        const waiting = this.waiting
-        this.waiting = new Map()
-        await this.tellCurrent(waiting, userId)
-      }
-    } finally {
-      this.telling = false
-    }
-  }
-
-  /**
-   * Sends what the clients missed. If that can't be read now, asks them to reconnect instead of leaving them
-   * unaware.
-   */
-  private async tellCurrent(waiting: Map<WorkerSocket, Set<string>>, userId: string): Promise<void> {
-    try {
-      const ctx = await this.openContext()
-      const ids = [...waiting.keys()].map((socket) => attachmentOf(socket).signInId)
-      const [live, current] = await ctx.db.batch([
-        liveSignInsQuery(ctx, [...new Set(ids)]),
-        currentJobsQuery(ctx, userId),
-      ])
-      for (const [socket, identifiers] of waiting) {
-        const { signInId, identifiers: subscribed } = attachmentOf(socket)
-        // They may have signed out during the upgrade, before `disconnect` could see this socket.
-        if (!live.some(({ id }) => id === signInId)) {
-          closeSocket(socket, 'remote')
-          continue
-        }
-        // Skip those that have unsubscribed since.
-        for (const identifier of subscribed.filter((one) => identifiers.has(one)))
-          for (const { job, run } of current) sendTo(socket, jobFrame(identifier, toJob(job, run, ctx.config)))
-      }
-    } catch (error) {
-      this.log('socket_failed', { userId }, error)
-      for (const socket of waiting.keys()) restartSocket(socket)
-    }
+    await this.missed.tell(attachment.userId, socket, identifier)
   }
 
   disconnect(signInIds: string[] | 'all'): void {
