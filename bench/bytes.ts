@@ -22,23 +22,8 @@ export const PUBLIC_PAGES = [
   '/reset_password',
 ]
 
-/** Text pages, which load almost no script. */
-const WITHOUT_ISLAND = new Set([
-  '/pricing',
-  '/contact_sales',
-  '/help',
-  '/privacy',
-  '/terms_of_service',
-  '/docs',
-  '/docs/events',
-  '/docs/cli',
-  '/docs/billing',
-  '/docs/images',
-  '/status',
-  '/no-such-page',
-  '/forgot_password',
-  '/reset_password',
-])
+/** The others are text and load almost no script. */
+const WITH_ISLAND = new Set(['/', '/sign_in', '/sign_up', '/confirm_email'])
 /** The enhancements that the page's own script loads. */
 const ENHANCED: Record<string, string[]> = {
   '/pricing': ['src/islands/pricing/hours.ts'],
@@ -56,7 +41,7 @@ export async function byteRows(url: string, dashboardHtml: string): Promise<Row[
     rows.push(atMost(`${path} HTML + CSS`, gzKb(html, ...styles.map(clientFile)), 14.2, 'kB'))
     // On a slow phone, each file delays the first paint, however small it is.
     rows.push(atMost(`${path} files of script`, scripts.length, 7, ''))
-    if (WITHOUT_ISLAND.has(path)) {
+    if (!WITH_ISLAND.has(path)) {
       const parts = scriptsOf('src/islands/every-page.ts', ...(ENHANCED[path] ?? [])).map((file) => `/${file}`)
       rows.push(atMost(`${path} all script`, gzKb(...[...new Set([...scripts, ...parts])].map(clientFile)), 3, 'kB', 2))
     }
