@@ -10,7 +10,7 @@ import { refuseShape, valid } from './valid.ts'
  * @param optional no body at all counts as an empty object
  */
 export function body<S extends z.ZodMiniType>(shape: S, { optional = false } = {}) {
-  const json = valid('json', shape)
+  const json = valid(shape)
   type Body = MiddlewareHandler<AppEnv, string, { in: { json: z.input<S> }; out: { json: z.output<S> } }>
   const either: Body = async (c, next) => {
     const form = c.get('form')

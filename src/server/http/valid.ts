@@ -1,18 +1,16 @@
-import { zValidator } from '@hono/zod-validator'
-import type { ValidationTargets } from 'hono'
-import type { ZodMiniType } from 'zod/mini'
+import { validator } from 'hono/validator'
+import type { output, ZodMiniType } from 'zod/mini'
 import { AppError } from '../../domain/error.ts'
 
-/** Checks the shape of the input, and refuses a wrong one with a sentence that names the field. */
-export function valid<Target extends keyof ValidationTargets, Schema extends ZodMiniType>(
-  target: Target,
-  schema: Schema,
-) {
-  const check = zValidator(target, schema, (result) => {
+/** Checks the shape of a JSON body, and refuses a wrong one with a sentence that names the field. */
+export function valid<Schema extends ZodMiniType>(shape: Schema) {
+  const check = validator('json', (value): output<Schema> => {
+    const result = shape.safeParse(value)
     if (!result.success) throw refuseShape(result.error)
     if (!isWellFormed(result.data)) throw new AppError('malformed', 'The request body is not valid Unicode text.')
+    return result.data
   })
-  return Object.assign(check, { shape: schema })
+  return Object.assign(check, { shape })
 }
 
 /** The shape that a route's handler checks, for the API's description; null for any other handler. */

@@ -60,7 +60,7 @@ export const servers = new Hono<AppEnv>()
       return errorResponse(error, c, { server: null, job_id: null })
     }
   })
-  .post('/api/v1/aws/start', valid('json', z.object({ server_id: z.string(), ...wishes })), async (c) => {
+  .post('/api/v1/aws/start', valid(z.object({ server_id: z.string(), ...wishes })), async (c) => {
     const { server_id, code, ...rest } = c.req.valid('json')
     const wanted = requireValid(runWishes, { ...rest, max_gpus: null })
     const repeat = await repeatableOf(c)
@@ -82,7 +82,7 @@ export const servers = new Hono<AppEnv>()
     const run = await changeRun(ctx, signedIn(c), c.req.param('id'), c.req.valid('json'))
     return answer(c, { server: toServer(run, c.var.ctx.config), message: 'Saved.' })
   })
-  .post('/api/v1/aws/check_server_ip_status', valid('json', z.object({ ip_address: z.string() })), async (c) =>
+  .post('/api/v1/aws/check_server_ip_status', valid(z.object({ ip_address: z.string() })), async (c) =>
     c.json(await checkServerAddress(c.var.ctx, signedIn(c).user.id, c.req.valid('json').ip_address)),
   )
   .post('/api/servers/request_more', async (c) => {
