@@ -6,10 +6,15 @@ import { openDatabase } from '../../db/client.ts'
 import { type Stack, startStack } from '../../dev/stack.ts'
 import { type Client, newPerson, waitFor } from '../../testing/people/client.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
-import { canMount, dataMachine, type Proof } from '../../testing/stack/data-machine.ts'
+import { canMount } from '../../testing/stack/data-machine.ts'
 import { quickHasher } from '../../testing/stack/quick-hasher.ts'
+import { startedDataMachine } from '../../testing/stack/started-data-machine.ts'
 
-type Listed = { files: { name: string; size: number }[]; folders: { name: string }[]; used_bytes: number }
+type Listed = {
+  files: { name: string; size: number; modified_at: string }[]
+  folders: { name: string }[]
+  used_bytes: number
+}
 
 describe.skipIf(!canMount)('/data on a machine, with the real rclone', () => {
   let stack: Stack
@@ -19,26 +24,10 @@ describe.skipIf(!canMount)('/data on a machine, with the real rclone', () => {
   })
   afterAll(() => stack.close())
 
-  const rowOf = async (id: string) => {
-    const db = openDatabase(stack.services.vars.LIBSQL_URL as string)
-    return db.query.runs.findFirst({ where: (run, { eq }) => eq(run.id, id) })
-  }
-
-  /** Another machine with the same proof: the stand-in's own doesn't mount anything. */
   async function machineOf(person: Client, { load = true, patience = 30 } = {}) {
-    const { body } = await person.post('/api/v1/aws/auto_cloud_start_request')
-    const row = await waitFor(async () => {
-      const found = await rowOf(body.server.id)
-      return found?.billedFrom ? found : null
-    })
-    const proof = (await (await fetch(`${stack.url}/dev/identity/${row.instanceId}`)).json()) as Proof
-    const machine = await dataMachine({ siteUrl: stack.url, address: row.ipAddress ?? '', proof, patience })
+    const machine = await startedDataMachine(stack, person, patience)
     if (load) expect(await machine.run('load')).toEqual({ code: 0, text: '' })
-    const stop = async () => {
-      await person.post('/api/v1/aws/stop_server', { session_id: row.id, server_id: row.placeId })
-      await waitFor(async () => (await rowOf(row.id))?.endedAt)
-    }
-    return { ...machine, stop, at: (path: string) => join(machine.data, path) }
+    return machine
   }
 
   const list = async (person: Client, path = '') =>
@@ -114,6 +103,26 @@ describe.skipIf(!canMount)('/data on a machine, with the real rclone', () => {
     )
     const next = await machineOf(ada)
     expect((await readFile(next.at('flight 4.bag'))).equals(part)).toBe(true)
+    await next.end()
+    await next.stop()
+  })
+
+  test('saves a thousand small files, and the next server lists and reads them', async () => {
+    const ada = await newPerson(stack.url)
+    const machine = await machineOf(ada)
+    const done = { code: 0, text: '' }
+    expect(await machine.script('mkdir frames; for i in {1..1000}; do echo $i >frames/$i.txt; done')).toEqual(done)
+    expect(await machine.script('touch --date=2001-01-01 frames/1.txt')).toEqual(done)
+    expect(await machine.run('save')).toEqual(done)
+    machine.kill()
+    await machine.stop()
+    const next = await machineOf(ada)
+    // The time in the bucket's listing. Any other would take a call per file.
+    const first = (await list(ada, 'frames')).files.find(({ name }) => name === '1.txt')
+    const { text } = await next.script('stat --format=%Y frames/1.txt')
+    expect(Number(text)).toBe(Math.floor(Date.parse(first?.modified_at ?? '') / 1000))
+    expect((await next.script('ls -l frames | wc -l')).text).toBe('1001\n')
+    expect(await next.script('cat frames/* | sort -n | cmp - <(seq 1000)')).toEqual(done)
     await next.end()
     await next.stop()
   })

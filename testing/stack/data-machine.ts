@@ -55,9 +55,9 @@ export async function dataMachine(options: { siteUrl: string; address: string; p
     SITE: front.url,
   }
   const pid = () => Number(readFileSync(at('run/pid'), 'utf8'))
-  const run = (verb: string) =>
+  const bash = (...args: string[]) =>
     new Promise<{ code: number | null; text: string }>((resolve) => {
-      const child: ChildProcess = spawn('bash', [SCRIPT, verb], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+      const child: ChildProcess = spawn('bash', args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
       let text = ''
       child.stdout?.on('data', (chunk) => (text += chunk))
       child.stderr?.on('data', (chunk) => (text += chunk))
@@ -74,7 +74,13 @@ export async function dataMachine(options: { siteUrl: string; address: string; p
   return {
     data: at('data'),
     cache: at('cache'),
-    run,
+    /** A verb of files.sh. */
+    run: (verb: string) => bash(SCRIPT, verb),
+    /**
+     * A program that uses many files. It needs a process of its own: this one may run the stack, and while its few
+     * threads wait for the mount, the bucket behind it can't answer.
+     */
+    script: (text: string) => bash('-euc', `cd "$DATA"; ${text}`),
     log: () => readFileSync(at('log'), 'utf8'),
     /** As when the machine loses its power, except that its disk is still there. */
     kill() {
