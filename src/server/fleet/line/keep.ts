@@ -54,8 +54,9 @@ async function removeBarred(ctx: Context): Promise<void> {
     ctx.db.run(sql`UPDATE line SET trial = ${isTrial} WHERE trial <> ${isTrial}`),
     leftQuery(ctx, isBarred),
     ctx.db.run(sql`DELETE FROM line WHERE ${isBarred}`),
-    // Its start is over, and nothing put them back.
-    ctx.db.run(sql`DELETE FROM line WHERE session_id IN (SELECT id FROM server_sessions WHERE ended_at IS NOT NULL)`),
+    // They got a machine, or their start is over and nothing put them back.
+    ctx.db.run(sql`DELETE FROM line WHERE session_id IN
+      (SELECT id FROM server_sessions WHERE running_at IS NOT NULL OR ended_at IS NOT NULL)`),
   ])
   ctx.background(fourAtOnce(barred, ({ user_id }) => tellLine(ctx, user_id)))
 }

@@ -99,10 +99,11 @@ test('starts the server of those who chose that, within seconds, and tells them'
   expect(mailsTo(ada)).toContain('Your server is starting')
   expect(world.toldLine.findLast(({ userId }) => userId === ada.user.id)?.line).toBeNull()
   expect(await placeOf(ada)).toBeNull()
-  await end(ada)
-  expect(await world.db.$count(line)).toBe(0)
+  // Nobody waits, so nothing looks, however long her server runs.
   await look()
+  expect(await world.db.$count(line)).toBe(0)
   expect(world.nextAlarm(LINE)).toBeNull()
+  await end(ada)
 })
 
 test('a click never takes a free place that someone waits for', async () => {
