@@ -16,3 +16,12 @@ test('averages over the weeks, and counts only what was in that time', () => {
   expect(shortMinutes(spans, MONDAY, MONDAY + 28 * DAY)[0]).toBe(30)
   expect(shortMinutes([{ from: MONDAY, until: Infinity }], MONDAY, MONDAY + 1_800_000)[0]).toBe(30)
 })
+
+test('counts each minute once, however many waited in it', () => {
+  const [first, second, inside] = [
+    { from: MONDAY, until: MONDAY + 20 * 60_000 },
+    { from: MONDAY + 10 * 60_000, until: MONDAY + 30 * 60_000 },
+    { from: MONDAY + 5 * 60_000, until: MONDAY + 6 * 60_000 },
+  ]
+  expect(shortMinutes([second, first, inside], MONDAY, MONDAY + 7 * DAY)[0]).toBe(30)
+})

@@ -14,7 +14,7 @@ type Props = {
 }
 
 const machine = (gpus: number) => `${gpus} × L4`
-const people = (count: number) => (count === 1 ? '1 person waits' : `${count || 'No'} people wait`)
+const people = (count: number) => (count === 1 ? '1 person waits' : count ? `${count} people wait` : 'Nobody waits')
 
 /** What to wait for, and what we do when it's their turn. */
 export function JoinForm({ sizes, csrfToken, chosen, onJoin }: Props) {

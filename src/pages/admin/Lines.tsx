@@ -88,7 +88,7 @@ export function Lines({ people, waited, short, groups, acting }: LinesProps) {
             }))}
           />
         ) : (
-          <EmptyState>Nobody waited in the last 30 days.</EmptyState>
+          <EmptyState>No wait ended in the last 30 days.</EmptyState>
         )}
       </Card>
       <Card title="When capacity was short">
@@ -96,8 +96,8 @@ export function Lines({ people, waited, short, groups, acting }: LinesProps) {
           bars={short}
           unit="min"
           digits={0}
-          caption="Minutes without a free place, by hour of the week (UTC), on average over 4 weeks"
-          empty="There was always a free place."
+          caption="Minutes in which someone waited or no place was free, by hour of the week (UTC), on average over 4 weeks"
+          empty="Nobody waited, and there was always a free place."
         />
       </Card>
     </AdminPage>

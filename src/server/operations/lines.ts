@@ -11,7 +11,7 @@ const MOST_SHOWN = 200
 
 export type Lines = { people: InLine[]; waited: Waited[]; short: { label: string; value: number }[] }
 
-/** Who waits, how long people waited, and when no place was free. */
+/** Who waits, how long people waited, and when capacity was short: somebody waited, or no place of any size was free. */
 export async function readLines(ctx: Pick<Context, 'db' | 'now'>): Promise<Lines> {
   const now = ctx.now()
   const [rows, waits, full] = await ctx.db.batch([
@@ -30,7 +30,11 @@ export async function readLines(ctx: Pick<Context, 'db' | 'now'>): Promise<Lines
       .from(incidents)
       .where(and(eq(incidents.kind, 'full'), or(isNull(incidents.endedAt), gt(incidents.endedAt, now - WEEKS_MS)))),
   ])
-  const spans = full.map(({ from, until }) => ({ from, until: until ?? now }))
+  const spans = [
+    ...full.map(({ from, until }) => ({ from, until: until ?? now })),
+    ...waits.map(({ joinedAt, waitedMs }) => ({ from: joinedAt, until: joinedAt + waitedMs })),
+    ...rows.flatMap(({ row }) => (row.givenAt === null ? { from: row.joinedAt, until: now } : [])),
+  ]
   return {
     people: rows.map(({ row, email }) => ({
       userId: row.userId,
