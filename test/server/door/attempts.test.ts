@@ -164,8 +164,10 @@ test('a link into the door leads nowhere else, however its path is written', asy
   for (const to of [...away, ...others]) expect([to, await leadsTo(to)]).toEqual([to, '/'])
 })
 
-test('a ticket is no guest’s link, and a guest’s link is no ticket', async () => {
+test('a ticket is no guest’s link, a guest’s link is no ticket, and neither opens another run’s door', async () => {
   const made = await ada.person.post(`/api/v1/servers/${ada.server.id}/guests`, { hours: 1 })
+  const elsewhere = made.body.guest.url.replace(new URL(url).host, new URL(bob.server.door_url).host)
+  expect((await ask(elsewhere, OPENS)).status).toBe(404)
   const ticket = (await openDoor()).open.headers.get('location') ?? ''
   for (const address of [made.body.guest.url.replace('guest=', 'ticket='), ticket.replace('ticket=', 'guest=')])
     expect((await ask(address, OPENS)).status).toBe(404)
