@@ -239,6 +239,8 @@ test('a ticket works for a minute, and a guest’s link for its hours', async ()
 
 test('a server has at most 20 guest links at once', async () => {
   const guests = `/api/v1/servers/${bob.server.id}/guests`
+  // Tickets don't count.
+  await bob.person.request('GET', `/servers/${bob.server.id}/open`)
   const made = await Promise.all(Array.from({ length: 22 }, () => bob.person.post(guests, { hours: 1 })))
   expect(made.filter(({ status }) => status === 201)).toHaveLength(20)
   const refused = { status: 409, body: { error: 'You have 20 open guest links. End one of them first.' } }
@@ -246,4 +248,11 @@ test('a server has at most 20 guest links at once', async () => {
   const { body } = await bob.person.get<{ guests: { id: string }[] }>(guests)
   await bob.person.request('DELETE', `${guests}/${body.guests[0]?.id}`)
   expect((await bob.person.post(guests, { hours: 1 })).status).toBe(201)
+  // Neither do links that are over.
+  await database
+    .update(doorLinks)
+    .set({ expiresAt: Date.now() })
+    .where(eq(doorLinks.id, body.guests[1]?.id ?? ''))
+  expect((await bob.person.post(guests, { hours: 1 })).status).toBe(201)
+  expect(await bob.person.post(guests, { hours: 1 })).toMatchObject(refused)
 })
