@@ -171,6 +171,12 @@ test('a ticket is no guest’s link, a guest’s link is no ticket, and neither 
   const ticket = (await openDoor()).open.headers.get('location') ?? ''
   for (const address of [made.body.guest.url.replace('guest=', 'ticket='), ticket.replace('ticket=', 'guest=')])
     expect((await ask(address, OPENS)).status).toBe(404)
+  // Nobody ends another run's link, nor a ticket.
+  const end = async ({ person, server }: typeof ada, id: string) =>
+    (await person.request('DELETE', `/api/v1/servers/${server.id}/guests/${id}`)).status
+  expect(await end(bob, made.body.guest.id)).toBe(404)
+  for (const { id } of await database.select().from(doorLinks).where(isNotNull(doorLinks.signInId)))
+    expect(await end(ada, id)).toBe(404)
   // Neither is used up.
   for (const address of [made.body.guest.url, ticket]) expect((await ask(address, OPENS)).status).toBe(302)
 })
