@@ -12,7 +12,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`No free port between ${FIRST} and ${LAST}.`)
 }
 
-function isFree(port: number, host: string): Promise<boolean> {
+export function isFree(port: number, host: string): Promise<boolean> {
   return new Promise((answer) => {
     const server = createServer()
     server.once('error', () => answer(false))

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isFree } from './free-port.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from './seed.ts'
 import type { StackOptions } from './services.ts'
 
@@ -49,17 +49,9 @@ async function startBuilt() {
 /** A stack killed a moment ago may still hold its port. */
 async function portMustBeFree(port: number): Promise<void> {
   for (let attempt = 0; attempt < 20; attempt++) {
-    if (await isFree(port)) return
+    if (await isFree(port, 'localhost')) return
     await sleep(250)
   }
   console.error(`Port ${port} is in use. Stop the other program, or choose another port: PORT=8800 npm run ${mode}`)
   process.exit(1)
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((free) => {
-    const probe = createServer()
-    probe.once('error', () => free(false))
-    probe.listen(port, 'localhost', () => probe.close(() => free(true)))
-  })
 }
