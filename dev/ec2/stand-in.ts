@@ -48,9 +48,9 @@ export type Ec2StandIn = {
    */
   inject(fault: string, times: number, options?: { instance_id?: string; action?: string }): void
   /** Cancels all pending faults. */
+  heal(): void
   /** Pretends that nobody has used an instance's page for so long. */
   leaveIdle(instanceId: string, seconds: number): void
-  heal(): void
   /** While held, no instance finishes booting or shutting down, so that a test can look at it as long as it needs. */
   hold(held: boolean): void
   /** What Amazon would publish for the region: it verifies what `proofOf` signs. */

@@ -16,6 +16,7 @@ export const COOKIE_S = {
   sign_in: 14 * DAY,
   browser: 30 * DAY,
   known: 365 * DAY,
+  /** Long enough to look for a password, too short to surprise anyone the next day. */
   back: 30 * MINUTE,
   flash: MINUTE,
   theme: 365 * DAY,

@@ -6,7 +6,6 @@ import type { AppEnv } from './app-env.ts'
 import { clearCookie, readCookie, writeCookie } from './cookies.ts'
 import { pageAt } from './site-map.ts'
 
-/** Long enough to look for a password, too short to surprise anyone the next day. */
 /** Leaves room in a cookie. Nobody types an address that long. */
 const MAX_LENGTH = 1_000
 
