@@ -1,6 +1,5 @@
-import { openDatabase } from '../db/client.ts'
 import { addPlaces, drainPlace, listPlaces, resumePlace, retirePlace } from '../src/server/fleet/places.ts'
-import { failureOf, readArguments } from './arguments.ts'
+import { openHand, readArguments, runCommand } from './arguments.ts'
 import { ENVIRONMENT_COMMANDS, environmentRows } from './fleet-environments.ts'
 
 const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
@@ -29,22 +28,11 @@ const COMMANDS: Record<string, { words: number; options: string[] }> = {
   'retire-environment': { words: 2, options: ['reason'] },
 }
 
-try {
-  console.log(await run())
-} catch (error) {
-  console.error(failureOf(error))
-  process.exitCode = 1
-}
+await runCommand(run)
 
 async function run(): Promise<string> {
   const { command, id, values } = readCommand()
-  const url = process.env.LIBSQL_URL
-  if (!url) throw new Error(USAGE)
-  const hand = {
-    db: openDatabase(url, process.env.LIBSQL_AUTH_TOKEN),
-    now: Date.now,
-    by: { id: 'script', reason: values.reason ?? '' },
-  }
+  const hand = { ...openHand(USAGE), by: { id: 'script', reason: values.reason ?? '' } }
   if (command === 'add') {
     const added = await addPlaces(hand, {
       instanceType: values.type ?? '',

@@ -1,7 +1,6 @@
-import { openDatabase } from '../db/client.ts'
 import { PLANS, type PlanType, TRIAL_MINUTES } from '../src/domain/money/plan.ts'
 import { endGrantedPlan, grantPlan, setAdmin } from '../src/server/billing/plans/grants.ts'
-import { failureOf, readArguments } from './arguments.ts'
+import { openHand, readArguments, runCommand } from './arguments.ts'
 
 const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
   npx node scripts/grant.ts plan <email> <demo|basic|premium|enterprise> [--hours <n>] [--reason "<why>"]
@@ -9,13 +8,10 @@ const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
   npx node scripts/grant.ts admin <email> [--reason "<why>"]
   npx node scripts/grant.ts no-admin <email> [--reason "<why>"]`
 
-try {
+await runCommand(async () => {
   await run()
-  console.log('Done.')
-} catch (error) {
-  console.error(failureOf(error))
-  process.exitCode = 1
-}
+  return 'Done.'
+})
 
 async function run(): Promise<void> {
   const { positionals, values } = readArguments(USAGE, {
@@ -23,13 +19,8 @@ async function run(): Promise<void> {
     options: { hours: { type: 'string' }, reason: { type: 'string' } },
   })
   const [command, email = '', planType = ''] = positionals
-  const url = process.env.LIBSQL_URL
-  if (!url || !email) throw new Error(USAGE)
-  const hand = {
-    db: openDatabase(url, process.env.LIBSQL_AUTH_TOKEN),
-    now: Date.now,
-    by: { id: 'script', reason: values.reason ?? '' },
-  }
+  if (!email) throw new Error(USAGE)
+  const hand = { ...openHand(USAGE), by: { id: 'script', reason: values.reason ?? '' } }
   const address = email.trim().toLowerCase()
   if (command === 'plan')
     return grantPlan(hand, address, { type: planOf(planType), hours: hoursOf(planType, values.hours) })

@@ -1,11 +1,9 @@
 import { expandDatabase } from '../db/migrate.ts'
+import { runCommand } from './arguments.ts'
 
-const { LIBSQL_URL: url, LIBSQL_AUTH_TOKEN: token } = process.env
-try {
+await runCommand(async () => {
+  const { LIBSQL_URL: url, LIBSQL_AUTH_TOKEN: token } = process.env
   if (!url) throw new Error('Set LIBSQL_URL (and LIBSQL_AUTH_TOKEN) to the database to migrate.')
   const applied = await expandDatabase(url, token)
-  console.log(applied.length ? `Applied ${applied.join(', ')}.` : 'The database already has every migration.')
-} catch (error) {
-  console.error(error instanceof Error ? error.message : String(error))
-  process.exitCode = 1
-}
+  return applied.length ? `Applied ${applied.join(', ')}.` : 'The database already has every migration.'
+})
