@@ -1,3 +1,4 @@
+import { Fragment } from 'react'
 import { MAIL_KINDS, type MailKind } from '../domain/notice.ts'
 import { Button } from '../ui/Button.tsx'
 import { Checkbox } from '../ui/Field.tsx'
@@ -20,7 +21,11 @@ export function Mails({ mails, csrfToken, flash }: MailsProps) {
         <fieldset className="stack">
           <legend className="visually-hidden">Email me</legend>
           {Object.entries(MAIL_KINDS).map(([kind, label]) => (
-            <Checkbox key={kind} name={kind} label={label} defaultChecked={mails[kind as MailKind]} />
+            <Fragment key={kind}>
+              {/* Browsers don't send a box that isn't checked, and what isn't sent stays as it is. */}
+              <input type="hidden" name={kind} value="0" />
+              <Checkbox name={kind} label={label} defaultChecked={mails[kind as MailKind]} />
+            </Fragment>
           ))}
         </fieldset>
         <p className="hint">We always email you about security and about money you owe.</p>

@@ -46,8 +46,18 @@ export const optionalNumber = z.pipe(
   z.transform((value) => (value === null || value === undefined || value === '' ? null : Number(value))),
 )
 
+const sentByCheckbox = z.nullish(z.union([z.boolean(), z.enum(['1', 'true', 'on']), z.enum(['0', 'false', 'off', ''])]))
+type Sent = z.output<typeof sentByCheckbox>
+const isOn = (value: Sent) => value === true || value === '1' || value === 'true' || value === 'on'
+
 /** A checkbox, as JSON or forms send it. */
 export const checkbox = z.pipe(
-  z.nullish(z.union([z.boolean(), z.enum(['1', 'true', 'on']), z.enum(['0', 'false', 'off', ''])])),
-  z.transform((value) => value === true || value === '1' || value === 'true' || value === 'on'),
+  sentByCheckbox,
+  z.transform((value: Sent) => isOn(value)),
+)
+
+/** A checkbox that stays as it is if it is left out: null. */
+export const optionalCheckbox = z.pipe(
+  sentByCheckbox,
+  z.transform((value: Sent) => (value === undefined || value === null ? null : isOn(value))),
 )

@@ -44,14 +44,24 @@ export function toMailChoice([row]: { muted: MailKind[] }[]): Record<MailKind, b
   return Object.fromEntries(mailKinds().map((kind) => [kind, !muted.has(kind)])) as Record<MailKind, boolean>
 }
 
+/** @param wanted null: as it is */
 export async function chooseMails(
   ctx: Context,
   userId: string,
-  wanted: Record<MailKind, boolean>,
+  wanted: Record<MailKind, boolean | null>,
 ): Promise<Record<MailKind, boolean>> {
-  const muted = mailKinds().filter((kind) => !wanted[kind])
-  await ctx.db.update(users).set({ mutedMails: muted }).where(eq(users.id, userId))
-  return wanted
+  const chosen = mailKinds().filter((kind) => wanted[kind] !== null)
+  const muted = chosen.filter((kind) => !wanted[kind])
+  const rows = await ctx.db
+    .update(users)
+    .set({
+      mutedMails: sql`(SELECT json_group_array(value) FROM (
+        SELECT value FROM json_each(users.muted_mails) WHERE value NOT IN (SELECT value FROM json_each(${JSON.stringify(chosen)}))
+        UNION ALL SELECT value FROM json_each(${JSON.stringify(muted)})))`,
+    })
+    .where(eq(users.id, userId))
+    .returning({ muted: users.mutedMails })
+  return toMailChoice(rows)
 }
 
 const mailKinds = () => Object.keys(MAIL_KINDS) as MailKind[]

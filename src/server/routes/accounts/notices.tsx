@@ -2,11 +2,11 @@ import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { MAIL_KINDS, type MailKind } from '../../../domain/notice.ts'
 import type { AppEnv } from '../../http/app-env.ts'
-import { body, checkbox, optionalNumber, optionalText } from '../../http/body.ts'
+import { body, optionalCheckbox, optionalNumber, optionalText } from '../../http/body.ts'
 
-const kinds = Object.fromEntries(Object.keys(MAIL_KINDS).map((kind) => [kind, checkbox])) as Record<
+const kinds = Object.fromEntries(Object.keys(MAIL_KINDS).map((kind) => [kind, optionalCheckbox])) as Record<
   MailKind,
-  typeof checkbox
+  typeof optionalCheckbox
 >
 
 const answers = () => import('./notices/answers.tsx')

@@ -12,7 +12,7 @@ import { budgetReachedMail } from '../../../../src/server/mail/money-letters.ts'
 import { noticeQuery, tellQueries } from '../../../../src/server/mail/notices.ts'
 import { offUrl } from '../../../../src/server/mail/off-link.ts'
 import { deliverMail } from '../../../../src/server/mail/outbox.ts'
-import { change, openSite, SITE } from '../../../../testing/stack/site.ts'
+import { change, openPage, openSite, SITE } from '../../../../testing/stack/site.ts'
 
 const site = await openSite()
 const ctx = {
@@ -98,6 +98,34 @@ test('people choose their emails by kind', async () => {
   // Nothing else can be switched off.
   await change(site, 'POST', '/api/v1/mails', cookie, { ...wanted, hours: true, owed: false, account: false })
   expect(await mutedOf(userId)).toEqual([])
+})
+
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded', 'Sec-Fetch-Site': 'same-origin' }
+
+test('a kind that is left out stays as it is; a box that is not checked is off', async () => {
+  const { userId, cookie } = await site.signInAs('user')
+  const choose = async (wanted: object) => (await change(site, 'POST', '/api/v1/mails', cookie, wanted)).json()
+  expect((await choose({ hours: false, plan: false })).mails).toMatchObject({ hours: false, plan: false, line: true })
+  expect((await choose({ plan: true })).mails).toMatchObject({ hours: false, plan: true, line: true })
+  expect((await choose({})).mails).toMatchObject({ hours: false, plan: true })
+  expect(await mutedOf(userId)).toEqual(['hours'])
+
+  // As browsers send the form: its hidden fields, and the boxes that are checked.
+  const own = await openPage(site, cookie)
+  const form = await page('/mails', cookie)
+  const hidden = [...form.matchAll(/<input type="hidden" name="(\w+)" value="0"\/>/g)].map(([, name = '']) => [
+    name,
+    '0',
+  ])
+  const fields = [['authenticity_token', own.token], ...hidden, ['hours', 'on'], ['line', 'on']]
+  const sent = await site.request('/api/v1/mails', {
+    method: 'POST',
+    headers: { ...FORM, Cookie: own.cookie, Referer: `${SITE}/mails` },
+    body: new URLSearchParams(fields).toString(),
+  })
+  expect(sent.status).toBe(303)
+  const off = Object.keys(MAIL_KINDS).filter((kind) => kind !== 'hours' && kind !== 'line')
+  expect((await mutedOf(userId))?.sort()).toEqual(off.sort())
 })
 
 async function linkOf(kind: MailKind = 'hours') {

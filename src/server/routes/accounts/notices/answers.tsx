@@ -50,9 +50,9 @@ export function mails(c: Call): Response {
   return renderPage(c, { title: 'Emails' }, <Mails mails={chosen} csrfToken={csrfToken(c)} flash={takeFlash(c)} />)
 }
 
-export async function choose(c: Call, wanted: Record<MailKind, boolean>): Promise<Response> {
-  await chooseMails(c.var.ctx, signedIn(c).user.id, wanted)
-  return answer(c, { message: MAILS_SAVED, mails: wanted })
+export async function choose(c: Call, wanted: Record<MailKind, boolean | null>): Promise<Response> {
+  const mails = await chooseMails(c.var.ctx, signedIn(c).user.id, wanted)
+  return answer(c, { message: MAILS_SAVED, mails })
 }
 
 export async function idle(c: Call): Promise<Response> {

@@ -169,7 +169,7 @@ export const CALLS: Record<JsonCall, Description> = {
     refusals: [422],
   },
   'POST /api/v1/mails': {
-    summary: 'Choose your emails: those you leave out no longer come',
+    summary: 'Choose your emails: those you leave out stay as they are',
     answer: [200, z.extend(shape.message, { mails: shape.mails })],
   },
   'GET /api/v1/aws/server_available': { summary: 'See which servers are free', answer: [200, shape.availability] },
