@@ -32,6 +32,8 @@ export type FilesProps = {
   unfinished: UnfinishedUpload[]
   /** Why nothing can be added; null: something can. */
   readOnly: string | null
+  /** Only with a plan, even if files are full. */
+  mayRename: boolean
   question: PlainQuestion | null
   csrfToken: string
   flash: FlashMessage | null
@@ -153,6 +155,7 @@ export function Files(props: FilesProps) {
             rows={rows}
             order={order}
             local={local}
+            mayRename={props.mayRename}
             acts={local ? acts.rows : null}
             onOrder={
               local

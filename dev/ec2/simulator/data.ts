@@ -23,7 +23,7 @@ export function openData({ say, record }: Page): void {
     const folder = await list(path)
     // They may have opened another one meanwhile.
     if (shown !== path) return
-    find('data-title').textContent = `/data/${path}`
+    find('data-title').replaceChildren('/data/', ...path.split(/(?<=\/)/).map(isolated))
     find('data-note').textContent = noteOf(folder)
     const up = path === '' ? [] : [folderButton('Up', () => open(path.replace(/[^/]*\/$/, '')))]
     const rows = typeof folder === 'string' ? [] : folder.entries.map((entry) => entryOf(path, entry))
@@ -35,7 +35,7 @@ export function openData({ say, record }: Page): void {
     const link = document.createElement('a')
     link.href = urlOf(path + name)
     link.download = name
-    link.textContent = name
+    link.append(isolated(name))
     const bytes = document.createElement('span')
     bytes.textContent = ` ${size.toLocaleString('en-US')} bytes`
     const both = document.createElement('span')
@@ -79,9 +79,19 @@ function folderButton(name: string, onOpen: () => Promise<void>): HTMLElement {
   const button = document.createElement('button')
   button.type = 'button'
   button.className = 'btn-text'
-  button.textContent = name
+  button.append(isolated(name))
   button.addEventListener('click', () => void onOpen())
   return button
+}
+
+/** A name in its own direction, with its slash after it. */
+function isolated(name: string): Node {
+  const slash = name.endsWith('/') ? '/' : ''
+  const text = document.createElement('bdi')
+  text.textContent = slash ? name.slice(0, -1) : name
+  const both = document.createDocumentFragment()
+  both.append(text, slash)
+  return both
 }
 
 function inRow(content: HTMLElement): HTMLElement {

@@ -19,7 +19,8 @@ type Props = {
   rows: Entry[]
   order: EntryOrder
   local: boolean
-  /** Null: nothing may change, only be read. */
+  mayRename: boolean
+  /** Null: the script isn't running yet. */
   acts: RowActs | null
   onOrder: ((by: EntryOrder['by']) => void) | null
 }
@@ -32,7 +33,7 @@ const COLUMNS = [
   { by: 'modified', label: 'Modified' },
 ] as const
 
-export function FileTable({ path, rows, order, local, acts, onOrder }: Props) {
+export function FileTable({ rows, order, onOrder, ...shared }: Props) {
   return (
     <table className="files">
       <caption className="visually-hidden">Files and folders</caption>
@@ -59,7 +60,7 @@ export function FileTable({ path, rows, order, local, acts, onOrder }: Props) {
       </thead>
       <tbody>
         {rows.map((entry) => (
-          <Row key={`${entry.isFolder} ${entry.name}`} path={path} entry={entry} local={local} acts={acts} />
+          <Row key={`${entry.isFolder} ${entry.name}`} entry={entry} {...shared} />
         ))}
       </tbody>
     </table>
@@ -72,7 +73,7 @@ function iconOf(entry: Entry): FileIcon {
   return kind === 'video' ? 'film' : kind === 'image' || kind === 'drawing' ? 'image' : 'file'
 }
 
-function Row({ path, entry, local, acts }: { path: string; entry: Entry; local: boolean; acts: RowActs | null }) {
+function Row({ path, entry, local, mayRename, acts }: { entry: Entry } & Omit<Props, 'rows' | 'order' | 'onOrder'>) {
   const { name } = entry
   const here = pathIn(path, name)
   return (
@@ -93,11 +94,13 @@ function Row({ path, entry, local, acts }: { path: string; entry: Entry; local: 
             <Outline path={FILE_ICONS.download} />
           </a>
         )}
-        <Act
-          icon="rename"
-          label={`Rename ${name}`}
-          {...(acts ? { onClick: () => acts.onRename(name) } : { name: 'rename', value: name })}
-        />
+        {mayRename ? (
+          <Act
+            icon="rename"
+            label={`Rename ${name}`}
+            {...(acts ? { onClick: () => acts.onRename(name) } : { name: 'rename', value: name })}
+          />
+        ) : null}
         <Act
           icon="trash"
           label={`Delete ${name}`}

@@ -1,4 +1,7 @@
+import { eq } from 'drizzle-orm'
 import { expect, inject, test } from 'vitest'
+import { openDatabase } from '../../../db/client.ts'
+import { fileFolders, plans } from '../../../db/schema.ts'
 import { type Client, newPerson, waitFor } from '../../../testing/people/client.ts'
 
 const url = inject('url')
@@ -113,4 +116,20 @@ test('nobody sees or reaches the files of others', async () => {
   const forged = link.url.replace(new URL(link.url).pathname, new URL(theirs).pathname)
   expect((await send({ ...link, url: forged }, 'eve!!')).status).toBe(403)
   await waitFor(async () => (await list(ada)).used_bytes === 5)
+})
+
+test('the page offers new names as long as there is a plan, also when files are full', async () => {
+  const ada = await newPerson(url)
+  const db = openDatabase(inject('databaseUrl'))
+  await put(ada, 'a.txt', 'hello')
+  const acts = async () => {
+    const { text } = await ada.get('/files')
+    return [...text.matchAll(/aria-label="(\w+) a\.txt"/g)].map(([, act]) => act)
+  }
+  expect(await acts()).toEqual(['Download', 'Rename', 'Delete'])
+  const full = { usedBytes: 2_000_000_000, countedAt: Date.now() + 9e9, openUntil: 0 }
+  await db.update(fileFolders).set(full).where(eq(fileFolders.userId, ada.id))
+  expect(await acts()).toEqual(['Download', 'Rename', 'Delete'])
+  await db.update(plans).set({ endedAt: Date.now() }).where(eq(plans.userId, ada.id))
+  expect(await acts()).toEqual(['Download', 'Delete'])
 })

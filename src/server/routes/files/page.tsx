@@ -36,6 +36,7 @@ export async function show(c: HonoContext<AppEnv>): Promise<Response> {
       deletions={deletions}
       unfinished={unfinished}
       readOnly={why === null ? null : FILES_READ_ONLY[why]}
+      mayRename={why === null || why === 'full'}
       question={questionOf(c, list)}
       csrfToken={csrfToken(c)}
       flash={takeFlash(c)}
