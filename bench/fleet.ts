@@ -4,6 +4,7 @@ import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { openDatabase, writeBatch } from '../db/client.ts'
 import { places, plans, runs, users } from '../db/schema.ts'
 import { openEc2Store } from '../dev/ec2/stand-in.ts'
+import { instanceId } from '../testing/instances.ts'
 import { newSignedInPerson, start, stop, untilServer } from '../testing/people/signed-in-person.ts'
 import { median } from './median.ts'
 import { type BenchSite, startBenchSite } from './site.ts'
@@ -72,7 +73,6 @@ async function benchSize(size: number): Promise<Figures> {
 }
 
 const runId = (i: number) => `ses_fleet-${i}`
-const instanceId = (i: number) => `i-${(0x1000 + i).toString(16).padStart(17, '0')}`
 
 function keepRunning(dataDir: string, size: number): void {
   const store = openEc2Store(join(dataDir, 'ec2'))

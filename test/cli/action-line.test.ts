@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Stack, startStack } from '../../dev/stack.ts'
-import type { Server } from '../../src/domain/wire.ts'
-import { newPerson, waitFor } from '../../testing/people/client.ts'
+import { isWaiting, newPerson, serversOf, waitFor } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { runWorkflow } from '../../testing/stack/actions-runner.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
@@ -19,12 +18,6 @@ beforeAll(async () => {
   stack = await startStack({ dataDir, fleetSize: 1, ec2BootMs: 300, log: () => {}, ...quickHasher })
 })
 afterAll(() => stack?.close())
-
-type Person = Awaited<ReturnType<typeof newPerson>>
-const serversOf = async (person: Person) =>
-  (await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
-const isWaiting = async (person: Person) =>
-  (await person.get<{ line: object | null }>('/api/v1/line')).body.line !== null
 
 /** Someone has the only server, and a job of Ada's begins. */
 async function meet(workflow: string, interrupt?: Promise<'SIGINT'>) {

@@ -3,7 +3,8 @@ import { validate } from '@actions/languageservice'
 import { expect, inject, test } from 'vitest'
 import { TextDocument } from 'vscode-languageserver-textdocument'
 import { parse } from 'yaml'
-import type { FileList, Server } from '../../src/domain/wire.ts'
+import type { FileList } from '../../src/domain/wire.ts'
+import { serversOf } from '../../testing/people/client.ts'
 import { CLI_FILE, newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
 import { runWorkflow } from '../../testing/stack/actions-runner.ts'
@@ -15,8 +16,6 @@ const WORKFLOWS = '.github/workflows'
 const smoke = readFileSync(`${WORKFLOWS}/smoke.yml`, 'utf8')
 
 type Operator = Awaited<ReturnType<typeof newOperator>>
-const serversOf = async ({ person }: Operator) =>
-  (await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
 const fly = (ada: Operator, more: Partial<Parameters<typeof runWorkflow>[0]> = {}) => {
   const secrets = { PROVING_GROUND_TOKEN: ada.token }
   return runWorkflow({ workflow: smoke, folder: process.cwd(), secrets, inputs: { url }, ...more })
@@ -51,7 +50,7 @@ test
     const { ok, log } = await fly(ada, { workflow: smoke.replace('stop-after: 15m', `$&\n          ${world}`) })
     expect([ok, log]).toEqual([true, expect.stringMatching(/::add-mask::pg_\w+\n[\s\S]*is running: http:\S+:5173\n/)])
     expect(log).toContain('Stopping the server.')
-    const [server, ...others] = await serversOf(ada)
+    const [server, ...others] = await serversOf(ada.person)
     expect(others).toEqual([])
     expect(server).toMatchObject({ name: 'Smoke 42', environment: 'Mountains', vehicle: 'ugv' })
     expect(server?.end_time).toEqual(expect.any(String))
@@ -62,7 +61,7 @@ test.concurrent('stops the server when a later step fails', async () => {
   const ada = await newOperator(url)
   const { ok, log } = await fly(ada, { workflow: smoke.replace(/run: curl.*/, 'run: exit 1') })
   expect([ok, log]).toEqual([false, expect.stringContaining('is running')])
-  expect(await serversOf(ada)).toMatchObject([{ end_time: expect.any(String) }])
+  expect(await serversOf(ada.person)).toMatchObject([{ end_time: expect.any(String) }])
 })
 
 test.concurrent('stops the server when someone cancels the job while it starts', async () => {
@@ -73,7 +72,7 @@ test.concurrent('stops the server when someone cancels the job while it starts',
   const { ok, log } = await fly(ada, { inputs: { url: line.url }, interrupt: cancel.promise })
   line.close()
   expect([ok, log]).toEqual([false, expect.stringContaining('::error::The job was canceled.')])
-  expect(await serversOf(ada)).toMatchObject([{ end_time: expect.any(String) }])
+  expect(await serversOf(ada.person)).toMatchObject([{ end_time: expect.any(String) }])
 })
 
 test.concurrent('stops the server when the runner kills the start before its answer', async () => {
@@ -89,7 +88,7 @@ test.concurrent('stops the server when the runner kills the start before its ans
   const { ok, log } = await fly(ada, { inputs: { url: line.url }, interrupt: kill.promise })
   line.close()
   expect([ok, starts, log]).toEqual([false, 2, expect.stringContaining('Stopping the server.')])
-  expect(await serversOf(ada)).toMatchObject([{ end_time: expect.any(String) }])
+  expect(await serversOf(ada.person)).toMatchObject([{ end_time: expect.any(String) }])
 })
 
 test.concurrent('keeps a folder in the files, also when a step fails', async () => {
@@ -128,7 +127,7 @@ test.concurrent('leaves servers alone that it did not start', async () => {
   await ada.run(['start'])
   const { ok, log } = await fly(ada)
   expect([ok, log]).toEqual([false, expect.stringMatching(/::error::.*already running[\s\S]*No server started\./)])
-  expect(await serversOf(ada)).toMatchObject([{ name: null, end_time: null }])
+  expect(await serversOf(ada.person)).toMatchObject([{ name: null, end_time: null }])
 })
 
 test.concurrent('stops only the server it started', async () => {
@@ -138,7 +137,10 @@ test.concurrent('stops only the server it started', async () => {
   const run = `run: |\n          ${cli} stop && until ${cli} start --name mine; do sleep 0.3; done`
   const { ok, log } = await fly(ada, { workflow: smoke.replace(/run: curl.*/, run), env })
   expect([ok, log]).toEqual([true, expect.stringContaining('The server has already stopped.')])
-  expect(await serversOf(ada)).toMatchObject([{ name: 'mine', end_time: null }, { end_time: expect.any(String) }])
+  expect(await serversOf(ada.person)).toMatchObject([
+    { name: 'mine', end_time: null },
+    { end_time: expect.any(String) },
+  ])
 })
 
 test.concurrent.each([

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { lineGroupPeople, lineGroups } from '../../db/schema.ts'
 import { type Stack, startStack } from '../../dev/stack.ts'
-import type { Server } from '../../src/domain/wire.ts'
-import { newPerson, waitFor } from '../../testing/people/client.ts'
+import { isWaiting, newPerson, serversOf, waitFor } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { openTestDatabase } from '../../testing/stack/database.ts'
@@ -16,10 +15,6 @@ beforeAll(async () => {
 afterAll(() => stack?.close())
 
 type Person = Awaited<ReturnType<typeof newPerson>>
-const serversOf = async (person: Person) =>
-  (await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
-const isWaiting = async (person: Person) =>
-  (await person.get<{ line: object | null }>('/api/v1/line')).body.line !== null
 
 async function stopServerOf(person: Person) {
   const [server] = await serversOf(person)

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { startStack } from '../../dev/stack.ts'
-import type { Server } from '../../src/domain/wire.ts'
+import { serversOf } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { hasTerminals } from '../../testing/stack/terminal.ts'
@@ -14,9 +14,6 @@ afterAll(async () => {
 })
 
 const { url } = stack
-type Operator = Awaited<ReturnType<typeof newOperator>>
-const serversOf = async ({ person }: Operator) =>
-  (await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
 const dev = (path: string, body: unknown) =>
   fetch(`${url}/dev/${path}`, {
     method: 'POST',
@@ -33,7 +30,7 @@ test.concurrent('Ctrl-C without a terminal leaves the server on, and says how to
   const { code, out, err } = await start.ended
   expect([code, out]).toEqual([130, ''])
   expect(err).toContain('We left the server on. Stop it with: proving-ground stop')
-  expect(await serversOf(ada)).toMatchObject([{ pending: true, stopping: false }])
+  expect(await serversOf(ada.person)).toMatchObject([{ pending: true, stopping: false }])
 })
 
 test.runIf(hasTerminals).concurrent.each([
@@ -49,14 +46,14 @@ test.runIf(hasTerminals).concurrent.each([
   start.type(answer)
   const { code, out } = await start.ended
   expect([code, out]).toEqual([130, expect.stringContaining(stops ? 'Stopping the server.' : 'We left the server on.')])
-  expect((await serversOf(ada))[0]?.end_time !== null).toBe(stops)
+  expect((await serversOf(ada.person))[0]?.end_time !== null).toBe(stops)
 })
 
 test.concurrent('a start that someone stops elsewhere ends the wait', async () => {
   const ada = await newOperator(url)
   const start = ada.open(['start', '--wait'])
   await start.shows('Booting…')
-  const [run] = await serversOf(ada)
+  const [run] = await serversOf(ada.person)
   await ada.person.post('/api/v1/aws/stop_server', { server_id: run?.server_id, session_id: run?.id })
   expect(await start.ended).toMatchObject({ code: 1, out: '', err: expect.stringContaining('cancelled') })
 })

@@ -1,6 +1,5 @@
 import { expect, inject, test } from 'vitest'
-import type { Server } from '../../src/domain/wire.ts'
-import { waitFor } from '../../testing/people/client.ts'
+import { serversOf, waitFor } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
 
@@ -8,9 +7,6 @@ const url = inject('url')
 const ADDRESS = /http:\/\/127\.\d+\.\d+\.\d+:5173/
 
 // Each spends its time waiting for its own server.
-type Operator = Awaited<ReturnType<typeof newOperator>>
-const serversOf = async ({ person }: Operator) =>
-  (await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
 
 test.concurrent('starts, follows the job to the address, opens the page, and stops', async () => {
   const ada = await newOperator(url)
@@ -32,7 +28,7 @@ test.concurrent('starts, follows the job to the address, opens the page, and sto
   expect(await ada.run(['start'])).toMatchObject({ code: 1, err: expect.stringContaining('already running') })
 
   expect(await ada.run(['stop'])).toMatchObject({ code: 0, out: expect.stringContaining('Stopping the server.') })
-  await waitFor(async () => !(await serversOf(ada)).some(({ active }) => active))
+  await waitFor(async () => !(await serversOf(ada.person)).some(({ active }) => active))
   expect(await ada.run(['status'])).toMatchObject({ code: 0, out: 'No server is running.\n' })
   expect(await ada.run(['open'])).toMatchObject({ code: 1, err: expect.stringContaining('No server is running.') })
   expect(await ada.run(['stop'])).toMatchObject({ code: 1, err: expect.stringContaining('No server is running.') })
@@ -63,7 +59,7 @@ test.concurrent('speaks JSON to scripts: one document on stdout', async () => {
   expect(waited).toMatchObject({ server: { active: true, pending: false }, job_id: expect.stringMatching(/^job_/) })
   const stopped = JSON.parse((await ada.run(['stop', '--all', '--json'])).out)
   expect(stopped).toMatchObject({ stopped: [{ server: { id: waited.server.id, stopping: true } }] })
-  await waitFor(async () => !(await serversOf(ada)).some(({ active }) => active))
+  await waitFor(async () => !(await serversOf(ada.person)).some(({ active }) => active))
   const started = JSON.parse((await ada.run(['start', '--json'])).out)
   expect(started).toMatchObject({ server: { pending: true }, job_id: expect.stringMatching(/^job_/) })
 })
@@ -72,7 +68,7 @@ test.concurrent('a token that may only read starts nothing', async () => {
   const ada = await newOperator(url, 'read')
   for (const args of [['start'], ['start', '--wait']])
     expect(await ada.run(args)).toMatchObject({ code: 1, out: '', err: expect.stringContaining('may only read') })
-  expect(await serversOf(ada)).toEqual([])
+  expect(await serversOf(ada.person)).toEqual([])
 })
 
 test.concurrent('Ctrl-C before the start is answered still reports the server', async () => {
@@ -83,7 +79,7 @@ test.concurrent('Ctrl-C before the start is answered still reports the server', 
   const { code, err } = await start.ended
   line.close()
   expect([code, err]).toEqual([130, expect.stringContaining('We left the server on.')])
-  expect(await serversOf(ada)).toHaveLength(1)
+  expect(await serversOf(ada.person)).toHaveLength(1)
 })
 
 test.concurrent('a start whose answer is lost is repeated, and starts one server', async () => {
@@ -94,7 +90,7 @@ test.concurrent('a start whose answer is lost is repeated, and starts one server
   line.close()
   expect(started.code).toBe(0)
   expect(lost).toBe(2)
-  expect(await serversOf(ada)).toMatchObject([{ id: JSON.parse(started.out).server.id }])
+  expect(await serversOf(ada.person)).toMatchObject([{ id: JSON.parse(started.out).server.id }])
 })
 
 test.concurrent('follows a start where WebSockets are blocked', async () => {

@@ -5,8 +5,8 @@ import { eq } from 'drizzle-orm'
 import { describe, expect, inject, test } from 'vitest'
 import { plans } from '../../db/schema.ts'
 import { freePort } from '../../dev/free-port.ts'
-import type { Availability, Server } from '../../src/domain/wire.ts'
-import { waitFor } from '../../testing/people/client.ts'
+import type { Availability } from '../../src/domain/wire.ts'
+import { serversOf, waitFor } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { examples, html, plain } from '../../testing/people/reader.ts'
 import { runWorkflow } from '../../testing/stack/actions-runner.ts'
@@ -20,8 +20,6 @@ const url = inject('url')
 const folder = temporaryFolder('proving-ground-docs')
 
 type Operator = Awaited<ReturnType<typeof newOperator>>
-const serversOf = async ({ person }: Operator) =>
-  (await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
 
 /** Runs a script in bash, in its own folder. */
 function bash(script: string, { token }: Operator, more: Record<string, string> = {}) {
@@ -44,7 +42,7 @@ describe.runIf(hasPrograms('bash', 'curl', 'jq'))('the examples work:', () => {
     const chosen = { environment: 'Mountains', vehicle: 'ugv' }
     expect(JSON.parse(read('started.json')).server).toMatchObject({ name: 'first drive', pending: true, ...chosen })
     expect(read('page.html')).toContain('<')
-    expect((await serversOf(ada))[0]?.end_time).not.toBeNull()
+    expect((await serversOf(ada.person))[0]?.end_time).not.toBeNull()
   })
 
   test.concurrent('the command line, downloaded from the site', async () => {
@@ -66,7 +64,7 @@ describe.runIf(hasPrograms('bash', 'curl', 'jq'))('the examples work:', () => {
     const { get = '', script = '' } = await examples('/docs/cli')
     const { read } = await bash(`${get}\n${script}`, ada)
     expect(read('page.html')).toContain('<')
-    expect((await serversOf(ada))[0]?.end_time).not.toBeNull()
+    expect((await serversOf(ada.person))[0]?.end_time).not.toBeNull()
   })
 
   test.concurrent('the workflow, with the action that its page downloads', async () => {
@@ -77,7 +75,7 @@ describe.runIf(hasPrograms('bash', 'curl', 'jq'))('the examples work:', () => {
     expect(ran).toEqual({ ok: true, log: expect.stringContaining('Your server is running') })
     expect(ran.log).toContain('Kept 1 file in your files: ci/ada/drone/42/simulate/results')
     expect(read('results/page.html')).toContain('<')
-    expect((await serversOf(ada))[0]?.end_time).not.toBeNull()
+    expect((await serversOf(ada.person))[0]?.end_time).not.toBeNull()
   })
 
   test('every call with curl answers what its page shows', async () => {
@@ -105,7 +103,7 @@ describe.runIf(hasPrograms('bash', 'curl', 'jq'))('the examples work:', () => {
       return got
     }
     await call('post-api-v1-aws-auto-cloud-start-request', ada)
-    const server = await waitFor(async () => (await serversOf(ada)).find(({ billed_from }) => billed_from))
+    const server = await waitFor(async () => (await serversOf(ada.person)).find(({ billed_from }) => billed_from))
     await call('post-api-v1-aws-check-server-ip-status', ada, { ADDRESS: server.ip_address ?? '' })
     await call('get-api-v1-servers-get-servers', ada)
     await call('put-api-v1-servers-id', ada, {
@@ -160,7 +158,7 @@ test.concurrent('the Node example follows a start over the cable', async () => {
 test.concurrent('the typed client starts a server and stops it', async () => {
   const ada = await newOperator(url)
   expect(await node('/docs/api', 'client.mjs', ada)).toBe('Starting first flight\n')
-  expect((await serversOf(ada))[0]).toMatchObject({ name: 'first flight', end_time: expect.any(String) })
+  expect((await serversOf(ada.person))[0]).toMatchObject({ name: 'first flight', end_time: expect.any(String) })
 })
 
 test('the Dockerfile of an image of your own has ten lines, and what it runs answers with its environment and vehicle', async () => {

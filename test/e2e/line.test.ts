@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { places } from '../../db/schema.ts'
-import type { Server } from '../../src/domain/wire.ts'
 import { pageOf, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
-import { newPerson, waitFor } from '../../testing/people/client.ts'
+import { newPerson, serversOf, waitFor } from '../../testing/people/client.ts'
 import { openTestDatabase } from '../../testing/stack/database.ts'
 
 const world = stackAndBrowser({ fleetSize: 1 })
@@ -11,8 +10,6 @@ test('three people line up, and each gets a server in order, or leaves', async (
   const { url, browser, stack } = world
   const [owner, ada, ben, cleo] = await Promise.all(['Owner', 'Ada', 'Ben', 'Cleo'].map((name) => newPerson(url, name)))
   if (!owner || !ada || !ben || !cleo) throw new Error('Somebody is missing.')
-  const serversOf = async (person: typeof owner) =>
-    (await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
   const start = (person: typeof owner) => person.post('/api/v1/aws/auto_cloud_start_request')
   const stop = async (person: typeof owner) => {
     const [server] = await serversOf(person)

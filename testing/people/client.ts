@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Server } from '../../src/domain/wire.ts'
 
 export type Reply<T = Record<string, unknown>> = { status: number; headers: Headers; body: T; text: string }
 
@@ -93,6 +94,15 @@ export async function confirmationToken(url: string, email: string): Promise<str
     return mails.find((mail) => mail.to === email && mail.text.includes('confirmation_token='))
   })
   return /confirmation_token=([\w-]+)/.exec(mail.text)?.[1] ?? ''
+}
+
+/** Their latest runs, newest first. */
+export async function serversOf(person: Pick<Client, 'get'>): Promise<Server[]> {
+  return (await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
+}
+
+export async function isWaiting(person: Pick<Client, 'get'>): Promise<boolean> {
+  return (await person.get<{ line: object | null }>('/api/v1/line')).body.line !== null
 }
 
 /** Retries until there is something. Gives up only when the test does. */
