@@ -226,3 +226,21 @@ test.concurrent('an address that EC2 gave to a later machine is not reached, nor
   await set(bob.server.id, { endedAt: Date.now() })
   await untilStatus(200)
 })
+
+test.concurrent('guests stay out while the owner’s account is suspended, held, unconfirmed, or closed', async () => {
+  const { person, server } = await newRunner(stack)
+  const { guest } = (await person.post(`/api/v1/servers/${server.id}/guests`, { hours: 1 })).body
+  const cookie = (await ask(guest.url, OPENS)).headers['set-cookie']?.[0]?.split(';')[0] ?? ''
+  const untilStatus = (wanted: number) =>
+    waitFor(async () => (await ask(server.door_url, { cookie })).status === wanted)
+  const [owner] = await db.select().from(users).where(eq(users.id, person.id))
+  const set = (values: Partial<typeof users.$inferInsert>) =>
+    db.update(users).set(values).where(eq(users.id, person.id))
+  await untilStatus(200)
+  for (const values of [{ suspendedAt: 1 }, { heldAt: 1 }, { confirmedAt: null }, { closedAt: 1 }]) {
+    await set(values)
+    await untilStatus(403)
+    await set({ suspendedAt: null, heldAt: null, closedAt: null, confirmedAt: owner?.confirmedAt ?? null })
+    await untilStatus(200)
+  }
+})
