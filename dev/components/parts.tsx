@@ -39,6 +39,11 @@ const ROWS = [
 ]
 
 const DAYS = Array.from({ length: 30 }, (_, day) => ({ label: `Nov ${day + 1}`, value: (day * 7) % 11 }))
+const HOURS = Array.from({ length: 168 }, (_, hour) => ({
+  label: `Hour ${hour}`,
+  value: (hour * 5) % 60,
+  tick: hour % 24 === 0 ? `Day ${hour / 24}` : '',
+}))
 
 export const PARTS: Specimen[] = [
   {
@@ -231,6 +236,7 @@ export const PARTS: Specimen[] = [
         'one month',
         <BarChart key="c" bars={[{ label: '2026-11', value: 12.3 }]} unit="USD" caption="Bills" empty="" />,
       ],
+      ['a week by the hour', <BarChart key="c" bars={HOURS} unit="min" caption="Minutes without a place" empty="" />],
       [
         'nothing used',
         <BarChart

@@ -1,7 +1,8 @@
 import { EmptyState } from './States.tsx'
 
 type BarChartProps = {
-  bars: { label: string; value: number }[]
+  /** `tick`: what stands below it. By default, five of them have their labels there. */
+  bars: { label: string; value: number; tick?: string }[]
   unit: string
   caption: string
   /** Shown when every bar is zero. */
@@ -45,7 +46,8 @@ export function BarChart({ bars, unit, caption, empty, digits = 2 }: BarChartPro
       >
         <path className="axis" d={`M0 14H${WIDTH}M0 ${HEIGHT + 0.5}H${WIDTH}`} strokeDasharray="2 4" />
         <text y="8">{format(top)}</text>
-        {bars.map(({ label, value }, i) => {
+        {bars.map(({ label, value, tick }, i) => {
+          const below = tick ?? (i % every === 0 ? label : '')
           const height = Math.round((value / top) * (HEIGHT - 14) * 10) / 10
           const x = Math.round((i * step + (step - width) / 2) * 10) / 10
           return (
@@ -60,13 +62,13 @@ export function BarChart({ bars, unit, caption, empty, digits = 2 }: BarChartPro
               >
                 <title>{`${label}: ${format(value)}`}</title>
               </rect>
-              {i % every === 0 ? (
+              {below ? (
                 <text
                   x={i || bars.length === 1 ? Math.round((i + 0.5) * step) : 0}
                   y={HEIGHT + 20}
                   textAnchor={i || bars.length === 1 ? 'middle' : 'start'}
                 >
-                  {label}
+                  {below}
                 </text>
               ) : null}
             </g>

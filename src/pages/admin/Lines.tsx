@@ -93,9 +93,9 @@ export function Lines({ people, waited, short, groups, acting }: LinesProps) {
       </Card>
       <Card title="When capacity was short">
         <BarChart
-          bars={short}
+          bars={short.map((hour, i) => ({ ...hour, tick: i % 24 === 0 ? hour.label.slice(0, 3) : '' }))}
           unit="min"
-          digits={0}
+          digits={1}
           caption="Minutes in which someone waited or no place was free, by hour of the week (UTC), on average over 4 weeks"
           empty="Nobody waited, and there was always a free place."
         />
