@@ -4,6 +4,8 @@ import { Field } from '../../ui/Field.tsx'
 
 export type Asked = {
   title: string
+  /** The file or folder that it is about. */
+  about?: string
   words: string
   /** A name to type; null: only yes or no. */
   name: { label: string; before: string } | null
@@ -61,10 +63,13 @@ function AskDialogAs({
   busy: boolean
   onCancel: () => void
 }) {
-  const { title, words, name, yes, danger } = asked
+  const { title, about, words, name, yes, danger } = asked
   return (
     <>
-      <h2 id="ask-title">{title}</h2>
+      <h2 id="ask-title">
+        {title} {about === undefined ? null : <bdi>{about}</bdi>}
+        {name ? '' : '?'}
+      </h2>
       <p id="ask-words">{words}</p>
       {name ? (
         <Field

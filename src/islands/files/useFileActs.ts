@@ -120,7 +120,8 @@ export function useFileActs(props: { list: FileList; after: string | null; delet
     onArchive: (name) => void saveArchive(pathIn(path, name), name),
     onRename: (name) =>
       ask({
-        title: `Rename ${name}`,
+        title: 'Rename',
+        about: name,
         words: 'Servers that are running see the new name within seconds.',
         name: { label: 'New name', before: name },
         yes: 'Rename',
@@ -128,7 +129,8 @@ export function useFileActs(props: { list: FileList; after: string | null; delet
       }),
     onDelete: (name) =>
       ask({
-        title: `Delete ${name}?`,
+        title: 'Delete',
+        about: name,
         words: DELETE_WORDS,
         name: null,
         yes: 'Delete',
