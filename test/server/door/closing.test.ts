@@ -214,7 +214,9 @@ test.concurrent('an address that EC2 gave to a later machine is not reached, nor
     db.update(runs).set(values).where(eq(runs.id, id))
   await set(server.id, { unseenSince: Date.now() })
   await untilStatus(503)
-  await set(server.id, { unseenSince: null, billedFrom: null })
+  await set(server.id, { unseenSince: null })
+  await untilStatus(200)
+  await set(server.id, { billedFrom: null })
   await untilStatus(503)
   // An earlier machine that had it, or one that is gone, changes nothing.
   const shared = { privateAddress: mine?.privateAddress ?? '' }
