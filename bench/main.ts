@@ -4,6 +4,7 @@ import { byteRows } from './bytes.ts'
 import { benchCrowd } from './crowd.ts'
 import { benchDoor } from './door.ts'
 import { benchFanOut } from './fan-out.ts'
+import { benchFiles } from './files.ts'
 import { benchFleet } from './fleet.ts'
 import { benchHibernation } from './hibernation.ts'
 import { benchInNode } from './in-node.ts'
@@ -19,11 +20,15 @@ import { benchThrottled } from './throttled.ts'
 
 /**
  * `npm run bench`: measures the product's budgets on the built Worker; `-- --lighthouse` runs Lighthouse instead, `-- --fleet` up to 10,000 servers,
- * and `-- --line` a month of people who wait in line. Times depend on this machine;
+ * `-- --line` a month of people who wait in line, and `-- --files` 10,000 files and one of 5 GB on the real mount. Times depend on this machine;
  * ratios hold on others.
  */
 if (process.argv.includes('--line')) {
   printTable('Estimates in line, against what people got', benchLine())
+  process.exit()
+}
+if (process.argv.includes('--files')) {
+  printTable('Files on a mount', await benchFiles())
   process.exit()
 }
 const site = await startBenchSite()
