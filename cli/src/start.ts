@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { instantText } from '../../src/domain/instant.ts'
 import { ANSWER_DEADLINE_MS, formatUptime, isLive, START_DEADLINE_MS, webAddress } from '../../src/domain/server.ts'
-import { isNoCapacity, jobFailure } from '../../src/domain/server-list.ts'
+import { FREE_NOW, isNoCapacity, jobFailure } from '../../src/domain/server-list.ts'
 import type { Job, Server, Vehicle } from '../../src/domain/wire.ts'
 import { worldText } from '../../src/domain/worlds.ts'
 import { call, getUser, repeatable, stopServer } from './api.ts'
@@ -41,10 +41,11 @@ export async function start(options: StartOptions): Promise<void> {
       ...(options.maxGpus !== undefined && { max_gpus: options.maxGpus }),
     }
     const code = options.code !== undefined && { code: options.code }
-    const started = call(site, (client) =>
-      client.POST('/api/v1/aws/auto_cloud_start_request', { params: repeatable(), body: { ...body, ...code } }),
-    )
-    const { server, job_id } = await (options.waitInLine ? started.catch(orInLine(site, body)) : started)
+    const begin = () =>
+      call(site, (client) =>
+        client.POST('/api/v1/aws/auto_cloud_start_request', { params: repeatable(), body: { ...body, ...code } }),
+      )
+    const { server, job_id } = await (options.waitInLine ? beginOrWait(begin, site, body) : begin())
     if (!user || !interrupts) {
       if (options.json) return sayJson({ server, job_id })
       return say(
@@ -60,19 +61,38 @@ export async function start(options: StartOptions): Promise<void> {
   }
 }
 
+/** At each, a server was free just after none was. */
+const MOST_TRIES = 5
+
 /** If no server is free, waits in line for one, which then starts by itself. */
-function orInLine(site: Site, body: Parameters<typeof waitInLine>[1]) {
-  return async (error: unknown): Promise<Started> => {
-    if (!(error instanceof Failure && error.exitCode === EXIT.noCapacity)) throw error
-    const interrupted = new AbortController()
-    const onSignal = () => interrupted.abort()
-    process.once('SIGINT', onSignal)
+async function beginOrWait(
+  begin: () => Promise<Started>,
+  site: Site,
+  body: Parameters<typeof waitInLine>[1],
+): Promise<Started> {
+  for (let tries = 1; ; tries++) {
     try {
-      // Its job is followed by its server.
-      return { server: await waitInLine(site, body, interrupted.signal), job_id: '' }
-    } finally {
-      process.off('SIGINT', onSignal)
+      return await begin()
+    } catch (error) {
+      if (!(error instanceof Failure && error.exitCode === EXIT.noCapacity)) throw error
     }
+    try {
+      return await inLine(site, body)
+    } catch (error) {
+      if (!(error instanceof Failure && error.message === FREE_NOW && tries < MOST_TRIES)) throw error
+    }
+  }
+}
+
+async function inLine(site: Site, body: Parameters<typeof waitInLine>[1]): Promise<Started> {
+  const interrupted = new AbortController()
+  const onSignal = () => interrupted.abort()
+  process.once('SIGINT', onSignal)
+  try {
+    // Its job is followed by its server.
+    return { server: await waitInLine(site, body, interrupted.signal), job_id: '' }
+  } finally {
+    process.off('SIGINT', onSignal)
   }
 }
 

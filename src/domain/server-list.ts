@@ -40,6 +40,8 @@ export const STARTING = 'Starting server! This may take up to 30 seconds...'
 export const TAKING_LONGER = 'Taking longer than usual. Nothing is billed.'
 export const STOPPING = 'Stopping server...'
 export const ALL_RESERVED = 'No GPU servers available right now. All servers are reserved.'
+/** Nobody needs to wait in line. */
+export const FREE_NOW = 'A server is free for you now. Start it instead.'
 
 export function emptyServerList(servers: Server[], jobs: Job[] = []): ServerList {
   const list: ServerList = { servers, jobs: {}, lastJobId: null, loading: false, notice: null, error: null }

@@ -1,9 +1,15 @@
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { lineGroupPeople, lineGroups } from '../../db/schema.ts'
 import { type Stack, startStack } from '../../dev/stack.ts'
+import { newApiToken } from '../../src/domain/api-token.ts'
+import { ALL_RESERVED, FREE_NOW } from '../../src/domain/server-list.ts'
 import { isWaiting, newPerson, serversOf, waitFor } from '../../testing/people/client.ts'
-import { newOperator } from '../../testing/people/command-line.ts'
-import { temporaryFolder } from '../../testing/stack/at-end.ts'
+import { newComputer, newOperator } from '../../testing/people/command-line.ts'
+import { atEnd, temporaryFolder } from '../../testing/stack/at-end.ts'
 import { openTestDatabase } from '../../testing/stack/database.ts'
 import { quickHasher } from '../../testing/stack/quick-hasher.ts'
 
@@ -46,6 +52,34 @@ test('start --wait-in-line waits, line shows the place and gives it up, and the 
   expect(await adas.ended).toMatchObject({ code: 0, out: expect.stringMatching(/^Starting Blocks, UAV on a g6/) })
   expect(await serversOf(ada.person)).toMatchObject([{ end_time: null }])
   await stopServerOf(ada.person)
+})
+
+test('start --wait-in-line starts a server that frees before it joins', async () => {
+  const server = { id: 'srv', instance_type: 'g6.4xlarge', environment: null, vehicle: null, ends_at: null }
+  const asked: string[] = []
+  const site = createServer((req, res) => {
+    asked.push(`${req.method} ${req.url}`)
+    const answers: [number, object][] = [
+      [503, { error: ALL_RESERVED }],
+      [409, { error: FREE_NOW }],
+      [202, { server, job_id: 'job', message: '' }],
+    ]
+    const [status, answer] = answers[asked.length - 1] ?? [500, {}]
+    res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+  }).listen(0, '127.0.0.1')
+  atEnd(() => site.close())
+  await once(site, 'listening')
+  const { port } = site.address() as AddressInfo
+  const { run } = newComputer({
+    PROVING_GROUND_URL: `http://127.0.0.1:${port}`,
+    PROVING_GROUND_TOKEN: newApiToken(randomInt),
+  })
+  expect(await run(['start', '--wait-in-line'])).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^Starting a server on a g6/),
+  })
+  const start = 'POST /api/v1/aws/auto_cloud_start_request'
+  expect(asked).toEqual([start, 'POST /api/v1/line', start])
 })
 
 test('start --code takes the place that is held back for its group, once; later starts need no code', async () => {

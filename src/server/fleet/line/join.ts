@@ -3,6 +3,7 @@ import { writeBatch } from '../../../../db/client.ts'
 import { places } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import type { RunWishes } from '../../../domain/run-wishes.ts'
+import { FREE_NOW } from '../../../domain/server-list.ts'
 import type { LinePlace } from '../../../domain/wire.ts'
 import { requireAllowance } from '../../billing/allowance.ts'
 import type { Context } from '../../context.ts'
@@ -55,7 +56,7 @@ export async function joinLine(ctx: Context, starter: Starter, wishes: RunWishes
     if (refusal.code !== 'unavailable') throw refusal
     const [twin] = await ctx.db.all(sql`SELECT 1 AS waits WHERE ${hasTwinInLine(userId)}`)
     if (twin) throw new AppError('conflict', TWIN_WAITS)
-    throw new AppError('conflict', 'A server is free for you now. Start it instead.')
+    throw new AppError('conflict', FREE_NOW)
   }
   await countLine(ctx)
   ctx.background(ctx.lineKeeper.wake(LINE))
