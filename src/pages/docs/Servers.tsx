@@ -211,8 +211,9 @@ proving-ground line leave`}</Code>
 
       <Heading id="end">At the end</Heading>
       <p>
-        When you stop a server, the simulator has 30 seconds to shut down; you don't pay for them. What is in /data is
-        in your <a href="/files">files</a> then. The rest of the disk is erased.
+        When you stop a server, the simulator has 30 seconds to shut down. Then we wait up to 2 minutes until all that
+        is in /data is in your <a href="/files">files</a>. You pay for neither. What can't be uploaded in that time is
+        lost, so wait until a file of many gigabytes is there before you stop. The rest of the disk is erased.
       </p>
       <p>
         A server also ends at the time you set, when nobody uses it and you chose that, when your trial minutes are used

@@ -23,7 +23,7 @@ const QUESTIONS: [question: string, answer: ReactNode][] = [
   ],
   [
     'Do I lose my work when a server stops?',
-    'No. What is in /data on a server is in your files: your next server has it, and you can download it at any time. We erase the rest of the disk, and nobody else ever gets it. If a machine fails, you can lose what it wrote in its last seconds.',
+    'No. What is in /data on a server is in your files: your next server has it, and you can download it at any time. We erase the rest of the disk, and nobody else ever gets it. If a machine fails, you can lose what it wrote in its last seconds, and a stop waits at most 2 minutes for the last uploads.',
   ],
   [
     'What counts as synthetic data?',
