@@ -4,6 +4,7 @@ import {
   cliBuild,
   clientOptions,
   nativeBase64,
+  noEventStreams,
   noProtobuf,
   plainDynamicImports,
   stringRendererOnly,
@@ -19,7 +20,7 @@ import { reactModules } from './dev/react-modules.ts'
  * `npm run dev` uses dev/vite.ts.
  */
 export default {
-  plugins: [awsXmlInWorkerd, noProtobuf, plainDynamicImports, reactModules, stringRendererOnly, nativeBase64],
+  plugins: [awsXmlInWorkerd, noEventStreams, noProtobuf, plainDynamicImports, reactModules, stringRendererOnly, nativeBase64],
   ssr: { target: 'webworker' },
   builder: {
     async buildApp(builder) {

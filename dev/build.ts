@@ -100,6 +100,16 @@ export const noProtobuf: Plugin = {
   },
 }
 
+/** The AWS SDK has a reader of event streams for its other services. EC2 sends none. */
+export const noEventStreams: Plugin = {
+  name: 'no-event-streams',
+  apply: 'build',
+  load: (id) =>
+    /@smithy\/core\/.*\/event-streams\/index\.browser\.js$/.test(id)
+      ? 'export const EventStreamSerde = null, eventStreamSerdeProvider = null'
+      : null,
+}
+
 /**
  * Vite wraps each dynamic import in a preloader, which would add a script to every public page. Our pages preload
  * what they need. Vite can't turn this off, but it leaves a library's imports alone. Set this late, `lib` changes
