@@ -1,4 +1,5 @@
-import { afterEach } from 'vitest'
+import { afterEach, expect, onTestFinished, TestRunner } from 'vitest'
+import type { Database } from '../../db/client.ts'
 import { createApp } from '../../src/server/app.ts'
 import type { Context } from '../../src/server/context.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'
@@ -10,10 +11,14 @@ import { recordLog } from '../stack/recorded-log.ts'
 export const ORIGIN = 'http://localhost:8787'
 const SECRET = 'a-secret-of-thirty-two-characters-or-more'
 
-const database = memoryDatabase()
-const settlers: (() => Promise<unknown>)[] = []
-// Any delivery sends all waiting mail, so one left running would take the next test's mail.
-afterEach(() => Promise.all(settlers.map((settle) => settle())))
+/** Of each test file: any delivery sends all waiting mail, and files share a worker. */
+const databases = new Map<string | undefined, Database>()
+function databaseOfFile(): Database {
+  const { testPath } = expect.getState()
+  const database = databases.get(testPath) ?? memoryDatabase()
+  databases.set(testPath, database)
+  return database
+}
 
 /**
  * A context with a real database, an adjustable clock, a list of sent mail, and a list of sign-ins whose sockets were
@@ -26,7 +31,7 @@ export function accountContext() {
   const clock = { ms: 1_800_000_000_000 + Math.floor(Math.random() * 1e6) }
   const { log, takeLines } = recordLog()
   const ctx = {
-    db: database,
+    db: databaseOfFile(),
     now: () => clock.ms,
     mailer: {
       async send(mail: Mail) {
@@ -56,7 +61,9 @@ export function accountContext() {
     },
   } as unknown as Context
   const settle = () => Promise.all(pending.splice(0))
-  settlers.push(settle)
+  // A delivery left running would take the next test's mail.
+  if (TestRunner.getCurrentTest()) onTestFinished(async () => void (await settle()))
+  else afterEach(async () => void (await settle()))
   return { ctx, sent, disconnected, clock, settle, takeLines }
 }
 
