@@ -20,7 +20,15 @@ import { reactModules } from './dev/react-modules.ts'
  * `npm run dev` uses dev/vite.ts.
  */
 export default {
-  plugins: [awsXmlInWorkerd, noEventStreams, noProtobuf, plainDynamicImports, reactModules, stringRendererOnly, nativeBase64],
+  plugins: [
+    awsXmlInWorkerd,
+    noEventStreams,
+    noProtobuf,
+    plainDynamicImports,
+    reactModules,
+    stringRendererOnly,
+    nativeBase64,
+  ],
   ssr: { target: 'webworker' },
   builder: {
     async buildApp(builder) {
