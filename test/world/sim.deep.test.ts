@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import './faster-drizzle.ts'
-import { openWorldDatabase } from './database.ts'
-import { runSeed } from './run-seed.ts'
+import { openWorldDatabase, type WorldDatabase } from './database.ts'
+import { play } from './play.ts'
+import { runSeed, scheduleOf } from './run-seed.ts'
 import { takeOverRandomness } from './seeded-crypto.ts'
 
 /** Plays worlds in a process of their own. */
@@ -39,6 +40,26 @@ test.each(UNFAIR)('on such a morning, %s breaks with %s', { timeout: 1_800_000 }
   const { stdout, code } = await sim(...MORNING, '--mutant', mistake)
   expect(code, stdout).toBe(1)
   expect(stdout).toContain(`${rule}: `)
+})
+
+test('the same seed plays the same world, call by call, on libSQL and on the faster SQLite', async () => {
+  takeOverRandomness()
+  const database = await openWorldDatabase()
+  const libsql = await openWorldDatabase('libsql')
+  const played = async (on: WorldDatabase, seed: number) => {
+    const lines: string[] = []
+    await play(on, scheduleOf(seed), (line) => lines.push(line))
+    return [...lines, ...Object.values(await on.read()).flatMap((rows) => rows.map((row) => JSON.stringify(row)))]
+  }
+  for (const seed of [1, 7, 19]) {
+    const first = await played(database, seed)
+    expect(first.length).toBeGreaterThan(100)
+    for (const second of [await played(database, seed), await played(libsql, seed)]) {
+      const at = first.findIndex((line, i) => line !== second[i])
+      expect([first[at], second[at]]).toEqual([undefined, undefined])
+      expect(second.length).toBe(first.length)
+    }
+  }
 })
 
 const WANTED = ['end set by its user', 'end moved', 'end extended by the email', 'warned of an end', 'cut for EC2']

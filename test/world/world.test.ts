@@ -10,7 +10,7 @@ import regressions from './regressions.json' with { type: 'json' }
 import { CROWD_RULES } from './rules/crowd.ts'
 import { QUIET_RULES } from './rules/quiet.ts'
 import { RULES } from './rules.ts'
-import { runSeed, scheduleOf } from './run-seed.ts'
+import { runSeed } from './run-seed.ts'
 import type { Schedule } from './schedule.ts'
 import { takeOverRandomness } from './seeded-crypto.ts'
 
@@ -41,24 +41,6 @@ test.each(regressions as { found: string; mistake: string; schedule: Schedule }[
 test('no rule breaks in the first 20 worlds', async () => {
   for (let seed = 1; seed <= 20; seed++)
     expect((await runSeed(database, seed)).broken, `npm run sim -- --seed ${seed} --trace`).toBeNull()
-})
-
-test('the same seed plays the same world, call by call, on libSQL and on the faster SQLite', async () => {
-  const libsql = await openWorldDatabase('libsql')
-  const played = async (on: WorldDatabase, seed: number) => {
-    const lines: string[] = []
-    await play(on, scheduleOf(seed), (line) => lines.push(line))
-    return [...lines, ...Object.values(await on.read()).flatMap((rows) => rows.map((row) => JSON.stringify(row)))]
-  }
-  for (const seed of [1, 7, 19]) {
-    const first = await played(database, seed)
-    expect(first.length).toBeGreaterThan(100)
-    for (const second of [await played(database, seed), await played(libsql, seed)]) {
-      const at = first.findIndex((line, i) => line !== second[i])
-      expect([first[at], second[at]]).toEqual([undefined, undefined])
-      expect(second.length).toBe(first.length)
-    }
-  }
 })
 
 test('docs/correctness.md has every rule, in its own words', () => {
