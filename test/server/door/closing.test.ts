@@ -25,12 +25,11 @@ export class JobChannel extends Channel {
     this.isWoken = true
     return super.wake(userId)
   }
-  async alarm() {
-    this.isQuiet = !this.isWoken
-    this.isWoken = false
-    await super.alarm().finally(() => (this.isQuiet = false))
+  // Only an alarm's look names the user.
+  recheckDoor(userId) {
+    if (userId === undefined || this.isWoken) super.recheckDoor(userId)
+    if (userId !== undefined) this.isWoken = false
   }
-  recheckDoor(userId) { if (!this.isQuiet) super.recheckDoor(userId) }
 }`
 const stack = await openDoorStack([{ type: 'ESModule', path: 'no-look.js', contents: NO_LOOK }, ...builtModules()])
 const db = openDatabase(stack.services.vars.LIBSQL_URL as string)
