@@ -93,7 +93,7 @@ test('what was read a moment ago counts for one door and one pass only', async (
   expect(readPass(ctx, door, LABEL, cookie.replace('__Host-', ''))).toBe(null)
 })
 
-test('a browser that opens a page goes to the site, and everything else is told how programs come in', async () => {
+test('sends a browser that opens a page to the site, and tells programs how to sign in', async () => {
   const { ask } = openDoor([[FOUND], [], []])
   const opens = { accept: 'text/html' }
   for (const method of ['GET', 'HEAD']) expect((await ask(opens, '/a?b=c', { method })).status).toBe(302)
