@@ -97,7 +97,7 @@ export function typeOfFile(path: string): string {
 /** The refusal of an upload that is too large. */
 export function overLimit({ used, limit, size }: { used: number; limit: number; size: number }): string {
   const left = Math.max(0, limit - used)
-  return `This upload has ${sizeText(size)}, and ${left ? `only ${sizeText(left)} are` : 'nothing is'} left: your files use ${sizeText(used)} of the ${sizeText(limit)} that your plan includes. Delete files, or choose a larger plan.`
+  return `This upload has ${sizeText(size)}, ${left ? `more than the ${sizeText(left)}` : 'and nothing is'} left: your files use ${sizeText(used)} of the ${sizeText(limit)} that your plan includes. Delete files, or choose a larger plan.`
 }
 
 /** One upload in a single request; larger ones go in parts. */

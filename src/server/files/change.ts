@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm'
 import { AppError } from '../../domain/error.ts'
 import { FILE_NOT_FOUND, isWithin } from '../../domain/files.ts'
 import type { Context } from '../context.ts'
-import { exists } from './delete.ts'
 import { keyOf, openFolder, requireBucket, requireNewPath, requirePath } from './folder.ts'
 import { continueMove, FILES_PER_REQUEST, newMove, openMoves, refuseWhileMoving } from './moves.ts'
+import { exists, refuseFileAsFolder } from './taken.ts'
 import { requirePlanForFiles } from './usage.ts'
 
 /** Makes a folder that has nothing in it yet. @throws invalid, payment_required, conflict, unavailable */
@@ -12,9 +12,11 @@ export async function makeFolder(ctx: Context, userId: string, given: string): P
   const bucket = requireBucket(ctx)
   const path = requireNewPath(given)
   await requirePlanForFiles(ctx, userId)
-  const key = keyOf(await openFolder(ctx, userId), path)
+  const folder = await openFolder(ctx, userId)
+  const key = keyOf(folder, path)
   refuseWhileMoving(await openMoves(ctx, userId), path)
-  if (await exists(bucket, key)) throw taken(path)
+  const [isTaken] = await Promise.all([exists(bucket, key), refuseFileAsFolder(bucket, folder, path)])
+  if (isTaken) throw taken(path)
   await bucket.putEmpty(`${key}/`)
   return { path }
 }
@@ -40,7 +42,11 @@ export async function renameFiles(
   const moves = await openMoves(ctx, userId)
   refuseWhileMoving(moves, path)
   refuseWhileMoving(moves, to)
-  const [isThere, isTaken] = await Promise.all([exists(bucket, keyOf(folder, path)), exists(bucket, keyOf(folder, to))])
+  const [isThere, isTaken] = await Promise.all([
+    exists(bucket, keyOf(folder, path)),
+    exists(bucket, keyOf(folder, to)),
+    refuseFileAsFolder(bucket, folder, to),
+  ])
   if (!isThere) throw new AppError('not_found', FILE_NOT_FOUND)
   if (isTaken) throw taken(to)
   const move = newMove(ctx, userId, `files/${path}`, `files/${to}`)

@@ -5,10 +5,10 @@ import { FILE_NOT_FOUND, UNDO_DAYS } from '../../domain/files.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
-import type { Bucket } from '../ports/bucket.ts'
 import { keyOf, openFolder, requireBucket, requirePath } from './folder.ts'
 import { continueMove, FILES_PER_REQUEST, newMove, openMoves, refuseWhileMoving } from './moves.ts'
 import { trimTrash } from './purge.ts'
+import { exists } from './taken.ts'
 
 /** A deletion that can be undone until `undoUntil`. */
 export type Deletion = { id: string; path: string; undoUntil: number }
@@ -44,10 +44,4 @@ export async function deleteFiles(ctx: Context, userId: string, given: string): 
     .then(() => trimTrash(ctx, userId))
     .catch((error) => ctx.log('move_interrupted', { userId }, error))
   return { id, path, undoUntil: purgeAt }
-}
-
-/** Whether there is a file of this name, or anything in a folder of this name. */
-export async function exists(bucket: Bucket, key: string): Promise<boolean> {
-  if (await bucket.find(key)) return true
-  return (await bucket.list({ prefix: `${key}/`, most: 1 })).files.length > 0
 }

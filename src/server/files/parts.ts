@@ -11,6 +11,7 @@ import { newId } from '../id.ts'
 import type { Part } from '../ports/bucket.ts'
 import { keyOf, openFolder, requireBucket, requireNewPath } from './folder.ts'
 import { openMoves, refuseWhileMoving } from './moves.ts'
+import { refuseFileAsFolder, refuseFolderAsFile } from './taken.ts'
 import { requireRoom, requireSize } from './upload.ts'
 import { openQuery } from './usage.ts'
 
@@ -50,7 +51,12 @@ export async function beginParts(
     if (parts) return toWire(open, wholeParts(size, parts))
     await ctx.db.delete(fileUploads).where(eq(fileUploads.id, open.id))
   }
-  const [moves, existing] = await Promise.all([openMoves(ctx, userId), bucket.find(key)])
+  const [moves, existing] = await Promise.all([
+    openMoves(ctx, userId),
+    bucket.find(key),
+    refuseFileAsFolder(bucket, folder, path),
+    refuseFolderAsFile(bucket, folder, path),
+  ])
   refuseWhileMoving(moves, path)
   await requireRoom(ctx, folder, { path, size, replaced: existing?.size ?? 0 })
   const now = ctx.now()

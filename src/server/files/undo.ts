@@ -7,9 +7,9 @@ import { toIso } from '../../domain/instant.ts'
 import type { FileDeletion } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 import type { Bucket } from '../ports/bucket.ts'
-import { exists } from './delete.ts'
 import { keyOf, openFolder, requireBucket } from './folder.ts'
 import { continueMove, FILES_PER_REQUEST, newMove, openMoves, refuseWhileMoving } from './moves.ts'
+import { exists } from './taken.ts'
 import { getUsageOfFiles } from './usage.ts'
 
 const MOST_SHOWN = 50

@@ -8,6 +8,7 @@ import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
 import { keyOf, openFolder, requireBucket, requireNewPath } from './folder.ts'
 import { openMoves, refuseWhileMoving } from './moves.ts'
+import { refuseFileAsFolder, refuseFolderAsFile } from './taken.ts'
 import { getUsageOfFiles, openQuery, promisedBytes } from './usage.ts'
 
 /** An upload must begin within this time; once begun, it may take longer. */
@@ -27,7 +28,12 @@ export async function requestUpload(
   const size = requireSize(input.size)
   const folder = await openFolder(ctx, userId)
   const key = keyOf(folder, path)
-  const [moves, existing] = await Promise.all([openMoves(ctx, userId), bucket.find(key)])
+  const [moves, existing] = await Promise.all([
+    openMoves(ctx, userId),
+    bucket.find(key),
+    refuseFileAsFolder(bucket, folder, path),
+    refuseFolderAsFile(bucket, folder, path),
+  ])
   refuseWhileMoving(moves, path)
   await requireRoom(ctx, folder, { path, size, replaced: existing?.size ?? 0 })
   if (size > MAX_SINGLE_UPLOAD)

@@ -100,7 +100,7 @@ test('refuses paths that lead elsewhere, and what is larger than the rest of the
   await put(ada, 'a.txt', 'hello')
   expect(await refused('b.bin', 1_000_000_000)).toEqual([
     422,
-    'This upload has 1 GB, and only 999.9 MB are left: your files use 5 bytes of the 1 GB that your plan includes. Delete files, or choose a larger plan.',
+    'This upload has 1 GB, more than the 999.9 MB left: your files use 5 bytes of the 1 GB that your plan includes. Delete files, or choose a larger plan.',
   ])
   expect(await refused('b.bin', -1)).toMatchObject([422, 'The size must be a whole number of bytes.'])
 })
@@ -132,4 +132,28 @@ test('the page offers new names as long as there is a plan, also when files are 
   expect(await acts()).toEqual(['Download', 'Rename', 'Delete'])
   await db.update(plans).set({ endedAt: Date.now() }).where(eq(plans.userId, ada.id))
   expect(await acts()).toEqual(['Download', 'Delete'])
+})
+
+test('lets a name be either a file or a folder, as on a disk', async () => {
+  const ada = await newPerson(url)
+  await put(ada, 'notes', 'a file')
+  await put(ada, 'runs/a.csv', 'a')
+  const refused = async (method: 'POST', path: string, body: object) => {
+    const answer = await ada.request<{ error: string }>(method, path, body)
+    return [answer.status, answer.body.error]
+  }
+  const isFile = 'notes is a file, not a folder. Choose another folder.'
+  const isFolder = 'runs is a folder, not a file. Choose another name.'
+  expect(await refused('POST', '/api/v1/files', { path: 'notes/b/c.csv', size: 1 })).toEqual([422, isFile])
+  expect(await refused('POST', '/api/v1/files', { path: 'runs', size: 1 })).toEqual([422, isFolder])
+  const parts = { size: 1, version: '1' }
+  expect(await refused('POST', '/api/v1/files/uploads', { path: 'notes/b.csv', ...parts })).toEqual([422, isFile])
+  expect(await refused('POST', '/api/v1/files/uploads', { path: 'runs', ...parts })).toEqual([422, isFolder])
+  expect(await refused('POST', '/api/v1/files/folders', { path: 'notes/new' })).toEqual([422, isFile])
+  expect(await refused('POST', '/api/v1/files/moves', { path: 'runs', to: 'notes/runs' })).toEqual([422, isFile])
+
+  // Names that only begin alike are others'.
+  await put(ada, 'notes.txt', 'a file')
+  await put(ada, 'run', 'a file')
+  await put(ada, 'notes', 'replaced')
 })

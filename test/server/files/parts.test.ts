@@ -76,7 +76,7 @@ test('what is larger than the plan is refused before the first byte', async () =
   const ada = await newPerson(url)
   expect(await begin(ada, { size: 1_000_000_001 })).toMatchObject({
     status: 422,
-    error: expect.stringContaining('only 1 GB are left'),
+    error: expect.stringContaining('more than the 1 GB left'),
   })
   expect((await begin(ada, { size: 1_000_000_000 })).status).toBe(200)
   expect((await begin(ada, { path: '../x' })).status).toBe(422)
