@@ -9,6 +9,7 @@ import { drivesWorker, isBuilt } from '../watch.ts'
 import { hasMachineTools, hasNamespaces } from './machine-tools.ts'
 import { quickHasher } from './quick-hasher.ts'
 import { hasTerminals } from './terminal.ts'
+import { CACHE } from './third-party.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -27,6 +28,8 @@ export default async function setup(project: TestProject) {
   // Every folder of this run is inside, so one removal suffices even for a killed worker's.
   const folder = mkdtempSync(join(tmpdir(), 'proving-ground-test-'))
   process.env.TMPDIR = folder
+  // Workers and programs compile the same modules: the first keeps them for the others, and for the next run.
+  process.env.NODE_COMPILE_CACHE = join(CACHE, 'compiled')
   const dataDir = join(folder, 'shared-stack')
   let stack: Stack | null = null
   const close = async () => {
