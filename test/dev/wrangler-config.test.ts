@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { promisify } from 'node:util'
 import { parse } from 'smol-toml'
 import { expect, test } from 'vitest'
 import { openSite } from '../../testing/stack/site.ts'
@@ -62,12 +60,3 @@ test.each(environments)(
     expect((await site.request('/healthz')).status).toBe(200)
   },
 )
-
-test.each(environments)('wrangler would deploy %s', async (name) => {
-  const env = { ...process.env, WRANGLER_SEND_METRICS: 'false' }
-  const words = ['wrangler', 'deploy', '--dry-run', '--env', name]
-  const { stdout, stderr } = await promisify(execFile)('npx', words, { cwd: ROOT, env })
-  expect(stdout).toContain('--dry-run: exiting now.')
-  expect(stdout).toMatch(/env\.PASSWORD_HASHER[^\n]*Durable Object/)
-  expect(`${stdout}${stderr}`).not.toMatch(/WARNING|ERROR/)
-})
