@@ -14,11 +14,13 @@ const BROWSER = ['test/e2e/**/*.test.{ts,tsx}', 'test/dev/components.test.ts']
 const MODULES = [
   'test/{domain,pages,sim}/**/!(zones).test.{ts,tsx}',
   'test/cli/!(action*).test.ts',
-  'test/docs/*.test.ts',
+  'test/{db,docs,scripts}/*.test.ts',
   'test/attacks/!(enumeration).test.ts',
   'test/contract/!(third-party).test.ts',
   'test/contract/cable/*.test.ts',
+  'test/dev/!(components).test.ts',
   'test/dev/{ec2,stand-in,stripe}/**/*.test.ts',
+  'test/server/!(calls|log|settings).test.ts',
   'test/server/{billing,door,events,files,fleet,mail,operations}/**/!(server-requests).test.ts',
   'test/server/{accounts,http,limits,routes}/**/!(guessing|kept-pages|metrics|password|status).test.ts',
 ]
