@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import './faster-drizzle.ts'
 import { openWorldDatabase, type WorldDatabase } from './database.ts'
 import { play } from './play.ts'
+import { PLANTED } from './regressions.ts'
 import { runSeed, scheduleOf } from './run-seed.ts'
 import { takeOverRandomness } from './seeded-crypto.ts'
 
@@ -40,6 +41,11 @@ test.each(UNFAIR)('on such a morning, %s breaks with %s', { timeout: 1_800_000 }
   const { stdout, code } = await sim(...MORNING, '--mutant', mistake)
   expect(code, stdout).toBe(1)
   expect(stdout).toContain(`${rule}: `)
+})
+
+test.each(PLANTED)('$found: without that mistake, no rule breaks', async ({ schedule }) => {
+  takeOverRandomness()
+  await play(await openWorldDatabase(), schedule)
 })
 
 test('the same seed plays the same world, call by call, on libSQL and on the faster SQLite', async () => {

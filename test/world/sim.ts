@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import './faster-drizzle.ts'
 import { applyInMemory, findMutant, listMutants, type Mutant } from './mutants.ts'
 import { REACH, whatIsMissing } from './reach.ts'
-import regressions from './regressions.json' with { type: 'json' }
+import { schedulesOf } from './regressions.ts'
 import type { Outcome } from './run-seed.ts'
 import type { Scenario, Schedule } from './schedule.ts'
 import { takeOverRandomness } from './seeded-crypto.ts'
@@ -122,12 +122,6 @@ async function firstBroken(mutant: Mutant): Promise<Outcome | null> {
   } finally {
     child.kill()
   }
-}
-
-function schedulesOf(mutant: string): Schedule[] {
-  return (regressions as { mistake: string; schedule: Schedule }[])
-    .filter(({ mistake }) => mistake === mutant)
-    .map(({ schedule }) => schedule)
 }
 
 async function varySchedules(mutant: string): Promise<void> {
