@@ -24,11 +24,7 @@ const NASTY = [
 
 test('a name in any Unicode survives the page’s bootstrap block', async () => {
   const { userId, cookie } = await site.signInAs('user')
-  const name = fc.oneof(
-    fc.constantFrom(...NASTY),
-    fc.string({ unit: 'binary', maxLength: 40 }),
-    fc.string({ unit: 'grapheme', maxLength: 40 }),
-  )
+  const name = fc.oneof(fc.string({ unit: 'binary', maxLength: 40 }), fc.string({ unit: 'grapheme', maxLength: 40 }))
   const plain = await (await site.request('/account_overview', { headers: { Cookie: cookie } })).text()
   const scripts = plain.match(/<script\b/g)?.length
   await fc.assert(
@@ -42,7 +38,7 @@ test('a name in any Unicode survives the page’s bootstrap block', async () => 
       expect(html.match(/<script\b/g)?.length).toBe(scripts)
       expect(html).not.toMatch(/<img|onerror=alert\(1\)>/)
     }),
-    { numRuns: 150 },
+    { numRuns: 50, examples: NASTY.map((text) => [text]) },
   )
 })
 

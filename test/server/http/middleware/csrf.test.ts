@@ -5,6 +5,7 @@ import { SITE_MAP } from '../../../../src/server/http/site-map.ts'
 import { openPage, openSite, SITE } from '../../../../testing/stack/site.ts'
 
 const site = await openSite()
+const [mine, other] = [await openPage(site), await openPage(site)]
 const CHANGES = [
   ...new Set(app.routes.filter(({ method }) => !['ALL', 'GET'].includes(method)).map((r) => `${r.method} ${r.path}`)),
 ].filter((route) => route in SITE_MAP && !/webhooks.stripe|oauth|mails.off|^POST .machines/.test(route))
@@ -61,17 +62,15 @@ async function send(route: string, headers: Record<string, string>, type: string
 
 describe.each(CHANGES)('%s', (route) => {
   test.each(SOURCES)('from %s', async (_, headers, own) => {
-    const page = await openPage(site)
-    const withToken = { ...headers, 'X-CSRF-Token': page.token, Cookie: page.cookie }
+    const withToken = { ...headers, 'X-CSRF-Token': mine.token, Cookie: mine.cookie }
     for (const [name, type, body, ok] of CONTENTS)
       expect(await send(route, withToken, type, body), name).toBe(own && ok ? 'passed' : 'refused')
-    const form = new URLSearchParams({ authenticity_token: page.token }).toString()
+    const form = new URLSearchParams({ authenticity_token: mine.token }).toString()
     expect(await send(route, withToken, FORM_TYPE, form), 'a form').toBe(own ? 'passed' : 'refused')
   })
 
   test('with and without tokens', async () => {
     const own = { 'Sec-Fetch-Site': 'same-origin' }
-    const [mine, other] = [await openPage(site), await openPage(site)]
     const wanted = NEED_TOKEN.test(route) ? 'refused' : 'passed'
     const foreignKey = issueToken('another-secret-of-thirty-two-characters!', newBrowserId())
     const flipped = mine.token.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))
@@ -95,12 +94,11 @@ test.each(FROM_PROGRAMS)('%s comes from programs, and from no other site', async
 })
 
 test('the token differs each time, and each one is valid', async () => {
-  const first = await openPage(site)
-  const again = await site.request('/confirm_email', { headers: { Cookie: first.cookie } })
+  const again = await site.request('/confirm_email', { headers: { Cookie: mine.cookie } })
   const second = /name="csrf-token" content="([^"]+)"/.exec(await again.text())?.[1] ?? ''
-  expect(second).not.toBe(first.token)
-  const own = { 'Sec-Fetch-Site': 'same-origin', Cookie: first.cookie }
-  for (const token of [first.token, second])
+  expect(second).not.toBe(mine.token)
+  const own = { 'Sec-Fetch-Site': 'same-origin', Cookie: mine.cookie }
+  for (const token of [mine.token, second])
     expect(await send('POST /users/sign_in', { ...own, 'X-CSRF-Token': token }, JSON_TYPE, '{}')).toBe('passed')
 })
 
