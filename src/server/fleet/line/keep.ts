@@ -92,6 +92,10 @@ async function givePlaces(ctx: Context): Promise<void> {
     ]),
     ...free.flatMap(({ id }) => passOnQueries(ctx, sql`id = ${id} AND ${IS_FREE} AND ${isOfferedAt(now)}`)),
   ])
+  const lapsed = held.flatMap(({ row }) => (row && hasLapsed(row, now) ? row.userId : []))
+  if (!lapsed.length) return
+  ctx.background(deliverMail(ctx))
+  ctx.background(fourAtOnce(lapsed, (id) => Promise.all([tellLine(ctx, id), ctx.channel(id).tellAccount()])))
 }
 
 /** They let it go, and weren't just unlucky with a place that we retired. */

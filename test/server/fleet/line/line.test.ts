@@ -174,6 +174,22 @@ test('a held place that lapses goes to the next; after two, you wait at the end;
   expect(await holderOf(placeId)).toBe(cleo.user.id)
 })
 
+test('a hold that lapses is news at once, even if nobody else waits', async () => {
+  const [owner] = await fullFleet()
+  const ada = await newCustomer(world)
+  await join(ada, { start: false })
+  await end(owner)
+  for (let lapses = 0; lapses < 3; lapses++) {
+    await look()
+    await look()
+    world.clock.ms = Date.parse((await placeOf(ada))?.held_until ?? '')
+  }
+  await look()
+  expect(await placeOf(ada)).toBeNull()
+  expect(mailsTo(ada)).toContain('You left the line')
+  expect(world.toldLine.findLast(({ userId }) => userId === ada.user.id)?.line).toBeNull()
+})
+
 test('an account has one place, whatever it does; only another size moves it to an end', async () => {
   await fullFleet(2, 1)
   const [ada, ben] = [await newCustomer(world, { premium: true }), await newCustomer(world, { premium: true })]
