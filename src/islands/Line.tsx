@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from 'react'
-import type { RunWishes } from '../domain/run-wishes.ts'
 import type { LinePlace } from '../domain/wire.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { announce } from './announce.ts'
@@ -17,10 +16,9 @@ export type LineProps = {
   csrfToken: string
   now: number
   line: LinePlace | null
-  wishes: RunWishes | null
   sizes: { gpus: number; waiting: number; free: boolean }[]
   hasServer: boolean
-  /** What they chose on the dashboard: sent along when they join. */
+  /** What their server starts with: as they joined, or else as they chose on the dashboard. Every form sends it along. */
   chosen: Record<string, string>
 }
 
@@ -36,6 +34,9 @@ export function Line(props: LineProps) {
   const now = useServerClock(props.now)
   const before = useRef(line)
   const isTheirs = line?.position === 0
+  /** Whether the counts are of now: not once they waited, as that was a while ago, and they may be in them. */
+  const isCounted = useRef(true)
+  if (line) isCounted.current = false
 
   async function refresh(signal?: AbortSignal) {
     const { ok, body } = await request<{ line: LinePlace | null }>('GET', LINE, undefined, signal)
@@ -43,7 +44,9 @@ export function Line(props: LineProps) {
   }
   const { connection } = useJobsChannel(props.userId, {
     onJob: ({ kind, server }) => {
-      if (kind === 'server_start' && server && !server.end_time) setHasServer(true)
+      if (kind !== 'server_start' || !server || server.end_time) return
+      setHasServer(true)
+      setLine(null)
     },
     onServer: () => {},
     onNews: () => void refresh(),
@@ -65,15 +68,14 @@ export function Line(props: LineProps) {
     // Their account isn't as this page says.
     else if (status === 401 || status === 409) await refresh()
   }
-  const join = ({ start, maxGpus }: JoinChoice) =>
-    void change('POST', { ...props.chosen, ...wishesOf(line ? props.wishes : null), max_gpus: maxGpus, start })
+  const join = ({ start, maxGpus }: JoinChoice) => void change('POST', { ...props.chosen, max_gpus: maxGpus, start })
   const leave = () => void change('DELETE')
   const form = { csrfToken: props.csrfToken, chosen: props.chosen, onJoin: join }
   return (
     <div className="stack">
       <section aria-live="polite">{refusal ? <Alert kind="danger">{refusal}</Alert> : null}</section>
       {line && isTheirs ? (
-        <Turn line={line} now={now} wishes={props.wishes} csrfToken={props.csrfToken} onLeave={leave} />
+        <Turn line={line} now={now} chosen={props.chosen} csrfToken={props.csrfToken} onLeave={leave} />
       ) : line ? (
         <Waiting {...form} line={line} onLeave={leave} />
       ) : hasServer ? (
@@ -81,17 +83,9 @@ export function Line(props: LineProps) {
           You have a server. <a href="/dashboard">See it on the dashboard</a>
         </Alert>
       ) : (
-        <JoinForm {...form} sizes={props.sizes} />
+        <JoinForm {...form} sizes={props.sizes} isCounted={isCounted.current} />
       )}
       {hasServer && !line ? null : <SoundSwitch />}
     </div>
   )
-}
-
-/** As the API takes them. */
-function wishesOf(wishes: RunWishes | null): Record<string, string | number> {
-  if (!wishes) return {}
-  const { name, stopAfterMs, environment, vehicle } = wishes
-  const all = { name, stop_after: stopAfterMs && stopAfterMs / 1000, environment, vehicle }
-  return Object.fromEntries(Object.entries(all).filter((pair): pair is [string, string | number] => pair[1] !== null))
 }

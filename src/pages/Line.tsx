@@ -41,11 +41,10 @@ function GroupCard({ name, gpus, places, from, until, isOn }: Props['groups'][nu
           'We hold'
         ) : (
           <>
-            From <Time at={from} layout="brief" />, we hold
+            From <Time at={from} />, we hold
           </>
         )}{' '}
-        {places === 1 ? '1 place' : `${places} places`} with {gpus} × L4 for its people until{' '}
-        <Time at={until} layout="brief" />.
+        {places === 1 ? '1 place' : `${places} places`} with {gpus} × L4 for its people until <Time at={until} />.
       </p>
     </Card>
   )
@@ -56,10 +55,7 @@ function CodeForm({ csrfToken, chosen }: Pick<LineProps, 'csrfToken' | 'chosen'>
   return (
     <Card title="Have a code?">
       <form className="stack" method="post" action="/api/v1/aws/auto_cloud_start_request">
-        <HiddenFields csrfToken={csrfToken} />
-        {Object.entries(chosen).map(([name, value]) => (
-          <input key={name} type="hidden" name={name} value={value} />
-        ))}
+        <HiddenFields csrfToken={csrfToken} values={chosen} />
         <Field
           name="code"
           label="Code"

@@ -55,6 +55,8 @@ test('three people line up, and each gets a server in order, or leaves', async (
   await cleos.getByText('1 person is ahead of you').waitFor()
   await cleos.getByRole('button', { name: 'Leave the line' }).click()
   await cleos.getByRole('button', { name: 'Wait in line' }).waitFor()
+  // How many waited when the page loaded says nothing now.
+  expect(await cleos.getByText(/(person|people) waits?/i).count()).toBe(0)
 
   await stop(ada)
   await bens.getByRole('heading', { name: 'A server is yours' }).waitFor()
@@ -64,7 +66,16 @@ test('three people line up, and each gets a server in order, or leaves', async (
   await expect.poll(() => bens.title()).toMatch(/^\d+:\d\d left/)
   // The place is Ben's, however fast others click.
   expect((await start(cleo)).status).toBe(503)
+  const other = await bens.context().newPage()
+  await other.goto(`${url}/line`)
+  await untilHydrated(other)
+  await other.getByRole('heading', { name: 'A server is yours' }).waitFor()
+  // It polls, but only once a minute.
+  await other.route('**/api/v1/line', (route) => route.abort())
   await bens.getByRole('button', { name: 'Start Server' }).click()
   await bens.waitForURL(/dashboard/)
+  // The other tab stops counting down at once.
+  await other.getByText('You have a server.').waitFor()
+  await expect.poll(() => other.title()).not.toContain('left')
   await waitFor(async () => (await serversOf(ben)).some(({ active }) => active))
 })

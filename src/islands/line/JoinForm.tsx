@@ -8,6 +8,8 @@ export type JoinChoice = { start: boolean; maxGpus: number }
 
 type Props = {
   sizes: { gpus: number; waiting: number; free: boolean }[]
+  /** Whether `waiting` is still right. */
+  isCounted: boolean
   csrfToken: string
   chosen: Record<string, string>
   onJoin: (choice: JoinChoice) => void
@@ -17,7 +19,7 @@ const machine = (gpus: number) => `${gpus} × L4`
 const people = (count: number) => (count === 1 ? '1 person waits' : count ? `${count} people wait` : 'Nobody waits')
 
 /** What to wait for, and what we do when it's their turn. */
-export function JoinForm({ sizes, csrfToken, chosen, onJoin }: Props) {
+export function JoinForm({ sizes, isCounted, csrfToken, chosen, onJoin }: Props) {
   const waitable = sizes.filter(({ free }) => !free)
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
@@ -40,17 +42,14 @@ export function JoinForm({ sizes, csrfToken, chosen, onJoin }: Props) {
   return (
     <Card title="Join the line">
       <form className="stack" method="post" action="/api/v1/line" onSubmit={submit}>
-        <HiddenFields csrfToken={csrfToken} />
-        {Object.entries(chosen).map(([name, value]) => (
-          <input key={name} type="hidden" name={name} value={value} />
-        ))}
+        <HiddenFields csrfToken={csrfToken} values={chosen} />
         <fieldset className="line-choice">
           <legend>Machine</legend>
           {waitable.map(({ gpus, waiting }, i) => (
             <label key={gpus} className="check">
               <input type="radio" name="max_gpus" value={gpus} defaultChecked={i === 0} />
               <span>
-                {machine(gpus)} <span className="hint">{people(waiting)}</span>
+                {machine(gpus)} {isCounted ? <span className="hint">{people(waiting)}</span> : null}
               </span>
             </label>
           ))}

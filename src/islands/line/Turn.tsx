@@ -1,5 +1,4 @@
 import { countdownText } from '../../domain/money/trial.ts'
-import type { RunWishes } from '../../domain/run-wishes.ts'
 import type { LinePlace } from '../../domain/wire.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -8,12 +7,18 @@ import { Time } from '../../ui/Time.tsx'
 import { instead } from '../dashboard/ByForm.tsx'
 import { useTitleCountdown } from '../useTitleCountdown.ts'
 
-type Props = { line: LinePlace; now: number; wishes: RunWishes | null; csrfToken: string; onLeave: () => void }
+type Props = {
+  line: LinePlace
+  now: number
+  chosen: Record<string, string>
+  csrfToken: string
+  onLeave: () => void
+}
 
 /** A place is theirs: it starts by itself, or they start it before the time is up. */
-export function Turn({ line, now, wishes, csrfToken, onLeave }: Props) {
+export function Turn({ line, now, chosen, csrfToken, onLeave }: Props) {
   const until = line.held_until
-  const seconds = until ? Math.max(0, Math.round((Date.parse(until) - now) / 1000)) : null
+  const seconds = until ? Math.max(0, Math.floor((Date.parse(until) - now) / 1000)) : null
   useTitleCountdown(seconds)
   if (line.starts_by_itself || until === null || seconds === null)
     return (
@@ -33,12 +38,8 @@ export function Turn({ line, now, wishes, csrfToken, onLeave }: Props) {
         </p>
         <div className="row">
           <form method="post" action="/api/v1/aws/auto_cloud_start_request">
-            <HiddenFields csrfToken={csrfToken} />
+            <HiddenFields csrfToken={csrfToken} values={chosen} />
             <input type="hidden" name="max_gpus" value={line.size} />
-            {wishes?.environment ? <input type="hidden" name="environment" value={wishes.environment} /> : null}
-            {wishes?.vehicle ? <input type="hidden" name="vehicle" value={wishes.vehicle} /> : null}
-            {wishes?.name ? <input type="hidden" name="name" value={wishes.name} /> : null}
-            {wishes?.stopAfterMs ? <input type="hidden" name="stop_after" value={wishes.stopAfterMs / 1000} /> : null}
             <Button type="submit" look="primary">
               Start Server
             </Button>

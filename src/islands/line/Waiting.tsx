@@ -1,4 +1,5 @@
 import type { LinePlace } from '../../domain/wire.ts'
+import { worldText } from '../../domain/worlds.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
@@ -19,9 +20,10 @@ type Props = {
 const MOST_SHOWN = 12
 
 /** Where they are, how long it takes, and what happens then. */
-export function Waiting({ line, csrfToken, onJoin, onLeave }: Props) {
+export function Waiting({ line, csrfToken, chosen, onJoin, onLeave }: Props) {
   const hydrated = useHydrated()
   const { position, size, estimate_seconds: estimate, starts_by_itself } = line
+  const world = worldText(chosen)
   const shown = Math.min(position, MOST_SHOWN)
   return (
     <Card title="Your place in line">
@@ -32,7 +34,9 @@ export function Waiting({ line, csrfToken, onJoin, onLeave }: Props) {
             {position === 1
               ? 'You’re next'
               : `${position - 1} ${position === 2 ? 'person is' : 'people are'} ahead of you`}
-            <span className="hint">for a machine with {size} × L4</span>
+            <span className="hint">
+              for {world ? `${world} on` : 'a machine with'} {size} × L4
+            </span>
           </span>
         </p>
         <ol className="line-steps" aria-hidden="true">
@@ -51,7 +55,7 @@ export function Waiting({ line, csrfToken, onJoin, onLeave }: Props) {
           )}
         </p>
         <form className="stack" method="post" action="/api/v1/line">
-          <HiddenFields csrfToken={csrfToken} />
+          <HiddenFields csrfToken={csrfToken} values={chosen} />
           <input type="hidden" name="max_gpus" value={size} />
           <WhenItsTime
             key={String(starts_by_itself)}

@@ -1,6 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { line, lineGroupPeople, lineGroups, places } from '../../../../db/schema.ts'
+import { instantText, toIso } from '../../../../src/domain/instant.ts'
 import type { LinePlace } from '../../../../src/domain/wire.ts'
 import { newId } from '../../../../src/server/id.ts'
 import { openPage, openSite, SITE } from '../../../../testing/stack/site.ts'
@@ -28,6 +29,15 @@ async function call(method: string, { cookie }: Person, json?: object, on = site
   })
   return { status: response.status, body: (await response.json()) as Body }
 }
+const textOf = (html: string) =>
+  html
+    .replace(/^[^>]*>/, '')
+    .replaceAll('<!-- -->', '')
+    .replace(/<\/section>.*/s, '')
+    .replaceAll(/<\/(h2|div|header)>/g, ' ')
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
 const join = (person: Person, json: object = { max_gpus: 1, start: true }) => call('POST', person, json)
 
 test('joins, shows, and leaves the line', async () => {
@@ -108,6 +118,64 @@ test('plain forms work without script, and lead to the page', async () => {
   expect([left.status, left.headers.get('location')]).toEqual([303, '/line'])
   expect(await site.db.$count(places, sql`id = ${small} AND reserved_by IS NULL`)).toBe(1)
   await site.db.update(places).set({ reservedBy: 'ses_1' }).where(eq(places.id, small))
+})
+
+test('without script, changing what happens keeps what the server starts with, and so does starting it', async () => {
+  const ada = await customer()
+  const page = async (query = '') => (await site.request(`/line${query}`, { headers: { Cookie: ada.cookie } })).text()
+  /** The fields that the form with this button sends. */
+  const formOf = (html: string, button: string) => {
+    const form = html.split('<form').find((one) => one.includes(`>${button}</button>`)) ?? ''
+    const hidden = [...form.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)]
+    return Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value]))
+  }
+  const wishes = { environment: 'Mountains', vehicle: 'ugv', stop_after: '3600' }
+  const { cookie, token } = await openPage(site, ada.cookie)
+  const post = (fields: Record<string, string>) =>
+    site.request('/api/v1/line', {
+      method: 'POST',
+      headers: { Cookie: cookie, Origin: SITE, 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ ...fields, authenticity_token: token }).toString(),
+    })
+  const joining = formOf(await page(`?${new URLSearchParams(wishes)}`), 'Wait in line')
+  expect(joining).toMatchObject(wishes)
+  await post({ ...joining, max_gpus: '1', start: 'true', name: 'Course 3' })
+  const kept = async () => (await site.db.select().from(line).where(eq(line.userId, ada.userId)))[0]
+  const joined = (await kept())?.wishes
+  expect(joined).toMatchObject({ environment: 'Mountains', vehicle: 'ugv', name: 'Course 3', stopAfterMs: 3_600_000 })
+  const waiting = await page()
+  expect(waiting.replaceAll('<!-- -->', '')).toContain('for Mountains, UGV on 1 × L4')
+  await post({ ...formOf(waiting, 'Save'), start: 'false' })
+  expect(await kept()).toMatchObject({ start: false, wishes: joined })
+  await site.db.update(line).set({ givenAt: Date.now(), heldUntil: Date.now() + 300_000 })
+  expect(formOf(await page(), 'Start Server')).toMatchObject({ ...wishes, name: 'Course 3', max_gpus: '1' })
+  await post({ _method: 'delete' })
+})
+
+test('shows its people what is held for their group, and until when', async () => {
+  const [ada, ben] = [await customer(), await customer()]
+  const now = Date.now()
+  const group = { gpus: 1, places: 1, startsAt: now - 1_000, endsAt: now + 3_600_000, madeAt: now }
+  const email = sql<string>`(SELECT email FROM users WHERE id = ${ada.userId})`
+  const [on, later, over] = [newId('grp'), newId('grp'), newId('grp')]
+  await site.db.insert(lineGroups).values([
+    { ...group, id: on, name: 'Robot class' },
+    { ...group, id: later, name: 'Finals', gpus: 4, places: 20, startsAt: now + 60_000 },
+    { ...group, id: over, name: 'Last week', endsAt: now - 1 },
+  ])
+  await site.db.insert(lineGroupPeople).values([on, later, over].map((groupId) => ({ groupId, email, joinedAt: now })))
+  const cards = async ({ cookie }: Person) => {
+    const html = await (await site.request('/line', { headers: { Cookie: cookie } })).text()
+    return html.split('<section').flatMap((card) => (card.includes('You’re one of this group') ? textOf(card) : []))
+  }
+  const at = (ms: number) => instantText(toIso(ms), false)
+  expect(await cards(ada)).toEqual([
+    `Robot class You’re one of this group. We hold 1 place with 1 × L4 for its people until ${at(group.endsAt)}.`,
+    `Finals You’re one of this group. From ${at(now + 60_000)}, we hold 20 places with 4 × L4 for its people until ${at(group.endsAt)}.`,
+  ])
+  expect(await cards(ben)).toEqual([])
+  await site.db.delete(lineGroupPeople)
+  await site.db.delete(lineGroups)
 })
 
 test('a code starts a server in a place that is held back for its group, by JSON and by the plain form', async () => {

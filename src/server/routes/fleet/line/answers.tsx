@@ -1,6 +1,6 @@
 import type { Context as HonoContext } from 'hono'
 import { AppError } from '../../../../domain/error.ts'
-import { runWishes } from '../../../../domain/run-wishes.ts'
+import { type RunWishes, runWishes } from '../../../../domain/run-wishes.ts'
 import { Line } from '../../../../pages/Line.tsx'
 import { joinLine, leaveLine } from '../../../fleet/line/join.ts'
 import { linePageQueries, toLinePage } from '../../../fleet/line/page.ts'
@@ -26,7 +26,7 @@ export async function page(c: Call): Promise<Response> {
   const { ctx } = c.var
   requireLine(ctx)
   const { user } = signedIn(c)
-  const shown = toLinePage(await ctx.db.batch([...linePageQueries(ctx, user.id)]), ctx.now())
+  const { wishes, ...shown } = toLinePage(await ctx.db.batch([...linePageQueries(ctx, user.id)]), ctx.now())
   return renderPage(
     c,
     { title: 'Line', assets: 'line' },
@@ -36,9 +36,15 @@ export async function page(c: Call): Promise<Response> {
       csrfToken={csrfToken(c)}
       flash={takeFlash(c)}
       now={ctx.now()}
-      chosen={chosenOf(c)}
+      chosen={wishes ? fieldsOf(wishes) : chosenOf(c)}
     />,
   )
+}
+
+/** As a form sends them. */
+function fieldsOf({ environment, vehicle, name, stopAfterMs }: RunWishes): Record<string, string> {
+  const all = { environment, vehicle, name, stop_after: stopAfterMs && `${stopAfterMs / 1000}` }
+  return Object.fromEntries(Object.entries(all).filter((pair): pair is [string, string] => !!pair[1]))
 }
 
 /** What the dashboard's link carries along. */
