@@ -55,8 +55,8 @@ function cellsOf({ name, gpus, places, from, until, state, code, people, used, h
   return {
     name,
     size: `${gpus} × L4`,
-    from: <Time at={from} layout="brief" />,
-    until: <Time at={until} layout="brief" />,
+    from: <Time at={from} />,
+    until: <Time at={until} />,
     state: <Badge color={COLORS[state]}>{state}</Badge>,
     places,
     used: now(used),

@@ -7,12 +7,14 @@ import {
   environments,
   invoices,
   lineGroups,
+  lineWaits,
   places,
   plans,
   runs,
   signIns,
   users,
 } from '../../../../db/schema.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../src/domain/instant.ts'
 import { newId } from '../../../../src/server/id.ts'
 import { change, openPage, openSite, SITE } from '../../../../testing/stack/site.ts'
 
@@ -351,4 +353,35 @@ test('holds places back for a group, shows what it has, and ends it, each with a
   expect(log).not.toContain('ada@example.com')
   const ended = await open('/admin/line')
   expect(ended.text).not.toContain(group?.code)
+})
+
+test('shows how long people waited, and by hour of the week when capacity was short', async () => {
+  const text = async () => (await open('/admin/line')).text.replaceAll('<!-- -->', '')
+  const empty = await text()
+  for (const words of ['No wait ended in the last 30 days.', 'Nobody waited, and there was always a free place.'])
+    expect(empty).toContain(words)
+  // On the same hour of two weeks, 40 and 20 minutes; the chart covers four. The third is over a month ago.
+  const hour = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 9 * DAY_MS
+  const waits = [
+    { joinedAt: hour, waitedMs: 40 * MINUTE_MS, served: true },
+    { joinedAt: hour - 7 * DAY_MS, waitedMs: 20 * MINUTE_MS, served: false },
+    { joinedAt: hour - 35 * DAY_MS, waitedMs: 50 * MINUTE_MS, served: true },
+  ]
+  await db.insert(lineWaits).values(waits.map((wait) => ({ ...wait, gpus: 4, trial: false, position: 1 })))
+  const html = await text()
+  const [, day, time] = /^(\w+), .* (\d\d):/.exec(new Date(hour).toUTCString()) ?? []
+  const found = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, ...groups]) => groups.join(', '))
+  // The scale ends at 20 minutes, which are 116 high.
+  expect(found(/height="([1-9][\d.]*)" rx="2"><title>([^<]*)</g)).toEqual([`87, ${day} ${time}:00: 15 min`])
+  expect(found(/<th scope="row">([^<]*)<\/th><td class="num">([1-9][\d.]* min)</g)).toEqual([
+    `${day} ${time}:00, 15 min`,
+  ])
+  // Each day begins below its midnight.
+  const ticks = ['0, Mon', '64, Tue', '127, Wed', '190, Thu', '253, Fri', '316, Sat', '378, Sun']
+  expect(found(/<text x="(\d+)"[^>]*>(\w+)<\/text>/g)).toEqual(ticks)
+  expect(found(/data-label="(Got a place|Left|Longest)"[^>]*>([^<]*)/g)).toEqual([
+    'Got a place, 1',
+    'Left, 1',
+    'Longest, 40m 0s',
+  ])
 })
