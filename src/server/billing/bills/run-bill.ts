@@ -1,7 +1,8 @@
 import { and, isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
-import { type RunRow, runs } from '../../../../db/schema.ts'
+import { type BillRow, type RunRow, runs } from '../../../../db/schema.ts'
 import { toIso } from '../../../domain/instant.ts'
+import { shareBill } from '../../../domain/money/billing.ts'
 import { type Cycle, cycleFrom } from '../../../domain/money/cycle.ts'
 import { UNITS_PER_DOLLAR } from '../../../domain/money/money.ts'
 import { type CostLine, type RunShare, shareCycle } from '../../../domain/money/run-cost.ts'
@@ -34,24 +35,46 @@ export function costQueries(ctx: Context, userId: string | SQL, runId: string) {
   ] as const
 }
 
-/** A run's part of each of its cycles, oldest first: as its bill says, or as the bill will say if it's closed now. */
+/**
+ * A run's part of each of its cycles, oldest first: as its bill says, or as the bill will say if it's closed now. What
+ * EC2's record took off a written bill follows that bill.
+ */
 export function toCostLines(
   [billRows, runRows, history]: BatchResponse<ReturnType<typeof costQueries>>,
   run: RunRow,
   now: number,
 ): CostLine[] {
   if (run.billedFrom === null) return []
-  const records = billRows.map(({ record }) => record).filter(({ corrects }) => corrects === null)
-  const billed = records.toReversed().flatMap((record) => {
-    const cycle = { ...record, start: record.periodStart, end: record.periodEnd }
-    const share = shareOf(run, cycle, runRows, Infinity)
-    return share ? [toLine(share, { bill: record.id, trial: record.trial, dollars: share.cents / 100 })] : []
-  })
+  const records = billRows.map(({ record }) => record).toReversed()
+  const billed = records
+    .filter(({ corrects }) => corrects === null)
+    .flatMap((record) => {
+      const cycle = { ...record, start: record.periodStart, end: record.periodEnd }
+      const share = shareOf(run, cycle, runRows, Infinity)
+      if (!share) return []
+      const line = toLine(share, { bill: record.id, trial: record.trial, dollars: share.cents / 100 })
+      return [line, ...creditsOf(run, record, records)]
+    })
   const open = openCycles(history, now).flatMap((cycle) => {
     const share = shareOf(run, cycle, runRows, now)
     return share ? [toLine(share, { bill: null, trial: cycle.trial, dollars: share.units / UNITS_PER_DOLLAR })] : []
   })
   return [...billed, ...open]
+}
+
+/** @param records oldest first */
+function creditsOf(run: RunRow, bill: BillRow, records: BillRow[]): CostLine[] {
+  const inOrder = [bill, ...records.filter(({ corrects }) => corrects === bill.id)]
+  const shares = shareBill(
+    inOrder.map(({ seconds }) => seconds),
+    bill,
+  )
+  return inOrder.flatMap(({ id, runId, seconds, amountCents, trial, periodStart, periodEnd }, i) => {
+    if (runId !== run.id) return []
+    const { included = 0 } = shares[i] ?? {}
+    const period = { start: toIso(periodStart), end: toIso(periodEnd) }
+    return [{ bill: id, correction: true, trial, ...period, seconds, included, dollars: amountCents / 100 }]
+  })
 }
 
 function shareOf(run: RunRow, cycle: Parameters<typeof shareCycle>[0], runRows: RunRow[], at: number) {

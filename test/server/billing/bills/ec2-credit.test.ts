@@ -2,12 +2,14 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { writeBatch } from '../../../../db/client.ts'
 import { bills, launches, runs, users } from '../../../../db/schema.ts'
+import { sumOfLines } from '../../../../src/domain/money/run-cost.ts'
 import { getBillingOverview } from '../../../../src/server/billing/bills/billing-overview.ts'
 import { correctBill } from '../../../../src/server/billing/bills/corrections.ts'
 import { creditDueRuns } from '../../../../src/server/billing/bills/ec2-credit.ts'
 import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
 import { settleMeter } from '../../../../src/server/billing/bills/settle-meter.ts'
 import { newId } from '../../../../src/server/id.ts'
+import { getRun } from '../../../../src/server/operations/run-page.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
@@ -108,6 +110,13 @@ test('what a written bill has is credited by one correction, whatever runs twice
   ])
   expect(written.find(({ corrects }) => corrects === null)).toEqual(bill)
   expect((await read(id)).creditAt).toBeNull()
+  // What its page and the API show.
+  const { lines } = await getRun(stack.ctx, user.id, id)
+  expect(lines).toMatchObject([
+    { bill: bill?.id, correction: false, seconds: 10_800, included: 3_600, dollars: 3.5 },
+    { bill: credits[0]?.id, correction: true, seconds: -3_600, included: 0, dollars: -1.75 },
+  ])
+  expect(sumOfLines(lines)).toEqual({ seconds: 7_200, included_seconds: 3_600, billed_seconds: 3_600, dollars: 1.75 })
 })
 
 test('a credit of more than the bill is given as well, on what corrected it upward', async () => {
