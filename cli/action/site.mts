@@ -7,6 +7,7 @@ type Server = {
   server_id: string
   pending: boolean
   active: boolean
+  stopping: boolean
   billed_from: string | null
   ip_address: string | null
   error_message: string | null
@@ -126,6 +127,12 @@ export async function leaveLine(): Promise<Server | undefined> {
 async function findStarted(): Promise<Server | undefined> {
   const { servers } = await insist(() => call<{ servers: Server[] }>('/api/v1/servers/get_servers'))
   return servers.find(({ name, pending, active }) => (pending || active) && name === input('name'))
+}
+
+/** Whether the account's last server hasn't gone yet. */
+export async function isStopping(): Promise<boolean> {
+  const { servers } = await insist(() => call<{ servers: Server[] }>('/api/v1/servers/get_servers'))
+  return servers.some(({ stopping }) => stopping)
 }
 
 export async function findServer(id: string): Promise<Server | undefined> {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findServer, input, Refused, seconds, startServer, step, tell, waitInLine } from './site.mts'
+import { findServer, input, isStopping, Refused, seconds, startServer, step, tell, waitInLine } from './site.mts'
 
 const POLL_MS = 3_000
+const CONFLICT = 409
 const NO_SERVER_FREE = 503
 /** By then, the site has ended every start. */
 const START_DEADLINE_MS = 25 * 60_000
@@ -20,7 +21,7 @@ await step(async () => {
     process.on(signal, () => {
       canceled = true
     })
-  const { id } = await startServer(key).catch((error: Error) => {
+  const { id } = await startOnceStopped(key, () => canceled).catch((error: Error) => {
     if (!(error instanceof Refused)) throw error
     if (error.status === NO_SERVER_FREE && input('wait-in-line') === 'true') {
       tell('STATE', 'line', 'true')
@@ -46,3 +47,17 @@ await step(async () => {
   }
   throw new Error(canceled ? 'The job was canceled.' : "The server still doesn't answer.")
 })
+
+/** The job before this one has just stopped its server, which may take EC2 a minute or two. */
+async function startOnceStopped(key: string, canceled: () => boolean) {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await startServer(key)
+    } catch (error) {
+      const waits = error instanceof Refused && error.status === CONFLICT && !canceled() && (await isStopping())
+      if (!waits) throw error
+      if (tries === 1) console.log(error.message)
+      await sleep(POLL_MS)
+    }
+  }
+}

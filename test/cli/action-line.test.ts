@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Stack, startStack } from '../../dev/stack.ts'
 import { isWaiting, newPerson, serversOf, waitFor } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
+import { openLine } from '../../testing/people/open-line.ts'
 import { runWorkflow } from '../../testing/stack/actions-runner.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { quickHasher } from '../../testing/stack/quick-hasher.ts'
@@ -61,6 +62,27 @@ test('leaves the line when someone cancels the job', async () => {
   expect([ok, log]).toEqual([false, expect.stringMatching(/The job was canceled[\s\S]*No server started/)])
   expect([await isWaiting(ada), await serversOf(ada)]).toEqual([false, []])
   await stop()
+})
+
+test('waits until the server of the job before has gone', async () => {
+  const ada = await newOperator(stack.url)
+  await waitFor(async () => (await ada.run(['start', '--wait'])).code === 0)
+  const ec2 = stack.services.ec2
+  ec2?.hold(true)
+  await ada.run(['stop'])
+  const refused = await ada.run(['start'])
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('Your last server is still stopping.')])
+  // Gone once the job looks at what is in its way.
+  const line = await openLine(stack.url, { onRequest: (path) => path.endsWith('get_servers') && ec2?.hold(false) })
+  const secrets = { PROVING_GROUND_TOKEN: ada.token }
+  const { ok, log } = await runWorkflow({
+    workflow: smoke.replace(/run: curl.*/, 'run: "echo flown"'),
+    folder: process.cwd(),
+    secrets,
+    inputs: { url: line.url },
+  })
+  line.close()
+  expect([ok, log]).toEqual([true, expect.stringMatching(/still stopping[\s\S]*is running[\s\S]*flown/)])
 })
 
 test('fails without wait-in-line', async () => {

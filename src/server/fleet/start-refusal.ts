@@ -9,6 +9,8 @@ import type { Context } from '../context.ts'
 import { countedStartsQuery, unansweredQuery } from './start-limits.ts'
 
 const SMALLER_RESERVED = 'No smaller machine is free right now. Choose the larger one, or try again in a minute.'
+const ALREADY_RUNNING = 'A server is already running. Stop it before you start another one.'
+const STILL_STOPPING = 'Your last server is still stopping. Please try again in a minute.'
 const CHANGED = 'Your plan, or the environment that you chose, just changed. Please try again.'
 
 /** Reads again what the write of a start asked for, and names the first that was missing. */
@@ -25,7 +27,7 @@ export async function whyNotStarted(
 ): Promise<AppError> {
   const [[live], place, [account], starts, [unanswered]] = await ctx.db.batch([
     ctx.db
-      .select({ id: runs.id })
+      .select({ stopRequestedAt: runs.stopRequestedAt })
       .from(runs)
       .where(and(eq(runs.userId, userId), isNull(runs.endedAt))),
     ctx.db
@@ -50,7 +52,7 @@ export async function whyNotStarted(
   if (account.heldAt !== null) return new AppError('forbidden', HELD)
   if (!account.included) return new AppError('conflict', CHANGED)
   if (placeId !== null && !place.length) return new AppError('not_found', "Your plan doesn't include this server.")
-  if (live) return new AppError('conflict', 'A server is already running. Stop it before you start another one.')
+  if (live) return new AppError('conflict', live.stopRequestedAt === null ? ALREADY_RUNNING : STILL_STOPPING)
   const early =
     unanswered && unanswered.ms >= UNANSWERED_LIMIT.total && unanswered.oldest !== null
       ? tooLongUnanswered(unanswered.oldest, now)
