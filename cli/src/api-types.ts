@@ -1240,7 +1240,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    minutes?: number | string | null;
+                    minutes: number | string | null;
                 };
             };
         };

@@ -40,10 +40,16 @@ export const wholeNumber = (missing: number) =>
     z.transform((value) => (value === null || value === undefined || value === '' ? missing : Number(value))),
   )
 
+type Numeric = number | string | null | undefined
+const toNumber = (value: Numeric) => (value === null || value === undefined || value === '' ? null : Number(value))
+
 /** A number, as JSON or forms send it; NaN if it is something else, null without it. */
-export const optionalNumber = z.pipe(
-  z.nullish(z.union([z.number(), z.string()])),
-  z.transform((value) => (value === null || value === undefined || value === '' ? null : Number(value))),
+export const optionalNumber = z.pipe(z.nullish(z.union([z.number(), z.string()])), z.transform(toNumber))
+
+/** The same, but it must be there: for settings that null switches off, so that an empty body doesn't. */
+export const numberOrNull = z.pipe(
+  z.nullable(z.union([z.number(), z.string()])),
+  z.transform((value: number | string | null) => toNumber(value)),
 )
 
 const sentByCheckbox = z.nullish(z.union([z.boolean(), z.enum(['1', 'true', 'on']), z.enum(['0', 'false', 'off', ''])]))

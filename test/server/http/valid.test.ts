@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest'
-import { Client } from '../../../testing/people/client.ts'
+import { Client, newPerson } from '../../../testing/people/client.ts'
 
 const half = '\ud800'
 
@@ -15,4 +15,15 @@ test.each([
   await client.signIn('pilot@example.com', 'simulate')
   const reply = await client.post(path, body)
   expect([reply.status, reply.body.error]).toEqual([400, 'The request body is not valid Unicode text.'])
+})
+
+test('an empty body switches nothing off: idle stops stay, and only null ends them', async () => {
+  const ada = await newPerson(inject('url'))
+  await ada.post('/api/v1/idle', { minutes: 30 })
+  for (const body of [{}, { minute: 45 }]) {
+    const reply = await ada.post('/api/v1/idle', body)
+    expect([reply.status, reply.body.error]).toEqual([400, 'The field "minutes" is missing or has the wrong type.'])
+  }
+  expect((await ada.get('/api/v1/idle')).body).toEqual({ minutes: 30 })
+  expect((await ada.post('/api/v1/idle', { minutes: null })).body.minutes).toBeNull()
 })

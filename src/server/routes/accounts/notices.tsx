@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { MAIL_KINDS, type MailKind } from '../../../domain/notice.ts'
 import type { AppEnv } from '../../http/app-env.ts'
-import { body, optionalCheckbox, optionalNumber, optionalText } from '../../http/body.ts'
+import { body, numberOrNull, optionalCheckbox, optionalText } from '../../http/body.ts'
 
 const kinds = Object.fromEntries(Object.keys(MAIL_KINDS).map((kind) => [kind, optionalCheckbox])) as Record<
   MailKind,
@@ -23,7 +23,7 @@ export const notices = new Hono<AppEnv>()
   .post('/api/v1/mails', body(z.object(kinds)), async (c) => (await answers()).choose(c, c.req.valid('json')))
   .get('/idle', async (c) => (await answers()).idle(c))
   .get('/api/v1/idle', async (c) => (await answers()).idleSetting(c))
-  .post('/api/v1/idle', body(z.object({ minutes: optionalNumber })), async (c) =>
+  .post('/api/v1/idle', body(z.object({ minutes: numberOrNull })), async (c) =>
     (await answers()).setIdle(c, c.req.valid('json').minutes),
   )
   // Opening the link changes nothing: mail scanners do.

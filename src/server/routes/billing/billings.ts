@@ -5,7 +5,7 @@ import { listBills, toBillingRecord } from '../../billing/bills/billing-history.
 import { openPortal } from '../../billing/bills/portal.ts'
 import { countUsage, toSummary } from '../../billing/bills/usage.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
-import { body, checkbox, optionalNumber } from '../../http/body.ts'
+import { body, checkbox, numberOrNull } from '../../http/body.ts'
 import { answer } from '../../http/reply.ts'
 import { readAlong } from '../../http/site-map.ts'
 
@@ -22,7 +22,7 @@ export const billings = new Hono<AppEnv>()
     const url = await openPortal(c.var.ctx, signedIn(c).user.id)
     return c.get('form') ? c.redirect(url, 303) : c.json({ url })
   })
-  .post('/api/v1/billings/budget', body(z.object({ dollars: optionalNumber, stops: checkbox })), async (c) => {
+  .post('/api/v1/billings/budget', body(z.object({ dollars: numberOrNull, stops: checkbox })), async (c) => {
     const { setBudget } = await import('../../billing/bills/budget.ts')
     return answer(c, await setBudget(c.var.ctx, signedIn(c).user.id, c.req.valid('json')))
   })

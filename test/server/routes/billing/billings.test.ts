@@ -212,6 +212,10 @@ describe('the billing routes', () => {
       status: 200,
       body: { message: 'Budget saved.', budget: { dollars: 20, stops: true } },
     })
+    expect(await set({ stops: true })).toMatchObject({
+      status: 400,
+      body: { error: 'The field "dollars" is missing or has the wrong type.' },
+    })
     expect(await shown(ada.cookie)).toMatchObject({
       dollars: '20',
       stops: true,
