@@ -1,14 +1,21 @@
-import { expect, test } from 'vitest'
-import { complaintsOf, pageOf, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { openBrowser } from '../../testing/browser/chromium.ts'
+import { complaintsOf, pageOf } from '../../testing/browser/e2e.ts'
 import { openSocket } from '../../testing/people/cable.ts'
 import { newPerson } from '../../testing/people/client.ts'
 
-const world = stackAndBrowser()
+const url = inject('url')
+let browser: Browser
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser?.close())
 
 /** The dashboard of a new person on a trial. */
 async function openDashboard() {
-  const page = await pageOf(world.browser, world.url, await newPerson(world.url), { timezoneId: 'America/New_York' })
-  await page.goto(`${world.url}/dashboard`)
+  const page = await pageOf(browser, url, await newPerson(url), { timezoneId: 'America/New_York' })
+  await page.goto(`${url}/dashboard`)
   await page.getByText('Live', { exact: true }).waitFor()
   return { page, context: page.context() }
 }
@@ -34,9 +41,9 @@ test('offline, keeps what was known, with its age and a Retry, and goes live aga
 })
 
 test('a tab replaced by newer ones says so, keeps polling, and goes live again once viewed', async () => {
-  const person = await newPerson(world.url)
-  const page = await pageOf(world.browser, world.url, person)
-  await page.goto(`${world.url}/dashboard`)
+  const person = await newPerson(url)
+  const page = await pageOf(browser, url, person)
+  await page.goto(`${url}/dashboard`)
   await page.getByText('Live', { exact: true }).waitFor()
   const others = await Promise.all(Array.from({ length: 20 }, () => openSocket(person)))
   await page.getByText('Live updates are off in this tab. Updating every 10 s.').waitFor()
@@ -117,7 +124,7 @@ test('a full fleet: says how many places were checked, when to try again, and wh
 })
 
 test('a tap before the script has loaded counts, once', async () => {
-  const page = await pageOf(world.browser, world.url, await newPerson(world.url))
+  const page = await pageOf(browser, url, await newPerson(url))
   let release: () => void = () => {}
   const held = new Promise<void>((go) => {
     release = go
@@ -128,7 +135,7 @@ test('a tap before the script has loaded counts, once', async () => {
   })
   const starts: string[] = []
   page.on('request', (request) => request.url().endsWith('/auto_cloud_start_request') && starts.push(request.url()))
-  await page.goto(`${world.url}/dashboard`, { waitUntil: 'commit' })
+  await page.goto(`${url}/dashboard`, { waitUntil: 'commit' })
   await page.getByRole('button', { name: 'Start Server' }).click()
   await page.getByText('provisioning').waitFor()
   release()
