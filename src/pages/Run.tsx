@@ -129,7 +129,7 @@ export function Run(props: RunProps) {
               : []),
             {
               label: live ? 'Requested' : 'Ended',
-              value: <Time at={(live ? null : server.end_time) ?? server.requested_at} layout="brief" />,
+              value: <Time at={(live ? null : server.end_time) ?? server.requested_at} />,
               hint: live ? endText(end) : (server.error_message ?? endedBecause(server)),
             },
           ]}
@@ -173,7 +173,7 @@ function noCost({ billed_from }: Server, lines: CostLine[]): string {
 function endText(end: RunView['end']) {
   return end ? (
     <>
-      ends <Time at={end.at} layout="brief" />
+      ends <Time at={end.at} />
       {end.isTrial ? ', when your free minutes are used up' : null}
     </>
   ) : (

@@ -34,7 +34,7 @@ export function Environments({ lines, acting }: { lines: EnvironmentLine[]; acti
       position: line.position,
       state: line.retiredAt ? (
         <>
-          <Badge color="gray">retired</Badge> <Time at={line.retiredAt} layout="brief" />
+          <Badge color="gray">retired</Badge> <Time at={line.retiredAt} />
         </>
       ) : (
         <Badge color="green">offered</Badge>

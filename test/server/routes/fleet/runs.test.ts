@@ -127,6 +127,11 @@ describe('a run', () => {
       ].toSorted(),
     )
     expect(events.map(({ at }) => at)).toEqual(events.map(({ at }) => at).toSorted())
+    // Without script, every time of day on its page says that it's UTC.
+    const sent = await (await get(`/servers/${id}`, cookie)).text()
+    const times = [...sent.matchAll(/<time dateTime="\d+-\d+-\d+T[^>]*>([^<]*)</gi)].map(([, text]) => text)
+    expect(times.length).toBeGreaterThan(5)
+    expect(times.filter((text) => !text?.endsWith(' UTC'))).toEqual([])
     // Without a plan, nothing is included.
     const seconds = Math.floor((from + 600_999) / 1000) - Math.ceil(from / 1000)
     expect(cost).toEqual({
