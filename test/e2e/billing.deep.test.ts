@@ -131,6 +131,12 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', async ()
   await page.emulateMedia({ media: 'print' })
   await page.setViewportSize({ width: 673, height: 900 })
   expect(await page.getByText('Your account is suspended').isVisible()).toBe(false)
+  expect(
+    await page
+      .locator('tbody tr')
+      .first()
+      .evaluate((row) => getComputedStyle(row).display),
+  ).toBe('table-row')
   expect(await page.locator('main').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
   const inTwoLines = (cells: Element[]) =>
     cells.flatMap((cell) => {
