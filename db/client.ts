@@ -66,6 +66,19 @@ export type Database = ReturnType<typeof openDatabase>
 
 export type Query = { toSQL(): { sql: string; params: unknown[] } } | { getQuery(): { sql: string; params: unknown[] } }
 
+/** libSQL refuses an answer of more than 10 MB: this many of the longest rows stay well below. */
+const PIECE = 2_000
+
+/** Reads a list that may be of any length. @param read at most `limit` of its rows, from the one after `last` */
+export async function readInPieces<Row>(read: (last: Row | undefined, limit: number) => PromiseLike<Row[]>) {
+  const rows: Row[] = []
+  for (;;) {
+    const piece = await read(rows.at(-1), PIECE)
+    rows.push(...piece)
+    if (piece.length < PIECE) return rows
+  }
+}
+
 /**
  * All or nothing, in one round trip, under the write lock from the start (drizzle's own batch begins
  * DEFERRED). If it throws, it may still have happened: callers make every write safe to repeat.

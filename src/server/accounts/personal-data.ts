@@ -5,15 +5,12 @@ import {
   contactMessages,
   fileDeletions,
   fileFolders,
-  jobs,
   line,
   lineGroupPeople,
   lineGroups,
   notices,
   outbox,
   plans,
-  runEvents,
-  runs,
   serverRequests,
   signIns,
   users,
@@ -27,9 +24,10 @@ import { planPaymentsQuery } from '../billing/bills/plan-payments.ts'
 import type { Context } from '../context.ts'
 import { toDelivery, toWebhook } from '../events/wire.ts'
 import { ownEnvironmentsQuery, toOwnEnvironment } from '../fleet/own-environments.ts'
-import { toJob, toServer } from '../fleet/wire.ts'
+import { toJob } from '../fleet/wire.ts'
 import { toNotice } from '../mail/bell.ts'
 import { toApiToken } from './api-tokens.ts'
+import { collectRuns } from './personal-runs.ts'
 
 /** Everything we keep about a person, for them to download. */
 export async function collectPersonalData(ctx: Context, user: User): Promise<Record<string, unknown>> {
@@ -41,9 +39,6 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
     tokens,
     planRows,
     visits,
-    runRows,
-    happened,
-    work,
     wishes,
     messages,
     mails,
@@ -63,13 +58,6 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
     db.select().from(apiTokens).where(eq(apiTokens.userId, own)).orderBy(asc(apiTokens.createdAt)),
     db.select().from(plans).where(eq(plans.userId, own)).orderBy(asc(plans.createdAt)),
     db.select().from(checkouts).where(eq(checkouts.userId, own)).orderBy(asc(checkouts.createdAt)),
-    db.select().from(runs).where(eq(runs.userId, own)).orderBy(asc(runs.requestedAt)),
-    db
-      .select()
-      .from(runEvents)
-      .where(sql`session_id IN (SELECT id FROM server_sessions WHERE user_id = ${own})`)
-      .orderBy(asc(runEvents.at)),
-    db.select().from(jobs).where(eq(jobs.userId, own)).orderBy(asc(jobs.createdAt)),
     db.select().from(serverRequests).where(eq(serverRequests.userId, own)).orderBy(asc(serverRequests.createdAt)),
     db.select().from(contactMessages).where(eq(contactMessages.email, user.email)),
     db.select().from(outbox).where(eq(outbox.recipient, user.email)).orderBy(asc(outbox.createdAt)),
@@ -92,6 +80,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
     planPaymentsQuery(ctx, own),
     db.select().from(notices).where(eq(notices.userId, own)).orderBy(asc(notices.at)),
   ])
+  const { servers, happened, work } = await collectRuns(ctx, own)
   return {
     exported_at: toIso(ctx.now()),
     user: {
@@ -158,7 +147,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
       created_at: toIso(row.createdAt),
     })),
     billings: toBills(bills, payments, ctx.now()),
-    servers: runRows.map((row) => toServer(row, ctx.config)),
+    servers,
     server_events: happened.map(({ runId, at, what, detail, by }) => ({
       server: runId,
       at: toIso(at),

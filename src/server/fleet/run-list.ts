@@ -1,5 +1,6 @@
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
-import { runs } from '../../../db/schema.ts'
+import { readInPieces } from '../../../db/client.ts'
+import { type RunRow, runs } from '../../../db/schema.ts'
 import { monthPeriod } from '../../domain/instant.ts'
 import type { RunFilter } from '../../domain/run-list.ts'
 import type { ServerStatus } from '../../domain/server.ts'
@@ -10,6 +11,7 @@ import { toServer } from './wire.ts'
 
 const PAGE = 50
 const LATEST = 100
+const NO_FILTER: RunFilter = { q: '', month: null, status: null }
 
 /** `serverStatus` in SQL. */
 const HAS_STATUS: Record<ServerStatus, SQL> = {
@@ -68,12 +70,15 @@ export async function listRunPage(ctx: Context, userId: string, filter: RunFilte
   }
 }
 
-/** All of them, for a file. */
-export async function listAllRuns(ctx: Context, userId: string, filter: RunFilter): Promise<Server[]> {
-  const rows = await ctx.db
-    .select()
-    .from(runs)
-    .where(matching(userId, filter))
-    .orderBy(desc(runs.requestedAt), desc(runs.id))
+/** All of them, newest first, for a file. */
+export async function listAllRuns(ctx: Context, userId: string, filter: RunFilter = NO_FILTER): Promise<Server[]> {
+  const rows = await readInPieces<RunRow>((last, limit) =>
+    ctx.db
+      .select()
+      .from(runs)
+      .where(and(matching(userId, filter), last && sql`(requested_at, id) < (${last.requestedAt}, ${last.id})`))
+      .orderBy(desc(runs.requestedAt), desc(runs.id))
+      .limit(limit),
+  )
   return rows.map((row) => toServer(row, ctx.config))
 }

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 import { bills, launches, places, plans, runs, users } from '../../../../db/schema.ts'
 import type { RunCostSum } from '../../../../src/domain/money/run-cost.ts'
@@ -245,5 +245,22 @@ describe('all runs', () => {
     expect(lines[1]).toContain(`"${id}","'=cmd()","stopped",`)
     expect(lines[1]).toContain('"61","0.0296521","g6.4xlarge","us-east-1b","","","you","",')
     expect(lines[1]).toMatch(new RegExp(`"${SITE}/servers/${id}"$`))
+  })
+  test('fit into a file and an export, even if they exceed what the database puts into one answer', async () => {
+    const { cookie, userId } = await site.signInAs('user')
+    // 13 MB; some share a moment.
+    await site.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, requested_at, ended_at,
+        hours_look_at, error_message)
+      WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+      SELECT printf('ses_${sql.raw(userId)}%06d', i), ${userId}, ${placeId}, 'g6.4xlarge', ${BOUNDARY} + i / 3, ${BOUNDARY} + i, 0,
+        printf('%3500s', i) FROM n`)
+    await expect(site.db.select().from(runs).where(eq(runs.userId, userId))).rejects.toMatchObject({
+      cause: { code: 'RESPONSE_TOO_LARGE' },
+    })
+    const file = (await (await get('/servers.csv', cookie)).text()).trim().split('\r\n').slice(1)
+    const newestFirst = Array.from({ length: 3_001 }, (_, i) => `ses_${userId}${String(3_000 - i).padStart(6, '0')}`)
+    expect(file.map((line) => line.split('"')[1])).toEqual(newestFirst)
+    const exported = (await (await get('/api/v1/users/export', cookie)).json()) as { servers: Server[] }
+    expect(exported.servers.map(({ id }) => id)).toEqual(newestFirst.toReversed())
   })
 })
