@@ -4,7 +4,7 @@ import { WebSocketServer } from 'ws'
 import { axeFaults } from '../../testing/browser/axe.ts'
 import { openWithServer, pageOf, stackAndBrowser, stopServer } from '../../testing/browser/e2e.ts'
 import { newPerson } from '../../testing/people/client.ts'
-import { onMachine } from '../../testing/stack/door.ts'
+import { newRunner, onMachine } from '../../testing/stack/door.ts'
 
 const world = stackAndBrowser({ doorDomain: 'door.localhost' })
 
@@ -90,6 +90,48 @@ test('the owner comes in by a click and a guest by a link, until it is removed; 
   expect((await simulator.reload())?.status()).toBe(410)
   await simulator.getByRole('heading', { name: 'This server has stopped' }).waitFor()
   for (const each of [context, guest.context(), eve.context()]) await each.close()
+})
+
+test('a hostile run’s page can’t ask another run’s machine with its visitor’s access, not even unseen', async () => {
+  const { url, browser, stack } = world
+  const [ada, bob] = [await newRunner(stack, 'Ada'), await newRunner(stack, 'Bob')]
+  const onPort = (door: string, port = 9090) => door.replace('.door', `-${port}.door`)
+  const asked: string[] = []
+  await onMachine(ada.server.machine, 9090, (req, res) => {
+    asked.push(req.url ?? '')
+    // Its own pages may show each other.
+    const own =
+      req.url === '/own'
+        ? `<iframe src="/framed"></iframe><iframe src="${onPort(ada.server.door_url, 8765)}"></iframe>`
+        : 'Hi'
+    res.setHeader('content-type', 'text/html').end(own)
+  })
+  await onMachine(ada.server.machine, 8765, (_, res) => res.setHeader('content-type', 'text/html').end('Other port'))
+  const steal = `${onPort(ada.server.door_url)}steal`
+  const ways = ['iframe', 'embed'].map((tag) => `<${tag} src="${steal}?${tag}" hidden></${tag}>`)
+  const rules = `<script type="speculationrules">{"prefetch": [{"urls": ["${steal}?ahead"], "eagerness": "immediate"}]}</script>`
+  await onMachine(bob.server.machine, 9090, (_, res) =>
+    res
+      .setHeader('content-type', 'text/html')
+      .end(
+        `${ways.join('')}<object data="${steal}?object"></object>${rules}<img src="${steal}?img"><a href="${steal}">Go</a>`,
+      ),
+  )
+  // Ada, who came in to her own run, is Bob's guest.
+  const page = await pageOf(browser, url, ada.person)
+  await page.goto(`${url}/servers/${ada.server.id}/open?port=8765`)
+  await page.goto(`${url}/servers/${ada.server.id}/open?port=9090&to=/own`)
+  await page.frameLocator('iframe >> nth=0').getByText('Hi').waitFor()
+  await page.frameLocator('iframe >> nth=1').getByText('Other port').waitFor()
+  expect(asked.splice(0)).toEqual(['/own', '/framed'])
+  const guest = (await bob.person.post(`/api/v1/servers/${bob.server.id}/guests`, { hours: 1 })).body.guest.url
+  await page.goto(onPort(guest), { waitUntil: 'load' })
+  expect(asked).toEqual([])
+  // Their own click is another matter.
+  await page.getByText('Go').click()
+  await page.getByText('Hi').waitFor()
+  expect(asked).toEqual(['/steal'])
+  await page.context().close()
 })
 
 test('without script, the same by plain pages', async () => {

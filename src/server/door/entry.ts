@@ -29,7 +29,7 @@ export async function answerAtDoor(ctx: Context, request: Request, env: DoorEnv)
     if (url.pathname === ENTER_PATH) return await enter(ctx, door, host.label, request)
     const visitor = await findVisitor(ctx, host.label, shown)
     if (!visitor.door) return refuse('unknown')
-    const why = whyNot(door, visitor, request)
+    const why = whyNot(door, visitor, request, siteOrigin(ctx))
     if (why === 'stranger') return turnAway(ctx, visitor.door, host.port, request)
     if (why) return refuse(why)
     const port = host.port ?? SERVER_WEB_PORT
@@ -46,11 +46,16 @@ export async function answerAtDoor(ctx: Context, request: Request, env: DoorEnv)
 
 type Visitor = { door: FoundDoor | null; pass: Pass | null; isIn: boolean }
 
-function whyNot(door: Door, { door: found, pass, isIn }: Visitor, request: Request): Refusal | 'stranger' | null {
+function whyNot(
+  door: Door,
+  { door: found, pass, isIn }: Visitor,
+  request: Request,
+  site: string,
+): Refusal | 'stranger' | null {
   if (found?.state === 'over') return 'over'
   if (!isIn || !pass) return 'stranger'
   if (found?.state === 'closed') return 'closed'
-  if (pass.kind !== 'token' && isForeign(request, door, found?.label ?? '')) return 'foreign'
+  if (pass.kind !== 'token' && isForeign(request, door, found?.label ?? '', site)) return 'foreign'
   // It could outlive the run, and answer for the door.
   if (request.headers.has('service-worker')) return 'service_worker'
   return found?.state === 'starting' ? 'starting' : null

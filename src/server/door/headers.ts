@@ -98,14 +98,20 @@ function privately(given: string | null): string {
 
 /**
  * Whether a page of another site, or of another run, makes this request with the visitor's cookie. Following a link
- * is fine, and so are the run's own hosts.
+ * is fine, and so are the run's own hosts. Those and the site may show it in a frame; a frame of others would already
+ * have asked the machine when the browser refuses to show it.
  */
-export function isForeign(request: Request, door: Door, label: string): boolean {
+export function isForeign({ headers, method }: Request, door: Door, label: string, siteOrigin: string): boolean {
   const isOwn = (address: string) => URL.canParse(address) && findDoorHost(door, new URL(address).host)?.label === label
-  const origin = request.headers.get('origin')
+  const origin = headers.get('origin')
   if (origin !== null) return !isOwn(origin)
-  const site = request.headers.get('sec-fetch-site')
-  if (site === null || site === 'same-origin' || site === 'none') return false
-  const isLink = request.headers.get('sec-fetch-mode') === 'navigate' && /^(GET|HEAD)$/.test(request.method)
-  return !isLink && !isOwn(request.headers.get('referer') ?? '')
+  const site = headers.get('sec-fetch-site')
+  // Chromium sends `none` also when another page's speculation rules ask for it.
+  const isAhead = headers.get('sec-purpose')?.startsWith('prefetch') ?? false
+  if (site === null || site === 'same-origin' || (site === 'none' && !isAhead)) return false
+  const referer = headers.get('referer') ?? ''
+  if (isOwn(referer)) return false
+  if (headers.get('sec-fetch-mode') !== 'navigate' || !/^(GET|HEAD)$/.test(method)) return true
+  const isTab = (headers.get('sec-fetch-dest') ?? 'document') === 'document'
+  return (!isTab || isAhead) && !(URL.canParse(referer) && new URL(referer).origin === siteOrigin)
 }

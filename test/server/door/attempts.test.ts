@@ -191,6 +191,9 @@ test('another site’s page can’t use a visitor’s access, not even for a Web
   const evil = { cookie, origin: 'https://evil.example' }
   expect((await ask(own, evil, { method: 'POST', body: 'x' })).status).toBe(403)
   expect((await ask(own, { cookie, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' })).status).toBe(403)
+  const frame = { cookie, 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }
+  expect((await ask(own, { ...frame, referer: bob.server.door_url })).status).toBe(403)
+  expect((await ask(own, { ...frame, referer: own })).status).toBe(200)
   expect((await socketTo(own, { cookie, origin: new URL(bob.server.door_url).origin })).state.refused).toBe(403)
   expect((await socketTo(own, evil)).state.refused).toBe(403)
 })

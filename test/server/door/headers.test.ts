@@ -99,7 +99,7 @@ test('pages of other sites and of other runs can’t use a visitor’s access', 
   const own = `https://${label}.door.example`
   const other = 'https://zzzzzzzzzz0123456789abcd.door.example'
   const asked = (headers: Record<string, string>, method = 'GET') =>
-    isForeign(new Request(own, { method, headers }), door, label)
+    isForeign(new Request(own, { method, headers }), door, label, 'https://site.example')
   expect(asked({})).toBe(false)
   expect(asked({ 'sec-fetch-site': 'same-origin' })).toBe(false)
   expect(asked({ origin: own, 'sec-fetch-site': 'same-origin' }, 'POST')).toBe(false)
@@ -113,6 +113,43 @@ test('pages of other sites and of other runs can’t use a visitor’s access', 
     expect(asked({ 'sec-fetch-site': site, 'sec-fetch-mode': 'no-cors', referer: `${other}/` })).toBe(true)
     expect(asked({ 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate' }, 'POST')).toBe(true)
   }
+})
+
+test('only its own pages and the site may load it into a frame, and nobody else ahead of a click', () => {
+  const own = `https://${label}.door.example`
+  const asked = (headers: Record<string, string>, method = 'GET') =>
+    isForeign(
+      new Request(own, {
+        method,
+        headers: { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'navigate', ...headers },
+      }),
+      door,
+      label,
+      'https://site.example',
+    )
+  const strangers = [
+    'https://zzzzzzzzzz0123456789abcd.door.example/',
+    'https://evil.example/',
+    'https://site.example.evil/',
+  ]
+  const ways = [
+    ...['iframe', 'frame', 'embed', 'object', 'fencedframe'].map((dest) => ({ 'sec-fetch-dest': dest })),
+    { 'sec-fetch-dest': 'document', 'sec-purpose': 'prefetch' },
+    { 'sec-fetch-dest': 'document', 'sec-purpose': 'prefetch', 'sec-fetch-site': 'none' },
+    { 'sec-fetch-dest': 'document', 'sec-purpose': 'prefetch;prerender' },
+  ]
+  for (const way of ways) {
+    // With `no-referrer`, it comes from nobody.
+    expect(asked(way)).toBe(true)
+    for (const referer of strangers) expect(asked({ ...way, referer })).toBe(true)
+    for (const referer of [`${own}/a`, `https://${label}-9090.door.example/`, 'https://site.example/servers/ses_1'])
+      expect(asked({ ...way, referer })).toBe(false)
+    expect(asked({ ...way, 'sec-fetch-site': 'same-origin' })).toBe(false)
+  }
+  for (const referer of strangers) expect(asked({ 'sec-fetch-dest': 'document', referer })).toBe(false)
+  // Only the run's own pages may do more than show it.
+  expect(asked({ referer: 'https://site.example/' }, 'POST')).toBe(true)
+  expect(asked({ referer: 'https://site.example/', 'sec-fetch-mode': 'no-cors' })).toBe(true)
 })
 
 test('only a label with or without a port is a host of ours', () => {
