@@ -1,4 +1,4 @@
-import { PLANS, type PlanType, TRIAL_MINUTES } from '../src/domain/money/plan.ts'
+import { PLANS, type PlanType, planOffered, TRIAL_MINUTES } from '../src/domain/money/plan.ts'
 import { endGrantedPlan, grantPlan, setAdmin } from '../src/server/billing/plans/grants.ts'
 import { openHand, readArguments, runCommand } from './arguments.ts'
 
@@ -38,8 +38,7 @@ function planOf(type: string): PlanType {
 }
 
 function hoursOf(type: string, typed: string | undefined): number {
-  if (typed === undefined)
-    return type === 'demo' ? TRIAL_MINUTES / 60 : (PLANS.find((p) => p.type === type)?.hours ?? 0)
+  if (typed === undefined) return type === 'demo' ? TRIAL_MINUTES / 60 : (planOffered(type)?.hours ?? 0)
   const hours = Number(typed)
   if (!Number.isFinite(hours) || hours < 0) throw new Error('--hours must be a number of hours, 0 or more.')
   return hours

@@ -1,6 +1,6 @@
 import { instantText, toDay, toIso } from '../domain/instant.ts'
 import { dollars } from '../domain/money/money.ts'
-import { PLANS, planName } from '../domain/money/plan.ts'
+import { planName, planOffered } from '../domain/money/plan.ts'
 import { LARGE_SERVERS_END } from '../domain/money/plan-words.ts'
 import type { ChangeQuote } from '../domain/views.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
@@ -40,7 +40,7 @@ export function ChangePlan(props: ChangePlanProps) {
 }
 
 function Upgrade({ from, to, cents, periodEnd, hours }: ChangePlanProps) {
-  const plan = PLANS.find(({ type }) => type === to)
+  const plan = planOffered(to)
   const day = <Time at={toDay(periodEnd)} />
   return (
     <>
@@ -73,7 +73,7 @@ function Upgrade({ from, to, cents, periodEnd, hours }: ChangePlanProps) {
 }
 
 function Downgrade({ from, to, periodEnd, hours }: ChangePlanProps) {
-  const plan = PLANS.find(({ type }) => type === to)
+  const plan = planOffered(to)
   const day = <Time at={toDay(periodEnd)} />
   return (
     <>

@@ -1,5 +1,5 @@
 import { periodAt } from './billing.ts'
-import { BASIC, PLANS, type PlanType } from './plan.ts'
+import { BASIC, type PlanType, planOffered } from './plan.ts'
 
 type PlanRow = {
   planType: PlanType
@@ -34,5 +34,5 @@ function endOf(gpus: number, plan: PlanRow): number | null {
 }
 
 function includes(type: PlanType | null, gpus: number): boolean {
-  return (PLANS.find((plan) => plan.type === type)?.gpus ?? BASIC.gpus) >= gpus
+  return (planOffered(type)?.gpus ?? BASIC.gpus) >= gpus
 }

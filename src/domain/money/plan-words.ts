@@ -1,6 +1,6 @@
 import { DAY_MS, instantText } from '../instant.ts'
 import type { Subscription } from '../wire.ts'
-import { gpusOf, PLANS, planName, upgradeWaits } from './plan.ts'
+import { gpusOf, planName, planOffered, upgradeWaits } from './plan.ts'
 
 /** `5 hours per month`; while the current period differs: `24.36 hours until Dec 22, 2026, then 30 per month`. */
 export function hoursText({ hours, next_hours, current_period_end }: Subscription): string {
@@ -11,7 +11,7 @@ export function hoursText({ hours, next_hours, current_period_end }: Subscriptio
 /** What people have right after they pay for a plan. */
 export function haveNow(subscription: Subscription): string {
   const { plan_type, current_period_end } = subscription
-  const gpu = PLANS.find(({ type }) => type === plan_type)?.features.gpu
+  const gpu = planOffered(plan_type)?.features.gpu
   const servers = gpu ? `, on servers with up to ${gpu}` : ''
   const renews = current_period_end ? ` It renews on ${day(current_period_end)}.` : ''
   return `You're on ${planName(plan_type)} now: ${hoursText(subscription)}${servers}.${renews}`

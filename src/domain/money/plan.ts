@@ -77,6 +77,11 @@ export const OVERAGE_DOLLARS_PER_SECOND = UNITS_PER_SECOND / UNITS_PER_DOLLAR
 /** Days from an invoice until it is overdue. */
 export const PAYMENT_DAYS = 15
 
+/** Undefined for a trial, and for any other word. */
+export function planOffered(type: string | null | undefined): Plan | undefined {
+  return PLANS.find((plan) => plan.type === type)
+}
+
 export function planName(type: PlanType): string {
   return { demo: 'Free trial', basic: 'Basic', premium: 'Premium', enterprise: 'Enterprise' }[type]
 }
@@ -84,7 +89,7 @@ export function planName(type: PlanType): string {
 /** NVIDIA L4 GPUs of the largest server a user may start. A trial, an unpaid plan, or no plan counts as Basic. */
 export function gpusOf(current: { planType: PlanType; status: string } | null): number {
   if (isUnpaid(current)) return BASIC.gpus
-  return PLANS.find((plan) => plan.type === current?.planType)?.gpus ?? BASIC.gpus
+  return planOffered(current?.planType)?.gpus ?? BASIC.gpus
 }
 
 /** The plan whose environments and vehicles a user may choose. An unpaid plan, or no plan, counts as Basic. */

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe'
 import { AppError } from '../../domain/error.ts'
 import { addMonths } from '../../domain/money/billing.ts'
-import { PLANS, type PlanType } from '../../domain/money/plan.ts'
+import { type PlanType, planOffered } from '../../domain/money/plan.ts'
 import type { Payments, Upgrade } from '../ports/payments.ts'
 import { bankAsks, declinedEarlier } from './stripe-errors.ts'
 import { priceLookupKey } from './stripe-objects.ts'
@@ -110,7 +110,7 @@ async function prorated(s: Stripe, id: string, { to, at }: Upgrade) {
 export async function findPrice(s: Stripe, planType: PlanType): Promise<string> {
   const lookupKey = priceLookupKey(planType)
   const price = (await s.prices.list({ lookup_keys: [lookupKey], active: true, limit: 1 })).data[0]
-  const dollars = PLANS.find((plan) => plan.type === planType)?.dollarsPerMonth
+  const dollars = planOffered(planType)?.dollarsPerMonth
   if (price?.lookup_key === lookupKey && dollars && price.unit_amount === dollars * 100) return price.id
   throw new AppError('provider_failed', "You can't buy this plan right now. Please contact sales.", {
     cause: new Error(

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe'
 import type { InvoiceStatus } from '../../domain/money/invoice.ts'
-import { PLANS, type PlanType } from '../../domain/money/plan.ts'
+import { PLANS, type PlanType, planOffered } from '../../domain/money/plan.ts'
 import type { Checkout, Invoice, PaidSubscription, PaymentEvent, PlanCharge } from '../ports/payments.ts'
 
 /** The lookup key of a plan's price at Stripe. */
@@ -14,7 +14,7 @@ const idOf = (object: string | { id: string }) => (typeof object === 'string' ? 
 
 /** A plan that we wrote on an object. */
 function planNamed(type: string | undefined): PlanType | null {
-  return PLANS.find((plan) => plan.type === type)?.type ?? null
+  return planOffered(type)?.type ?? null
 }
 
 export function toSubscription(s: Stripe.Subscription): PaidSubscription {

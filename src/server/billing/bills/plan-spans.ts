@@ -1,7 +1,7 @@
 import type { PlanRow } from '../../../../db/schema.ts'
 import { periodAt } from '../../../domain/money/billing.ts'
 import type { EarlierPlan, PlanSpan, Upgrade } from '../../../domain/money/cycle.ts'
-import { PLANS, type PlanType } from '../../../domain/money/plan.ts'
+import { type PlanType, planOffered } from '../../../domain/money/plan.ts'
 
 /** A plan ends when it was set to end, even if Stripe hasn't told us yet or carried it out late. */
 export function toSpan(row: PlanRow): PlanSpan {
@@ -17,7 +17,7 @@ function earlierPlan(row: PlanRow): EarlierPlan | null {
 }
 
 function upgradeOf({ upgradedAt: at, upgradedFrom: planType }: PlanRow): Upgrade | null {
-  const from = PLANS.find(({ type }) => type === planType)
+  const from = planOffered(planType)
   return at === null || !from ? null : { at, from: { planType: from.type, hours: from.hours } }
 }
 

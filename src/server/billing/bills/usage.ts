@@ -4,7 +4,7 @@ import { DAY_MS, toIso } from '../../../domain/instant.ts'
 import { meterEnd, overageUnits, recordCents, runSeconds, runSecondsWithin } from '../../../domain/money/billing.ts'
 import { BUDGET_PAGE, type Budget, isBudgetReached, OVER_BUDGET } from '../../../domain/money/budget.ts'
 import { type Cycle, cycleAt, type PlanSpan } from '../../../domain/money/cycle.ts'
-import { isUnpaid, PLANS, stands } from '../../../domain/money/plan.ts'
+import { isUnpaid, planOffered, stands } from '../../../domain/money/plan.ts'
 import { HELD, NO_TRIAL, PAY_PLAN, PLAN_UNPAID, SUSPENDED } from '../../../domain/money/start-cost.ts'
 import type { StartRefusal, Summary } from '../../../domain/wire.ts'
 import type { Context } from '../../context.ts'
@@ -166,6 +166,6 @@ export function unpaidRefusal(
 /** A plan that ends has no next period, and a trial has no periods. */
 function nextOf(plan: PlanRow) {
   if (plan.subType === 'demo' || plan.cancelAt !== null) return { next_plan_type: null, next_hours: null }
-  const next = PLANS.find(({ type }) => type === plan.nextPlanType)
+  const next = planOffered(plan.nextPlanType)
   return { next_plan_type: next?.type ?? plan.planType, next_hours: next?.hours ?? plan.hours }
 }

@@ -1,6 +1,6 @@
 import type { Context as HonoContext } from 'hono'
 import { AppError } from '../../../../domain/error.ts'
-import { PLANS, type PlanType, TRIAL_MINUTES } from '../../../../domain/money/plan.ts'
+import { type PlanType, planOffered, TRIAL_MINUTES } from '../../../../domain/money/plan.ts'
 import * as catalog from '../../../fleet/catalog.ts'
 import * as groups from '../../../fleet/line/groups.ts'
 import { addPlaces as addPlacesToFleet, drainPlace, resumePlace, retirePlace } from '../../../fleet/places.ts'
@@ -44,7 +44,7 @@ export async function lift(c: C, userId: string, why: Why): Promise<Response> {
 type Grant = Why & { plan: string; hours: string }
 
 export async function grant(c: C, userId: string, { plan, hours, ...why }: Grant): Promise<Response> {
-  const known = PLANS.find(({ type }) => type === plan)
+  const known = planOffered(plan)
   if (!known && plan !== 'demo') throw new AppError('invalid', 'Please choose a plan.', { field: 'plan' })
   const usual = known ? (known.hours ?? 0) : TRIAL_MINUTES / 60
   const granted = { type: plan as PlanType, hours: hours.trim() === '' ? usual : Number(hours) }
