@@ -9,6 +9,7 @@ import { newId } from '../../id.ts'
 import { limitPerson } from '../../limits/limits.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
 import { settleCheckout } from './checkout.ts'
+import { findPaidPlan } from './paid-plan.ts'
 import { syncPlan } from './plan-sync.ts'
 import { releaseSchedule } from './release-schedule.ts'
 
@@ -26,10 +27,7 @@ export async function cancelPlan(ctx: Context, user: User): Promise<void> {
 export async function cancelAtPeriodEnd(ctx: Context, user: User): Promise<void> {
   // They may have paid a moment ago, with the webhook still on its way: that plan must not renew.
   await settleCheckout(ctx, user.id)
-  const [plan] = await ctx.db
-    .select()
-    .from(plans)
-    .where(and(eq(plans.userId, user.id), eq(plans.subType, 'paid'), isNull(plans.endedAt)))
+  const plan = await findPaidPlan(ctx, user.id)
   if (!plan) throw nothingToCancel()
   if (plan.stripeSubscriptionId) return cancelAtStripe(ctx, plan.id, plan.stripeSubscriptionId, plan.status)
   if (plan.cancelAt !== null && plan.cancelAt <= ctx.now()) throw nothingToCancel()

@@ -1,5 +1,5 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
-import { type PlanRow, plans, users } from '../../../../db/schema.ts'
+import { sql } from 'drizzle-orm'
+import { type PlanRow, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import { upgradedHours } from '../../../domain/money/cycle.ts'
@@ -7,10 +7,9 @@ import {
   BASIC,
   changeOf,
   isUnpaid,
-  PLANS,
   type PlanType,
   planName,
-  stands,
+  planOffered,
   upgradeWaits,
 } from '../../../domain/money/plan.ts'
 import { CONFIRM_UPGRADE, PAY_PLAN, PLAN_UNPAID } from '../../../domain/money/start-cost.ts'
@@ -21,6 +20,7 @@ import { newId } from '../../id.ts'
 import { limitPerson } from '../../limits/limits.ts'
 import type { PaidSubscription } from '../../ports/payments.ts'
 import { settleCheckout } from './checkout.ts'
+import { changeAtStripe, findStandingPlan, justChanged } from './paid-plan.ts'
 import { syncPlan } from './plan-sync.ts'
 import { releaseSchedule } from './release-schedule.ts'
 
@@ -37,7 +37,7 @@ export async function quoteChange(ctx: Context, user: User, planType: string): P
   const change = { from: row.planType, to, at: quotedAt }
   const hours = upgradedHours(
     { at: Math.floor(quotedAt / 1000) * 1000, from: { planType: row.planType, hours: row.hours } },
-    hoursOf(to),
+    planOffered(to)?.hours ?? BASIC.hours,
     { start: found.periodStart, end: periodEnd },
   )
   return { ...change, kind, cents: await ctx.payments.quoteUpgrade(found.id, change), quotedAt, hours, periodEnd }
@@ -63,7 +63,7 @@ export async function changePlan(
       if (found.scheduleId) await releaseSchedule(ctx, found.id, found.scheduleId)
       await ctx.payments.scheduleChange(found.id, to, newId('req'))
     }
-    await atStripe(ctx, row, schedule, (plan) => plan?.nextPlanType === to).catch(async (error) => {
+    await changeAtStripe(ctx, row, schedule, (plan) => plan?.nextPlanType === to).catch(async (error) => {
       if (!(error instanceof AppError && error.code === 'provider_failed')) throw error
       // Another click is scheduling it, in two calls.
       const scheduleId = (await ctx.payments.findSubscription(found.id))?.scheduleId ?? null
@@ -83,65 +83,29 @@ export async function changePlan(
     if (found.scheduleId) await releaseSchedule(ctx, found.id, found.scheduleId)
     await ctx.payments.upgrade(found.id, change, `${row.id}:${to}:${at}`)
   }
-  await atStripe(ctx, row, upgrade, isDone)
-  const plan = await findPlan(ctx, user.id)
+  await changeAtStripe(ctx, row, upgrade, isDone)
+  const plan = await findStandingPlan(ctx, user.id)
   if (upgradeWaits(plan, ctx.now())) throw confirmUpgrade()
   // Someone voided the waiting invoice, or canceled, which discards the upgrade.
   if (plan?.planType !== to) throw justChanged()
   return kind
 }
 
-function justChanged(): AppError {
-  return new AppError('conflict', 'Your plan has just changed. Please look at it again.')
-}
-
 function confirmUpgrade(): AppError {
   return new AppError('payment_required', CONFIRM_UPGRADE, { page: PAY_PLAN })
-}
-
-/**
- * Keeps the plan: undoes its cancellation, or its change with the next period. Safe to repeat.
- * @throws not_found (no plan, or it has ended), conflict (it has just changed), too_many, unavailable, provider_failed
- */
-export async function keepPlan(ctx: Context, user: User): Promise<void> {
-  await limitPerson(ctx, 'change_plan', user.id)
-  const row = await findPlan(ctx, user.id)
-  if (!row) throw nothingToKeep()
-  const stripeId = row.stripeSubscriptionId
-  if (stripeId)
-    await atStripe(ctx, row, async () => {
-      const found = await ctx.payments.findSubscription(stripeId)
-      if (found?.scheduleId) await releaseSchedule(ctx, stripeId, found.scheduleId)
-      if (found?.cancelAtPeriodEnd) await ctx.payments.resume(stripeId, newId('req'))
-    })
-  else await keepGranted(ctx, row)
-  const kept = await findPlan(ctx, user.id)
-  if (!kept) throw nothingToKeep()
-  // Its change took effect first, even if we hadn't heard.
-  if (kept.planType !== row.planType) throw justChanged()
-}
-
-function nothingToKeep(): AppError {
-  return new AppError('not_found', 'Your plan has already ended. Choose a plan to get its hours again.')
-}
-
-async function keepGranted(ctx: Context, row: PlanRow): Promise<void> {
-  await ctx.db
-    .update(plans)
-    .set({ cancelAtPeriodEnd: false, cancelAt: null })
-    .where(and(eq(plans.id, row.id), isNull(plans.endedAt), sql`cancel_at > ${ctx.now()}`))
 }
 
 type Change = { row: PlanRow; found: PaidSubscription; kind: 'upgrade' | 'downgrade'; to: PlanType }
 
 /** Whether the person may change to that plan, according to Stripe's current state. */
 async function findChange(ctx: Context, user: User, planType: string): Promise<Change> {
-  const to = PLANS.find(({ type }) => type === planType)?.type
+  const to = planOffered(planType)?.type
   if (!to) throw new AppError('invalid', 'Please choose the Basic or the Premium plan.')
   if (!ctx.config.plansForSale) throw new AppError('invalid', 'Plans are not for sale yet. Contact sales.')
   // They may have bought it a moment ago.
   const row =
-    (await findPlan(ctx, user.id)) ?? ((await settleCheckout(ctx, user.id)) ? await findPlan(ctx, user.id) : null)
+    (await findStandingPlan(ctx, user.id)) ??
+    ((await settleCheckout(ctx, user.id)) ? await findStandingPlan(ctx, user.id) : null)
   if (!row) throw new AppError('not_found', "You don't have a plan to change yet. Choose one first.")
   const found = row.stripeSubscriptionId ? await ctx.payments.findSubscription(row.stripeSubscriptionId) : null
   if (!found) throw new AppError('invalid', 'We set up your plan for you. Contact sales to change it.')
@@ -173,44 +137,4 @@ async function owesEarlierBill(ctx: Context, { userId, earlierUntil }: PlanRow, 
   if (earlierUntil === null) return false
   const unbilled = sql`id = ${userId} AND billed_until < ${Math.min(earlierUntil, periodStart)}`
   return (await ctx.db.$count(users, unbilled)) > 0
-}
-
-/** Their paid plan, granted or from Stripe, that hasn't ended. */
-async function findPlan(ctx: Context, userId: string): Promise<PlanRow | null> {
-  const [row] = await ctx.db
-    .select()
-    .from(plans)
-    .where(and(eq(plans.userId, userId), eq(plans.subType, 'paid'), isNull(plans.endedAt)))
-  return row && stands(row, ctx.now()) ? row : null
-}
-
-/**
- * Writes down that we must ask Stripe soon, then changes the plan there and asks. If we die in between, the next
- * trigger asks.
- * @param isDone whether the change went through although its answer got lost
- */
-async function atStripe(
-  ctx: Context,
-  row: PlanRow,
-  change: () => Promise<void>,
-  isDone: (plan: PlanRow | null) => boolean = () => false,
-): Promise<void> {
-  const stripeId = row.stripeSubscriptionId ?? ''
-  const soon = ctx.now() + MINUTE_MS
-  await ctx.db
-    .update(plans)
-    .set({ checkAt: sql`min(coalesce(check_at, ${soon}), ${soon})` })
-    .where(and(eq(plans.id, row.id), isNull(plans.endedAt)))
-  try {
-    await change()
-  } catch (error) {
-    await syncPlan(ctx, stripeId).catch((cause) => ctx.log('plan_change_unknown', { subscriptionId: row.id }, cause))
-    if (isDone(await findPlan(ctx, row.userId))) return
-    throw error
-  }
-  await syncPlan(ctx, stripeId)
-}
-
-function hoursOf(type: PlanType): number {
-  return PLANS.find((plan) => plan.type === type)?.hours ?? BASIC.hours
 }

@@ -1,6 +1,6 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { isUniqueViolation } from '../../../../db/client.ts'
-import { type CheckoutRow, checkouts, plans } from '../../../../db/schema.ts'
+import { type CheckoutRow, checkouts } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { DAY_MS, HOUR_MS } from '../../../domain/instant.ts'
 import { isUnpaid, PLANS, type PlanType } from '../../../domain/money/plan.ts'
@@ -11,6 +11,7 @@ import { limitPerson, mayStill } from '../../limits/limits.ts'
 import type { Checkout } from '../../ports/payments.ts'
 import { ensureCustomer } from '../bills/customers.ts'
 import { syncCheckout } from './checkout-sync.ts'
+import { findPaidPlan } from './paid-plan.ts'
 
 const NOT_FOR_SALE = 'Plans are not for sale yet. Contact sales if you need one now.'
 
@@ -100,10 +101,7 @@ async function expire(ctx: Context, stripeSessionId: string): Promise<void> {
 }
 
 async function refuseSecondPlan(ctx: Context, userId: string): Promise<void> {
-  const [current] = await ctx.db
-    .select()
-    .from(plans)
-    .where(and(eq(plans.userId, userId), eq(plans.subType, 'paid'), isNull(plans.endedAt)))
+  const current = await findPaidPlan(ctx, userId)
   // An unpaid plan ends at Stripe once another is paid: see plan-sync.ts.
   if (current && !isUnpaid(current) && (current.cancelAt ?? Infinity) > ctx.now())
     throw new AppError('invalid', 'You already have a plan. Change it on the Subscriptions page.')

@@ -15,8 +15,7 @@ import { answer } from '../../http/reply.ts'
 /** Tells the account page which of its cards the message belongs to. */
 const ABOUT_PLAN = { carry: { about: 'plan' } }
 
-/** People rarely change plans, so this code doesn't slow the Worker's start. */
-const changes = () => import('../../billing/plans/change-plan.ts')
+// People rarely change plans, so what does that is imported then: it doesn't slow the Worker's start.
 
 export const subscriptions = new Hono<AppEnv>()
   .post('/api/v1/subscriptions/cancel_subscription_at_period_end', async (c) => {
@@ -28,7 +27,7 @@ export const subscriptions = new Hono<AppEnv>()
   })
   .post('/api/v1/subscriptions/keep_subscription', async (c) => {
     const { ctx } = c.var
-    const { keepPlan } = await changes()
+    const { keepPlan } = await import('../../billing/plans/keep-plan.ts')
     await keepPlan(ctx, signedIn(c).user)
     const subscription = await getSubscription(ctx, signedIn(c).user.id)
     return answer(c, { subscription, message: haveStill(subscription) }, ABOUT_PLAN)
@@ -40,7 +39,7 @@ export const subscriptions = new Hono<AppEnv>()
       const { ctx } = c.var
       const { plan_type, quoted_at } = c.req.valid('json')
       const quotedAt = quoted_at === undefined ? null : Date.parse(quoted_at)
-      const { changePlan } = await changes()
+      const { changePlan } = await import('../../billing/plans/change-plan.ts')
       const kind = await changePlan(ctx, signedIn(c).user, { planType: plan_type, quotedAt })
       const subscription = await getSubscription(ctx, signedIn(c).user.id)
       const message = kind === 'upgrade' ? haveNow(subscription) : haveThen(subscription)
