@@ -1,0 +1,97 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { checkouts, places } from '../../../../db/schema.ts'
+import type { User } from '../../../../src/domain/wire.ts'
+import { getUsage, toSummary } from '../../../../src/server/billing/bills/usage.ts'
+import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
+import { createCheckout } from '../../../../src/server/billing/plans/checkout.ts'
+import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
+import type { Context } from '../../../../src/server/context.ts'
+import type { PaidSubscription } from '../../../../src/server/ports/payments.ts'
+import { planOwner } from '../../../../testing/people/plan-owner.ts'
+import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { inBrief } from '../../../../testing/stack/recorded-log.ts'
+
+const stack = await openBillingStack(Date.UTC(2028, 0, 10, 9))
+const { ctx } = stack
+await stack.db
+  .insert(places)
+  .values({ id: 'srv_4', instanceType: 'g6.12xlarge', availabilityZone: 'us-east-1a', gpus: 4, position: 1 })
+let user: User
+const { listPlans, plan, says, sizes, tryStart } = planOwner(stack, () => user)
+afterAll(() => stack.close())
+afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
+beforeEach(async () => {
+  await stack.forgetEverybody()
+  user = await stack.newUser()
+})
+
+/**
+ * Stripe's status and whether the plan is over; then the status and hours shown, the outcome of a start, and the
+ * largest server.
+ */
+const STATES: [string, boolean, unknown[]][] = [
+  ['active', false, ['active', 30, 'started', 'srv_4']],
+  ['trialing', false, ['trialing', 30, 'started', 'srv_4']],
+  ['past_due', false, ['past_due', 0, 'payment_required', 'srv_1']],
+  ['unpaid', false, ['unpaid', 0, 'payment_required', 'srv_1']],
+  ['incomplete', false, ['incomplete', 0, 'payment_required', 'srv_1']],
+  ['paused', false, ['paused', 0, 'payment_required', 'srv_1']],
+  ['canceled', true, [null, null, 'started', 'srv_1']],
+  // Never paid, so it was no plan, and they had no other.
+  ['incomplete_expired', false, [null, null, 'payment_required', 'srv_1']],
+]
+
+/** As if Stripe reported this about the plan the user bought. */
+async function hear(status: string, found: PaidSubscription, ended = false) {
+  stack.clock.now += 1000
+  const heard = says(found, { status, endedAt: ended ? stack.clock.now : null })
+  await syncPlan(heard, found.id)
+  return heard
+}
+async function bought() {
+  const { url } = await createCheckout(ctx, user, { planType: 'premium' })
+  await stack.press(url)
+  const [visit] = await stack.db.select().from(checkouts).where(eq(checkouts.userId, user.id))
+  const { subscriptionId } = await ctx.payments.getCheckout(visit?.stripeSessionId ?? '')
+  return (await ctx.payments.findSubscription(subscriptionId ?? '')) as PaidSubscription
+}
+async function result(heard: Context) {
+  const { subscription } = toSummary(await getUsage(heard, user.id))
+  const started = (await tryStart(heard)).split(':')[0]
+  return [subscription?.status ?? null, subscription?.hours ?? null, started, (await sizes(heard)).at(-1)]
+}
+
+test.each(STATES)('%s: for a plan we know', async (status, ended, expected) => {
+  const found = await bought()
+  await hear('active', found)
+  expect(await result(await hear(status, found, ended))).toEqual(expected)
+})
+
+test.each(STATES)('%s: as the first thing we hear', async (status, ended, expected) => {
+  expect(await result(await hear(status, await bought(), ended))).toEqual(expected)
+})
+
+test.each(['incomplete', 'incomplete_expired'])('%s replaces no plan', async (status) => {
+  await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
+  expect(await result(await hear(status, await bought()))).toEqual(['trialing', 0.5, 'started', 'srv_1'])
+  expect(await listPlans()).toHaveLength(1)
+})
+
+test('a first payment that never came: canceled at once, and never a plan', async () => {
+  const found = await bought()
+  const heard = await hear('incomplete', found)
+  const cancelNow = vi.fn(async () => {})
+  await cancelAtPeriodEnd({ ...heard, payments: { ...heard.payments, cancelNow } }, user)
+  expect(cancelNow).toHaveBeenCalledWith(found.id)
+  await hear('incomplete_expired', found)
+  expect(await plan()).toMatchObject({ status: 'incomplete_expired', endedAt: found.anchor })
+})
+
+test('a first payment that has just come, before its webhook: canceling keeps the paid month', async () => {
+  const found = await bought()
+  await hear('incomplete', found)
+  expect(await plan()).toMatchObject({ status: 'incomplete' })
+  await cancelAtPeriodEnd(ctx, user)
+  expect(await plan()).toMatchObject({ status: 'active', cancelAtPeriodEnd: true, endedAt: null })
+})
