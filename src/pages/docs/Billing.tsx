@@ -80,9 +80,10 @@ export function Billing() {
       <Heading id="limits">Keeping costs under control</Heading>
       <ul>
         <li>
-          Set when a server stops: <code>--stop-after 2h</code> on <a href="/docs/cli">the command line</a>, or{' '}
-          <code>stop_after</code> in <a href="/docs/api">the API</a>. We stop it then, even if your script has died, and
-          bill nothing afterward. Until then you can move the end or remove it.
+          Set when a server stops: <strong>Stop after</strong> on the dashboard, <code>--stop-after 2h</code> on{' '}
+          <a href="/docs/cli">the command line</a>, or <code>stop_after</code> in <a href="/docs/api">the API</a>. We
+          stop it then, even if your script has died, and bill nothing afterward. Until then you can move the end or
+          remove it.
         </li>
         <li>
           Ten minutes before that end we email you, with a link that adds an hour. You don't have to sign in, and
@@ -94,6 +95,9 @@ export function Billing() {
         <li>
           Set a monthly <a href="/budget">budget</a>. We email you when it is used up, and stop your server if you
           choose that. We look every minute, so a minute's cost may exceed it.
+        </li>
+        <li>
+          Let us stop servers that <a href="/docs/images#idle">nobody uses</a>.
         </li>
         <li>
           <code>cost_dollars</code> in the API says what each ended run added to its bill.

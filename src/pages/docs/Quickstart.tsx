@@ -31,8 +31,8 @@ export function Quickstart({ origin }: { origin: string }) {
           Press <strong>Open simulator</strong>. The page comes from your server, on port 5173.
         </li>
         <li>
-          Press <strong>Stop</strong>. From that moment, you pay nothing. The server's disk is erased, so save your work
-          first.
+          Press <strong>Stop</strong>. From that moment, you pay nothing. What is in <code>/data</code> stays in your{' '}
+          <a href="/files">files</a>; the rest of the server's disk is erased.
         </li>
       </ol>
 

@@ -19,7 +19,7 @@ const QUESTIONS: [question: string, answer: ReactNode][] = [
   ],
   [
     'What happens if I forget to stop my server?',
-    'It runs and costs money until you stop it. The dashboard shows its time and cost from the first second.',
+    'We stop it at the time that you choose on the dashboard, at first after 4 hours, and email you 10 minutes before. You can also set a monthly budget, and have us stop servers that nobody uses. Without an end, it runs and costs money until you stop it.',
   ],
   [
     'Do I lose my work when a server stops?',
