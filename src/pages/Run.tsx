@@ -38,6 +38,8 @@ export function Run(props: RunProps) {
   const status = serverStatus(server)
   const cost = sumOfLines(lines)
   const live = isLive(server)
+  const at = (live ? null : server.end_time) ?? server.requested_at
+  const why = live ? endText(end) : (server.error_message ?? endedBecause(server))
   const answers = canStop(server) && server.billed_from !== null
   return (
     // While it lives, follow.ts exchanges the parts marked data-live.
@@ -129,8 +131,13 @@ export function Run(props: RunProps) {
               : []),
             {
               label: live ? 'Requested' : 'Ended',
-              value: <Time at={(live ? null : server.end_time) ?? server.requested_at} />,
-              hint: live ? endText(end) : (server.error_message ?? endedBecause(server)),
+              value: <Time at={at} layout="day" />,
+              hint: (
+                <>
+                  <Time at={at} layout="clock" />
+                  {why ? <> · {why}</> : null}
+                </>
+              ),
             },
           ]}
         />

@@ -93,12 +93,8 @@ function cellsOf(server: Server, now: number) {
     requested: <Time at={server.requested_at} />,
     machine: (
       <span className="session-id">
-        {machineText(server.instance_type, server.availability_zone)}
-        {worldText(server) ? (
-          <small>
-            <bdi>{worldText(server)}</bdi>
-          </small>
-        ) : null}
+        {machineText(server.instance_type)}
+        <small>{[server.availability_zone, worldText(server)].filter(Boolean).join(' · ')}</small>
       </span>
     ),
     status: (

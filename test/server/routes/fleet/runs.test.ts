@@ -131,7 +131,7 @@ describe('a run', () => {
     const sent = await (await get(`/servers/${id}`, cookie)).text()
     const times = [...sent.matchAll(/<time dateTime="\d+-\d+-\d+T[^>]*>([^<]*)</gi)].map(([, text]) => text)
     expect(times.length).toBeGreaterThan(5)
-    expect(times.filter((text) => !text?.endsWith(' UTC'))).toEqual([])
+    expect(times.filter((text) => text?.includes(':') && !text.endsWith(' UTC'))).toEqual([])
     // Without a plan, nothing is included.
     const seconds = Math.floor((from + 600_999) / 1000) - Math.ceil(from / 1000)
     expect(cost).toEqual({
