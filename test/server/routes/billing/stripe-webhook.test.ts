@@ -1,0 +1,27 @@
+import { afterEach, expect, test } from 'vitest'
+import { signature } from '../../../../dev/stripe/webhooks.ts'
+import { openBillingSite } from '../../../../testing/stack/billing-site.ts'
+import { inBrief } from '../../../../testing/stack/recorded-log.ts'
+
+const { site } = await openBillingSite()
+afterEach(() => expect(inBrief(site.takeLines())).toEqual([]))
+
+test('the webhook needs no sign-in and no CSRF token, only Stripe’s signature on exactly these bytes', async () => {
+  const payload = JSON.stringify({
+    id: 'evt_1',
+    object: 'event',
+    type: 'customer.created',
+    data: { object: { id: 'cus_1' } },
+  })
+  const send = (body: string, signed: string) =>
+    site.request('/webhooks/stripe', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json; charset=utf-8', 'Stripe-Signature': signed },
+      body,
+    })
+  const signed = signature(payload, 'whsec_x', Math.floor(Date.now() / 1000))
+  expect((await send(payload, signed)).status).toBe(200)
+  expect((await send(payload, signed)).status).toBe(200)
+  expect((await send(`${payload} `, signed)).status).toBe(400)
+  expect((await send(payload, '')).status).toBe(400)
+})
