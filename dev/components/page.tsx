@@ -4,6 +4,7 @@ import { DASHBOARD } from './dashboard.tsx'
 import { FIELDS } from './fields.tsx'
 import { PAGES } from './pages.tsx'
 import { PARTS } from './parts.tsx'
+import { RUN } from './run.tsx'
 import type { Specimen } from './specimen.ts'
 
 type Look = {
@@ -49,7 +50,7 @@ export function componentsPage({ theme, as, styles, origin }: Look): string {
             <a href="/dev/components/phone">on a phone</a>
           </nav>
         </header>
-        {[...PARTS, ...FIELDS, ...DASHBOARD, ...PAGES].map((specimen) => (
+        {[...PARTS, ...FIELDS, ...RUN, ...DASHBOARD, ...PAGES].map((specimen) => (
           <Shown key={specimen.name} {...specimen} />
         ))}
       </div>

@@ -14,7 +14,7 @@ import { SubscriptionCard } from '../../src/pages/billing/SubscriptionCard.tsx'
 import { Failure } from '../../src/pages/Failure.tsx'
 import { AccountNotice } from '../../src/pages/layout/AccountNotice.tsx'
 import { NotFound } from '../../src/pages/NotFound.tsx'
-import { BILL, OVERDUE, PLANS, summaryOf } from './dashboard.tsx'
+import { BILL, ON_PREMIUM, ON_TRIAL, OVERDUE, summaryOf } from './samples.ts'
 import { nothing, type Specimen } from './specimen.ts'
 
 const NOW = Date.parse('2026-11-21T09:30:00.000Z')
@@ -30,7 +30,7 @@ const FEE: Bill = {
 }
 const UNPAID: Bill = { ...FEE, id: 'fee_2', paid: false, dollars_due: 250 }
 const CARD = {
-  summary: summaryOf(3, PLANS.premium),
+  summary: summaryOf(3, ON_PREMIUM),
   unpaidDollars: 0,
   openInvoices: [],
   overdue: false,
@@ -99,32 +99,32 @@ export const PAGES: Specimen[] = [
     file: 'src/pages/billing/SubscriptionCard.tsx',
     states: [
       ['no plan', plan(null)],
-      ['trial', plan({ ...PLANS.demo, current_period_end: null })],
-      ['active', plan(PLANS.premium)],
-      ['canceled', plan({ ...PLANS.premium, cancel_at_period_end: true })],
-      ['upgraded', plan({ ...PLANS.premium, hours: 24.36, next_hours: 30 })],
-      ['becomes Basic', plan({ ...PLANS.premium, next_plan_type: 'basic', next_hours: 5 })],
-      ['past due', plan({ ...PLANS.premium, status: 'past_due' })],
+      ['trial', plan({ ...ON_TRIAL, current_period_end: null })],
+      ['active', plan(ON_PREMIUM)],
+      ['canceled', plan({ ...ON_PREMIUM, cancel_at_period_end: true })],
+      ['upgraded', plan({ ...ON_PREMIUM, hours: 24.36, next_hours: 30 })],
+      ['becomes Basic', plan({ ...ON_PREMIUM, next_plan_type: 'basic', next_hours: 5 })],
+      ['past due', plan({ ...ON_PREMIUM, status: 'past_due' })],
     ],
   },
   {
     name: 'KeepPlan',
     file: 'src/pages/billing/KeepPlan.tsx',
     states: [
-      ['ends', <KeepPlan key="k" subscription={{ ...PLANS.premium, cancel_at_period_end: true }} csrfToken="" />],
-      ['becomes Basic', <KeepPlan key="k" subscription={{ ...PLANS.premium, next_plan_type: 'basic' }} csrfToken="" />],
+      ['ends', <KeepPlan key="k" subscription={{ ...ON_PREMIUM, cancel_at_period_end: true }} csrfToken="" />],
+      ['becomes Basic', <KeepPlan key="k" subscription={{ ...ON_PREMIUM, next_plan_type: 'basic' }} csrfToken="" />],
     ],
   },
   {
     name: 'PlanChoice',
     file: 'src/pages/billing/PlanChoice.tsx',
     states: [
-      ['current', choice(PREMIUM, PLANS.premium)],
-      ['unpaid', choice(PREMIUM, { ...PLANS.premium, status: 'past_due' })],
-      ['upgrade', choice(PREMIUM, { ...PLANS.premium, plan_type: 'basic' })],
-      ['upgrade waits for the bank', choice(PREMIUM, { ...PLANS.premium, plan_type: 'basic' }, true)],
-      ['downgrade', choice(BASIC, PLANS.premium)],
-      ['starts later', choice(BASIC, { ...PLANS.premium, next_plan_type: 'basic' })],
+      ['current', choice(PREMIUM, ON_PREMIUM)],
+      ['unpaid', choice(PREMIUM, { ...ON_PREMIUM, status: 'past_due' })],
+      ['upgrade', choice(PREMIUM, { ...ON_PREMIUM, plan_type: 'basic' })],
+      ['upgrade waits for the bank', choice(PREMIUM, { ...ON_PREMIUM, plan_type: 'basic' }, true)],
+      ['downgrade', choice(BASIC, ON_PREMIUM)],
+      ['starts later', choice(BASIC, { ...ON_PREMIUM, next_plan_type: 'basic' })],
       ['not for sale', choice(BASIC, null)],
     ],
   },
@@ -138,7 +138,7 @@ export const PAGES: Specimen[] = [
         <BillingCard
           key="b"
           {...CARD}
-          summary={summaryOf(36, PLANS.premium, 10.5)}
+          summary={summaryOf(36, ON_PREMIUM, 10.5)}
           budget={{ cents: 5000, stops: true }}
         />,
       ],

@@ -1,0 +1,175 @@
+import type { Server, Summary } from '../../src/domain/wire.ts'
+import { Address } from '../../src/islands/dashboard/Address.tsx'
+import { DoorRow } from '../../src/islands/dashboard/DoorRow.tsx'
+import { EndForm, MoveForm, To } from '../../src/islands/dashboard/EndForm.tsx'
+import { EndingAlert } from '../../src/islands/dashboard/EndingAlert.tsx'
+import { RunCard } from '../../src/islands/dashboard/RunCard.tsx'
+import { RunMeter } from '../../src/islands/dashboard/RunMeter.tsx'
+import { SessionsTable } from '../../src/islands/dashboard/SessionsTable.tsx'
+import { SteadyButton } from '../../src/islands/dashboard/SteadyButton.tsx'
+import { StopDialogAs } from '../../src/islands/dashboard/StopDialog.tsx'
+import { iso, NOW, ON_PREMIUM, ON_TRIAL, RUNNING, SERVERS, summaryOf } from './samples.ts'
+import { nothing, type Specimen } from './specimen.ts'
+
+const FOLDER = 'src/islands/dashboard'
+const runCard = (server: Server, summary: Summary, reachable = true) => (
+  <RunCard
+    server={server}
+    summary={summary}
+    now={NOW}
+    csrfToken=""
+    reachable={reachable}
+    onStop={nothing}
+    onMove={nothing}
+    latest={null}
+    guests={[]}
+  />
+)
+const endForm = (server: Server) => <EndForm server={server} now={NOW} csrfToken="" onMove={nothing} latest={null} />
+const doorRow = (...untils: number[]) => (
+  <DoorRow server={RUNNING} now={NOW} guests={untils.map((ago) => ({ run: RUNNING.id, until: iso(ago) }))} />
+)
+const table = (servers: Server[], loading = false) => (
+  <SessionsTable
+    servers={servers}
+    summary={summaryOf(3, null)}
+    loading={loading}
+    now={NOW}
+    reachable
+    onStop={nothing}
+  />
+)
+
+export const RUN: Specimen[] = [
+  {
+    name: 'RunCard',
+    file: `${FOLDER}/RunCard.tsx`,
+    states: [
+      ...SERVERS.slice(0, 5).map(([state, server]): [string, React.ReactNode] => [
+        state,
+        runCard(server, summaryOf(3, state === 'stopping' ? ON_PREMIUM : null), state !== 'running, connecting'),
+      ]),
+      ['with files that it can only read', runCard({ ...RUNNING, files_read_only: 'full' }, summaryOf(3, null))],
+    ],
+  },
+  {
+    name: 'DoorRow',
+    file: `${FOLDER}/DoorRow.tsx`,
+    states: [
+      ['only you', doorRow()],
+      ['a guest', doorRow(-3600)],
+      ['guests, for days', doorRow(-3600, -200_000)],
+    ],
+  },
+  {
+    name: 'EndForm',
+    file: `${FOLDER}/EndForm.tsx`,
+    states: [
+      ['no end', endForm(RUNNING)],
+      ['in hours', endForm({ ...RUNNING, ends_at: iso(-10_740) })],
+      ['in days', endForm({ ...RUNNING, ends_at: iso(-200_000) })],
+    ],
+  },
+  {
+    name: 'MoveForm',
+    file: `${FOLDER}/EndForm.tsx`,
+    states: [
+      [
+        'one button',
+        <MoveForm key="f" server={RUNNING} csrfToken="" onMove={nothing}>
+          <To at={NOW}>Add an hour</To>
+        </MoveForm>,
+      ],
+    ],
+  },
+  {
+    name: 'To',
+    file: `${FOLDER}/EndForm.tsx`,
+    states: [
+      [
+        'button',
+        <To key="t" at={null}>
+          No end
+        </To>,
+      ],
+    ],
+  },
+  {
+    name: 'EndingAlert',
+    file: `${FOLDER}/EndingAlert.tsx`,
+    states: [
+      [
+        'minutes left',
+        <EndingAlert
+          key="a"
+          server={{ ...RUNNING, ends_at: iso(-582) }}
+          now={NOW}
+          csrfToken=""
+          onMove={nothing}
+          latest={null}
+        />,
+      ],
+    ],
+  },
+  {
+    name: 'SteadyButton',
+    file: `${FOLDER}/SteadyButton.tsx`,
+    states: [
+      ['enabled', <SteadyButton key="b">Stop</SteadyButton>],
+      [
+        'disabled',
+        <SteadyButton key="b" disabled>
+          Stop
+        </SteadyButton>,
+      ],
+    ],
+  },
+  {
+    name: 'StopDialogAs',
+    file: `${FOLDER}/StopDialog.tsx`,
+    states: [
+      [
+        'billed',
+        <div key="s" className="card ask">
+          <StopDialogAs server={RUNNING} summary={summaryOf(3, null)} now={NOW} />
+        </div>,
+      ],
+    ],
+  },
+  {
+    name: 'SessionsTable',
+    file: `${FOLDER}/SessionsTable.tsx`,
+    states: [
+      ...SERVERS.map(([state, server]): [string, React.ReactNode] => [state, table([server])]),
+      ['several', table(SERVERS.map(([, server], i) => ({ ...server, id: `${server.id}${i}` })))],
+      ['empty', table([])],
+      [
+        'loading',
+        table(
+          SERVERS.slice(1, 2).map(([, server]) => server),
+          true,
+        ),
+      ],
+    ],
+  },
+  {
+    name: 'Address',
+    file: `${FOLDER}/Address.tsx`,
+    states: [
+      ['running, reachable', <Address key="a" server={RUNNING} reachable />],
+      ...SERVERS.map(([state, server]): [string, React.ReactNode] => [
+        state,
+        <Address key="a" server={server} reachable={false} />,
+      ]),
+    ],
+  },
+  {
+    name: 'RunMeter',
+    file: `${FOLDER}/RunMeter.tsx`,
+    states: [
+      ['free trial', <RunMeter key="r" server={RUNNING} summary={summaryOf(1.1, ON_TRIAL)} now={NOW} />],
+      ['within the plan', <RunMeter key="r" server={RUNNING} summary={summaryOf(14, ON_PREMIUM)} now={NOW} />],
+      ['billed', <RunMeter key="r" server={RUNNING} summary={summaryOf(3, null)} now={NOW} />],
+    ],
+  },
+]
