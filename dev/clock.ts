@@ -1,19 +1,42 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-export type StackClock = { now(): number; offset(): number; advance(seconds: number): void }
+export type StackClock = {
+  now(): number
+  offset(): number
+  /** Ends once everyone knows. */
+  advance(seconds: number): Promise<void>
+  onMove(tell: (offset: number) => Promise<unknown>): void
+}
+
+/** The same for the Worker, which asks on each request: reading it in this process took most of a millisecond. */
+export const CLOCK = `let offset
+export default {
+  async fetch(request, env) {
+    if (request.method === 'PUT') offset = await request.text()
+    if (offset === undefined) {
+      const read = await (await env.NODE.fetch('http://clock/')).text()
+      // It may have moved meanwhile.
+      offset ??= read
+    }
+    return new Response(offset)
+  },
+}`
 
 /** The local stack's clock: the real one plus an offset that survives restarts. */
 export function openClock(path: string): StackClock {
   mkdirSync(dirname(path), { recursive: true })
   let offset = readOffset(path)
+  const listeners: ((offset: number) => Promise<unknown>)[] = []
   return {
     now: () => Date.now() + offset,
     offset: () => offset,
-    advance(seconds) {
+    onMove: (tell) => void listeners.push(tell),
+    async advance(seconds) {
       offset += seconds * 1000
       writeFileSync(`${path}.new`, String(offset))
       renameSync(`${path}.new`, path)
+      await Promise.all(listeners.map((tell) => tell(offset)))
     },
   }
 }

@@ -48,7 +48,7 @@ export function devRoutes(
 
   app.post('/clock', async (c) => {
     const { advance_seconds } = jump.parse(await c.req.json())
-    services.clock.advance(advance_seconds)
+    await services.clock.advance(advance_seconds)
     await services.stripe?.settle()
     // Alarms run in real time, so the minute's triggers wake whatever the jump made due.
     await runTriggers('* * * * *')

@@ -1,6 +1,7 @@
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import type { WorkerModule } from './build.ts'
 import { childProcesses } from './child-processes.ts'
+import { CLOCK } from './clock.ts'
 import { BUCKET } from './files/stand-in.ts'
 import { FLEET_NETWORK } from './fleet-network.ts'
 import { hash, hashingInNode } from './hashing.ts'
@@ -41,6 +42,10 @@ export async function startWorkerd(options: Options): Promise<Workerd> {
   // Miniflare starts a crashed workerd again, as another process.
   const mf = new Miniflare({ ...workerdOptions(options), unsafeHandleRuntimeRestart: watchChildren })
   options.services.files.connect((await mf.ready).origin)
+  options.services.clock.onMove(async (offset) => {
+    const clock = await mf.getWorker('clock')
+    return clock.fetch('http://clock/', { method: 'PUT', body: String(offset) })
+  })
   watchChildren()
   return {
     bindings: () => mf.getBindings('app'),
@@ -85,7 +90,7 @@ export function workerdOptions({ host, port, dataDir, services, modules, assets,
         bindings: services.vars,
         serviceBindings: {
           HASHERS: (request: Request) => hash(services.hashers, request),
-          CLOCK: () => new Response(String(services.clock.offset())),
+          CLOCK: 'clock',
           EMAIL: { name: 'mail', entrypoint: 'SendEmail' },
           ...(services.vars.DOOR_DOMAIN ? { FLEET: 'fleet-network' } : {}),
         },
@@ -109,6 +114,12 @@ export function workerdOptions({ host, port, dataDir, services, modules, assets,
             },
           ]
         : []),
+      {
+        ...shared,
+        name: 'clock',
+        modules: [{ type: 'ESModule', path: 'clock.js', contents: CLOCK }],
+        serviceBindings: { NODE: () => new Response(String(services.clock.offset())) },
+      },
       {
         ...shared,
         name: 'bucket',

@@ -191,7 +191,7 @@ test.concurrent("what ends by itself, like a guest's hours, closes at the next l
   const { guest } = (await person.post(`/api/v1/servers/${server.id}/guests`, { hours: 1 })).body
   const entered = await ask(guest.url, OPENS)
   const untilClosed = await connectBoth(own, { cookie: entered.headers['set-cookie']?.[0]?.split(';')[0] ?? '' })
-  usual.services.clock.advance(3_600)
+  await usual.services.clock.advance(3_600)
   await untilClosed()
 })
 
