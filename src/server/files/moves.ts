@@ -1,4 +1,5 @@
 import { and, asc, eq, isNull, lt, sql } from 'drizzle-orm'
+import { writeBatch } from '../../../db/client.ts'
 import { type FileFolderRow, type FileMoveRow, fileMoves } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { isWithin } from '../../domain/files.ts'
@@ -105,8 +106,11 @@ async function moveBatch(bucket: Bucket, batch: StoredFile[], { from, to }: Plac
 }
 
 async function finish(ctx: Context, { id, userId }: FileMoveRow): Promise<void> {
-  await ctx.db.update(fileMoves).set({ doneAt: ctx.now() }).where(eq(fileMoves.id, id))
-  await openQuery(ctx, userId, ctx.now())
+  // Both or neither: nothing else would count again.
+  await writeBatch(ctx.db, [
+    ctx.db.update(fileMoves).set({ doneAt: ctx.now() }).where(eq(fileMoves.id, id)),
+    openQuery(ctx, userId, ctx.now()),
+  ])
 }
 
 /** Run by cron: continues what requests left, oldest first. One that fails waits until its lease is over. */
