@@ -1,9 +1,13 @@
+import { eq } from 'drizzle-orm'
 import { expect, inject, test } from 'vitest'
+import { openDatabase } from '../../../db/client.ts'
+import { fileFolders } from '../../../db/schema.ts'
 import { lengthOfPart } from '../../../src/domain/file-parts.ts'
 import type { FileList, PartLinks, PartsUpload, UnfinishedUpload } from '../../../src/domain/wire.ts'
 import { type Client, newPerson } from '../../../testing/people/client.ts'
 
 const url = inject('url')
+const db = openDatabase(inject('databaseUrl'))
 const MIB = 1024 * 1024
 const SIZE = 33 * MIB
 
@@ -70,6 +74,24 @@ test('a link takes one part of one length', async () => {
   expect((await links(ada, id, [])).body.error).toBe('Name 1 to 100 parts.')
   expect((await links(ada, id, [4])).body.error).toBe('This upload has parts 1 to 3.')
   expect((await links(ada, id, [1.5])).status).toBe(422)
+})
+
+test('what no longer fits at its end stays unfinished', async () => {
+  const ada = await newPerson(url)
+  const { id } = await begin(ada, { size: MIB })
+  const { body } = await links(ada, id, [1])
+  const link = body.parts[0]
+  expect((await fetch(link?.url ?? '', { method: 'PUT', body: Buffer.alloc(MIB) })).status).toBe(200)
+  // As if something else had come first, and was just counted.
+  const full = { usedBytes: 1_000_000_000 - MIB + 1, countedAt: Date.now() + 3_600_000, openUntil: 0 }
+  await db.update(fileFolders).set(full).where(eq(fileFolders.userId, ada.id))
+  expect((await complete(ada, id)).status).toBe(422)
+  expect(await list(ada, 'runs')).toEqual([])
+  await db
+    .update(fileFolders)
+    .set({ usedBytes: full.usedBytes - 1 })
+    .where(eq(fileFolders.userId, ada.id))
+  expect((await complete(ada, id)).status).toBe(200)
 })
 
 test('what is larger than the plan is refused before the first byte', async () => {

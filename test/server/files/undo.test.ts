@@ -1,8 +1,12 @@
+import { eq } from 'drizzle-orm'
 import { expect, inject, test } from 'vitest'
+import { openDatabase } from '../../../db/client.ts'
+import { fileFolders } from '../../../db/schema.ts'
 import type { FileDeletion, FileList, FileUpload } from '../../../src/domain/wire.ts'
 import { type Client, newPerson } from '../../../testing/people/client.ts'
 
 const url = inject('url')
+const db = openDatabase(inject('databaseUrl'))
 
 async function put(person: Client, path: string, content = 'hello'): Promise<void> {
   const size = Buffer.byteLength(content)
@@ -50,4 +54,17 @@ test("nobody restores or sees somebody else's deletion", async () => {
   expect((await undo(eve, id))[0]).toBe(404)
   expect(await deleted(eve)).toEqual([])
   expect((await undo(ada, id))[0]).toBe(200)
+})
+
+test('restores only what still fits', async () => {
+  const ada = await newPerson(url)
+  await put(ada, 'a.txt', 'hello')
+  const id = await remove(ada, 'a.txt')
+  // As if counted a moment ago.
+  const full = { usedBytes: 999_999_996, countedAt: Date.now() + 3_600_000, openUntil: 0 }
+  await db.update(fileFolders).set(full).where(eq(fileFolders.userId, ada.id))
+  const [status, words] = await undo(ada, id)
+  expect([status, words]).toEqual([422, expect.stringContaining('There is no room to restore this: it has 5 bytes')])
+  await db.update(fileFolders).set({ usedBytes: 999_999_995 }).where(eq(fileFolders.userId, ada.id))
+  expect(await undo(ada, id)).toEqual([200, 'Restored a.txt.'])
 })

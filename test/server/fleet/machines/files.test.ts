@@ -91,8 +91,10 @@ test('nobody else gets them', async () => {
 })
 
 test('a machine cannot take back what it said, or say more than it knows', async () => {
-  for (const phase of ['failed', 'saved', 'loaded']) expect((await say(machine, phase)).status).toBe(204)
-  expect((await rowOf(machine.id)).filesPhase).toBe('loaded')
+  for (const phase of ['failed', 'saved', 'loaded']) {
+    expect((await say(machine, phase)).status).toBe(204)
+    expect((await rowOf(machine.id)).filesPhase, phase).toBe('loaded')
+  }
   expect((await post('/machines/files', { ...machine.proof, phase: 'gone' }, machine.address)).status).toBe(400)
 })
 
