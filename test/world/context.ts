@@ -1,15 +1,19 @@
+import { ACCOUNT_ID } from '../../dev/ec2/identity.ts'
 import type { Context } from '../../src/server/context.ts'
 import { bindLog } from '../../src/server/log.ts'
+import { publicKeyOf } from '../../src/server/machine-settings.ts'
+import type { Bucket } from '../../src/server/ports/bucket.ts'
 import type { Cloud } from '../../src/server/ports/cloud.ts'
 import { FLEET, LINE } from '../../src/server/ports/objects.ts'
 import type { Payments } from '../../src/server/ports/payments.ts'
 import { memoryCounters } from '../../testing/stack/counters.ts'
 import type { Wire } from '../../testing/world/wire.ts'
+import { amazon } from './files/files-world.ts'
 import type { World } from './world.ts'
 
 /** What the Worker would hand to the product's verbs, jobs and triggers. */
 export function worldContext(world: World): Context {
-  const { program, alarms, database, ec2, stripe, clock, receivers } = world
+  const { program, alarms, database, ec2, stripe, clock, receivers, files } = world
   const { call } = program
   const watcher = (name: string) => ({
     arm: () => call(`${name}: arm`, () => alarms.of(name).arm(name)),
@@ -22,7 +26,7 @@ export function worldContext(world: World): Context {
     random: () => world.luck.next(),
     cloud: everyCall('ec2', ec2.cloud, call),
     payments: everyCall('stripe', stripe.payments, call),
-    bucket: null,
+    bucket: files && everyCall('bucket', files.memory.bucket, call),
     mailer: { send: (mail) => call('mail: send', async () => void world.sent.push(mail)) },
     machine: null,
     reach: (host) => call('reach', async () => world.servers.reach(host)),
@@ -59,14 +63,17 @@ export function worldContext(world: World): Context {
       door: null,
       files: null,
       line: true,
-      machines: null,
+      machines: files && { accountId: ACCOUNT_ID, region: 'us-east-1', publicKey: machineKey() },
     },
   }
 }
 
+let key: Uint8Array<ArrayBuffer> | null = null
+const machineKey = () => (key ??= publicKeyOf(amazon().certificate) ?? new Uint8Array())
+
 type AnyCall = (...args: never[]) => Promise<unknown>
 
-function everyCall<Port extends Cloud | Payments>(vendor: string, port: Port, call: Wire): Port {
+function everyCall<Port extends Cloud | Payments | Bucket>(vendor: string, port: Port, call: Wire): Port {
   return Object.fromEntries(
     Object.entries(port as Record<string, AnyCall>).map(([name, effect]) => [
       name,

@@ -26,6 +26,8 @@ export type Rows = {
   line: schema.LineRow[]
   groups: schema.LineGroupRow[]
   groupPeople: (typeof schema.lineGroupPeople.$inferSelect)[]
+  folders: schema.FileFolderRow[]
+  moves: schema.FileMoveRow[]
   /** What the triggers saw, and the id of the user, run, bill, plan or mail. */
   witnessed: { what: string; id: string }[]
 }
@@ -61,6 +63,8 @@ const WITNESSES = `
       AND NOT new.plan_ends; END;
   CREATE TRIGGER mail AFTER INSERT ON outbox
     BEGIN INSERT INTO witnessed SELECT 'mail: ' || new.subject, id FROM users WHERE email = new.recipient; END;
+  CREATE TRIGGER files_mail AFTER INSERT ON outbox WHEN new.cause LIKE 'files-end:%'
+    BEGIN INSERT INTO witnessed VALUES ('mailed ' || new.created_at || ' ' || new.cause, new.recipient); END;
   CREATE TRIGGER mail_sent_again AFTER UPDATE ON outbox WHEN old.sent_at IS NOT NULL AND new.sent_at IS NOT NULL
     BEGIN INSERT INTO witnessed VALUES ('sent twice: ' || new.subject, new.id); END;
   CREATE TRIGGER start AFTER INSERT ON server_sessions BEGIN
@@ -250,6 +254,8 @@ const TABLES = {
   line: schema.line,
   groups: schema.lineGroups,
   groupPeople: schema.lineGroupPeople,
+  folders: schema.fileFolders,
+  moves: schema.fileMoves,
 }
 
 /** Reads all rows. For an unchanged table, returns the previous ones. */

@@ -13,7 +13,7 @@ import type { Cloud } from '../../src/server/ports/cloud.ts'
 import { pendingHits } from './pending-hits.ts'
 import { Recall } from './recall.ts'
 
-const USUAL = { hiddenMs: 0, wrongRegion: false, bootMs: 4_000, shutdownMs: 3_000 }
+export const USUAL = { hiddenMs: 0, wrongRegion: false, bootMs: 4_000, shutdownMs: 3_000 }
 
 /**
  * One instance in seven comes from a host whose clock is up to five minutes off. The moment decides, so that no
@@ -27,9 +27,14 @@ function clockOffsetMs(at: number): number {
 export type Ec2World = ReturnType<typeof openEc2>
 
 /** The stand-in's EC2 and the product's own adapter with AWS's SDK, without a network between them. */
-export function openEc2(now: () => number, note: (state: string) => void, onFault: () => void) {
+export function openEc2(
+  now: () => number,
+  note: (state: string) => void,
+  onFault: () => void,
+  usual: typeof USUAL = USUAL,
+) {
   const store = new Store(null)
-  const conditions = { ...USUAL }
+  const conditions = { ...usual }
   const instances = new Instances(store, {
     now,
     firstSlot: 0,
@@ -90,7 +95,7 @@ export function openEc2(now: () => number, note: (state: string) => void, onFaul
       return answer
     },
   }
-  const isUsual = () => Object.entries(USUAL).every(([name, value]) => conditions[name as keyof typeof USUAL] === value)
+  const isUsual = () => Object.entries(usual).every(([name, value]) => conditions[name as keyof typeof USUAL] === value)
   return {
     cloud,
     /** When the product last asked about all instances. */
@@ -110,13 +115,21 @@ export function openEc2(now: () => number, note: (state: string) => void, onFaul
     isTroubled: () => !isUsual() || pendingHits(store) > 0,
     heal() {
       faults.heal()
-      Object.assign(conditions, USUAL)
+      Object.assign(conditions, usual)
     },
     /** An instance ends without our asking. */
     vanish(id: string) {
       instances.vanish(id)
       vanished.add(id)
     },
+    /** Its shutdown has done what it had to do. */
+    powerOff: (id: string) => instances.vanish(id),
+    /** As after `poweroff`. */
+    shutItselfDown(id: string) {
+      instances.shutItselfDown(id)
+      vanished.add(id)
+    },
+    all: (): Instance[] => instances.all(),
     alive: (): Instance[] => instances.all().filter((one) => /pending|running/.test(stateOf(one, now()))),
     running: (): Instance[] => instances.running(),
     at: (host: string) => instances.running().find((one) => publicIp(one, now()) === host),

@@ -4,6 +4,15 @@ import { compete } from './competition.ts'
 import { operate } from './console-habits.ts'
 import { moveEnds } from './end-habits.ts'
 import {
+  changeOnThePage,
+  closeWithFiles,
+  fillUp,
+  letThePlanEnd,
+  loseTheMachine,
+  record,
+  stealTheProof,
+} from './files/file-habits.ts'
+import {
   loseAtTheEnd,
   missAllServers,
   refuseWhatRuns,
@@ -58,6 +67,18 @@ const HABITS = {
   'sign-up': [signUpAgain],
   'large server': [outgrowThePlan],
   end: [moveEnds],
+  files: [
+    record,
+    record,
+    loseTheMachine,
+    changeOnThePage,
+    changeOnThePage,
+    changeOnThePage,
+    fillUp,
+    letThePlanEnd,
+    stealTheProof,
+    closeWithFiles,
+  ],
   group: [holdPlacesBack],
   competition: [compete],
   line: [lineUp, lineUp, leaveAndReturn, letHoldsLapse, addAPlace],

@@ -29,12 +29,12 @@ const FIRST_BEGIN = Date.UTC(2028, 0, 1)
  */
 export async function play(
   database: WorldDatabase,
-  { people: seeds, places, begins, steps }: Schedule,
+  { people: seeds, places, begins, steps, files = false }: Schedule,
   trace: ((line: string) => void) | null = null,
 ): Promise<Map<string, number>> {
   seedRandomness(begins)
   await database.empty()
-  const world = new World(database, trace)
+  const world = new World(database, trace, files)
   world.clock.ms = FIRST_BEGIN + begins
   world.calm.disturb()
   const isCrowd = seeds.length > CROWD
@@ -110,6 +110,7 @@ async function becomeQuiet(world: World, people: Person[], waits: number[]): Pro
 async function check(rules: Rule[], world: World, people: Person[], memory: Memory): Promise<void> {
   const rows = await world.database.read()
   memory.count(rows)
+  world.files?.settle()
   const view = { world, rows, people, memory, now: world.clock.ms }
   for (const { name, broken } of rules) {
     const [first] = broken(view)

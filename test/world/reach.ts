@@ -90,12 +90,30 @@ export const REACH = [
   'call repeated after a lost answer',
 ]
 
+/** The same for worlds of files. */
+export const FILES_REACH = [
+  'file written back',
+  'kept file read at a start',
+  'file saved at a stop',
+  'machine lost with its files',
+  'machine renewed its credentials',
+  'machine without its files',
+  'read-only machine',
+  'proof stolen',
+  'file uploaded',
+  'files deleted',
+  'files renamed',
+  'deletion undone',
+  'files deleted after their plan',
+  'closed with a server',
+]
+
 const ENOUGH = { seeds: 2_000, times: 10 }
 
 /** Fewer seeds need correspondingly fewer. */
-export function whatIsMissing(reached: Map<string, number>, seeds: number): string[] {
+export function whatIsMissing(reached: Map<string, number>, seeds: number, wanted = REACH): string[] {
   const enough = Math.ceil((ENOUGH.times * Math.min(seeds, ENOUGH.seeds)) / ENOUGH.seeds)
-  return REACH.flatMap((state) => {
+  return wanted.flatMap((state) => {
     const times = reached.get(state) ?? 0
     return times < enough
       ? [`"${state}" was seen ${times} times, which proves little: at least ${enough} are wanted`]

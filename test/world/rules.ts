@@ -4,6 +4,7 @@ import { BUDGETS_RULES } from './rules/budgets.ts'
 import { DEBTS_RULES } from './rules/debts.ts'
 import { ENDS_RULES } from './rules/ends.ts'
 import { EVENTS_RULES } from './rules/events.ts'
+import { FILES_RULES } from './rules/files.ts'
 import { FLEET_RULES } from './rules/fleet.ts'
 import { GROUP_RULES } from './rules/groups.ts'
 import { INCLUDED_HOURS_RULES } from './rules/included-hours.ts'
@@ -36,4 +37,5 @@ export const RULES: Rule[] = [
   ...EVENTS_RULES,
   ...ACTS_RULES,
   ...PEOPLE_RULES,
+  ...FILES_RULES,
 ]

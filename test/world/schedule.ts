@@ -54,6 +54,8 @@ export type Schedule = {
   /** How long after the first of a 31-day month the world begins. */
   begins: number
   steps: Step[]
+  /** Whether there is a bucket. Without it, nothing else changes. */
+  files?: boolean
 }
 
 /** People who mostly wait in line. */
@@ -64,6 +66,15 @@ const lineKind = fc.oneof(
   { weight: 10, arbitrary: fc.constant('cloud' as const) },
   { weight: 5, arbitrary: fc.constant('operator' as const) },
   { weight: 5, arbitrary: fc.constant('console' as const) },
+  { weight: 5, arbitrary: fc.constant('deploy' as const) },
+)
+
+/** People who mostly care for their files. */
+const filesKind = fc.oneof(
+  { weight: 55, arbitrary: fc.constant('files' as const) },
+  { weight: 20, arbitrary: fc.constant('person' as const) },
+  { weight: 8, arbitrary: fc.constant('cloud' as const) },
+  { weight: 4, arbitrary: fc.constant('stripe' as const) },
   { weight: 5, arbitrary: fc.constant('deploy' as const) },
 )
 
@@ -116,6 +127,12 @@ export const SCENARIOS = {
     { people: 8, places: fc.integer({ min: 2, max: 3 }), steps: { minLength: 6, maxLength: 16 } },
     lineKind,
   ),
+  /** Three people's files, on their servers and beside them. */
+  files: scheduled(
+    wait,
+    { people: 3, places: fc.integer({ min: 2, max: 4 }), steps: { minLength: 4, maxLength: 14 } },
+    filesKind,
+  ).map((schedule) => ({ ...schedule, files: true })),
   /** A competition morning. In a storm, each call of the 500 would take seconds of their one clock. */
   competition: scheduled(
     fc.constant(0),

@@ -14,9 +14,10 @@ export class Servers {
   }
 
   reach(host: string): { status: 'reachable' } | { status: 'unreachable'; code: string } {
-    const { ec2, clock } = this.#world
+    const { ec2, clock, files } = this.#world
     const instance = ec2.at(host)
     if (!instance) return { status: 'unreachable', code: 'EHOSTUNREACH' }
+    if (files && !files.isUp(instance.id)) return { status: 'unreachable', code: 'ECONNREFUSED' }
     if (clock.ms < this.#answering(instance)) return { status: 'unreachable', code: 'ECONNREFUSED' }
     if (!this.answeredAt.has(instance.id)) this.answeredAt.set(instance.id, clock.ms)
     return { status: 'reachable' }

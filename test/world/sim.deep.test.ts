@@ -21,6 +21,12 @@ test('500 worlds break no rule, and reach every rare state often enough', { time
   expect(stdout).toContain('500 seeds, 0 broken')
 })
 
+test('200 worlds of files break no rule, and reach every rare state often enough', { timeout: 1_800_000 }, async () => {
+  const { stdout, code } = await sim('--scenario', 'files', '--seeds', '200')
+  expect(code, stdout).toBe(0)
+  expect(stdout).toContain('200 seeds, 0 broken')
+})
+
 /** Each breaks another promise. Seed 2 is a calm morning. */
 const UNFAIR = [
   ['first-come-first-served', 'last-come-first-served'],

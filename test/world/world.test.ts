@@ -42,6 +42,14 @@ test('no rule breaks in the first 20 worlds', async () => {
     expect((await runSeed(database, seed)).broken, `npm run sim -- --seed ${seed} --trace`).toBeNull()
 })
 
+test('no rule breaks in the first 5 worlds of files', async () => {
+  for (let seed = 1; seed <= 5; seed++)
+    expect(
+      (await runSeed(database, seed, 'files')).broken,
+      `npm run sim -- --scenario files --seed ${seed} --trace`,
+    ).toBeNull()
+})
+
 test('docs/correctness.md has every rule, in its own words', () => {
   const text = readFileSync(new URL('../../docs/correctness.md', import.meta.url), 'utf8')
   for (const { name, sentence } of [...RULES, ...CROWD_RULES, ...QUIET_RULES])

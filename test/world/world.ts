@@ -8,29 +8,15 @@ import { Alarms } from './alarms.ts'
 import { Calm } from './calm.ts'
 import { worldContext } from './context.ts'
 import type { WorldDatabase } from './database.ts'
-import { type Ec2World, openEc2 } from './ec2.ts'
+import { type Ec2World, openEc2, USUAL } from './ec2.ts'
+import { FilesWorld } from './files/files-world.ts'
+import { SHUTDOWN_MS } from './files/machine.ts'
 import { Program, type Task, type Weather } from './program.ts'
 import { Receivers } from './receivers.ts'
 import { Servers } from './servers.ts'
 import { openStripe, type StripeWorld } from './stripe.ts'
 import { Webhooks } from './webhooks.ts'
-// The product loads these when it first needs them: the first world that did would play in another order.
-import '../../src/server/accounts/mailboxes.ts'
-import '../../src/server/accounts/overdue-servers.ts'
-import '../../src/server/fleet/large-servers.ts'
-import '../../src/server/fleet/line/groups.ts'
-import '../../src/server/fleet/line/keep.ts'
-import '../../src/server/fleet/start-refusal.ts'
-import '../../src/server/billing/bills/ec2-credit.ts'
-import '../../src/server/billing/bills/hours-mails.ts'
-import '../../src/server/billing/bills/invoice-mails.ts'
-import '../../src/server/billing/bills/settle-meter.ts'
-import '../../src/server/billing/plans/reconcile.ts'
-import '../../src/server/events/deliver.ts'
-import '../../src/server/events/renew-secrets.ts'
-import '../../src/server/fleet/jobs/warn.ts'
-import '../../src/server/mail/trial-letters.ts'
-import 'standardwebhooks'
+import './loaded.ts'
 
 /** Over a longer time, alarms and triggers come this many times as late, as if the platform were down. */
 const LATE_AFTER_MS = 5 * MINUTE_MS
@@ -55,6 +41,8 @@ export class World {
   readonly webhooks: Webhooks
   readonly servers: Servers
   readonly receivers: Receivers
+  /** Null: this world has no bucket. */
+  readonly files: FilesWorld | null
   readonly ctx: Context
   readonly database: WorldDatabase
   readonly sent: Mail[] = []
@@ -68,7 +56,7 @@ export class World {
   /** Checks the rules: after every wait, and whatever someone did. @throws Broken */
   watch = async (): Promise<void> => {}
 
-  constructor(database: WorldDatabase, trace: ((line: string) => void) | null = null) {
+  constructor(database: WorldDatabase, trace: ((line: string) => void) | null = null, hasFiles = false) {
     this.database = database
     this.trace = trace
     const now = () => this.clock.ms
@@ -77,6 +65,7 @@ export class World {
       now,
       (state) => this.note(state),
       () => this.calm.disturb('fleet'),
+      hasFiles ? { ...USUAL, shutdownMs: SHUTDOWN_MS } : USUAL,
     )
     this.stripe = openStripe(
       now,
@@ -88,6 +77,7 @@ export class World {
     this.webhooks = new Webhooks(this)
     this.servers = new Servers(this)
     this.receivers = new Receivers(this)
+    this.files = hasFiles ? new FilesWorld(this) : null
     this.ctx = worldContext(this)
   }
 
@@ -127,7 +117,7 @@ export class World {
       if (next > until) break
       this.#passTime(next)
       const soon = this.clock.ms + TOGETHER_MS
-      const tasks = [...this.alarms.due(soon, lateBy), ...this.webhooks.due(soon), ...this.program.due(soon)]
+      const tasks = [...this.alarms.due(soon, lateBy), ...this.#othersDue(soon)]
       if (cronAt <= soon) {
         tasks.push(...this.#crons())
         cronAt = this.clock.ms + cronEvery
@@ -160,12 +150,17 @@ export class World {
     await this.advance(Math.max(0, next - 1 - this.clock.ms))
     this.clock.ms = Math.max(this.clock.ms, next)
     const soon = this.clock.ms + TOGETHER_MS
-    return [...this.alarms.due(soon), ...this.webhooks.due(soon), ...this.program.due(soon)]
+    return [...this.alarms.due(soon), ...this.#othersDue(soon)]
   }
 
-  /** When an alarm, a webhook, or a late launch comes. */
+  #othersDue(until: number): Task[] {
+    return [...this.webhooks.due(until), ...this.program.due(until), ...(this.files?.due(until) ?? [])]
+  }
+
+  /** When an alarm, a webhook, or a late launch comes, or a machine does something. */
   #moments(): number[] {
-    return [...this.alarms.moments(), ...this.webhooks.moments(), ...this.program.moments()]
+    const { alarms, webhooks, program, files } = this
+    return [...alarms.moments(), ...webhooks.moments(), ...program.moments(), ...(files?.moments() ?? [])]
   }
 
   #passTime(until: number): void {

@@ -1,11 +1,20 @@
 import type { Bucket, CredentialsMode } from '../../src/server/ports/bucket.ts'
 
-type Given = { prefix: string; mode: CredentialsMode; seconds: number }
+type Given = { prefix: string; mode: CredentialsMode; seconds: number; expiresAt: number }
+type Link = { key: string; size: number; replaces: string | null; expiresAt: number }
 
-/** A bucket in memory, for tests of rules: it signs nothing, and dies when told to. */
-export function memoryBucket(now: () => number) {
+/** What a bucket says to someone whose credentials don't allow it. */
+export class BucketRefusal extends Error {}
+
+/**
+ * A bucket in memory, for tests of rules: it dies when told to. It signs nothing, but it knows its links and credentials
+ * again.
+ * @param changed hears of each key that is written or removed
+ */
+export function memoryBucket(now: () => number, changed: (key: string) => void = () => {}) {
   const files = new Map<string, { size: number; modifiedAt: number }>()
   const given: Given[] = []
+  const links: Link[] = []
   /** How many calls work before one fails; null: all. */
   let callsLeft: number | null = null
   let lists = 0
@@ -21,6 +30,13 @@ export function memoryBucket(now: () => number) {
     modifiedAt,
     etag: `"${size}-${modifiedAt}"`,
   })
+  function set(key: string, file: { size: number; modifiedAt: number }): void {
+    files.set(key, file)
+    changed(key)
+  }
+  function remove(key: string): void {
+    if (files.delete(key)) changed(key)
+  }
 
   const bucket: Bucket = {
     async list({ prefix, delimiter, after, most = 1000 }) {
@@ -44,23 +60,24 @@ export function memoryBucket(now: () => number) {
     },
     async putEmpty(key) {
       call()
-      files.set(key, { size: 0, modifiedAt: now() })
+      set(key, { size: 0, modifiedAt: now() })
     },
     async copy({ key }, to) {
       call()
       const file = files.get(key)
-      if (file) files.set(to, file)
+      if (file) set(to, file)
       return file !== undefined
     },
     async remove(keys) {
       call()
-      for (const key of keys) files.delete(key)
+      for (const key of keys) remove(key)
     },
     async signDownload(key) {
       return `memory:${key}`
     },
-    async signUpload(key) {
-      return { url: `memory:${key}`, method: 'PUT', headers: {} }
+    async signUpload(key, { seconds, size, replaces }) {
+      const nth = links.push({ key, size, replaces, expiresAt: now() + seconds * 1000 }) - 1
+      return { url: `memory:${nth}`, method: 'PUT', headers: {} }
     },
     async startParts() {
       return 'upload'
@@ -74,15 +91,51 @@ export function memoryBucket(now: () => number) {
     async completeParts() {},
     async abortParts() {},
     async temporaryCredentials(prefix, mode, seconds) {
-      given.push({ prefix, mode, seconds })
-      return { accessKeyId: 'a', secretAccessKey: 'b', sessionToken: 'c', expiresAt: now() + seconds * 1000 }
+      const expiresAt = now() + seconds * 1000
+      const nth = given.push({ prefix, mode, seconds, expiresAt }) - 1
+      return { accessKeyId: `memory-${nth}`, secretAccessKey: 'b', sessionToken: 'c', expiresAt }
     },
+  }
+
+  /** What someone with these credentials may do. @throws what the bucket would refuse */
+  function openWith(accessKeyId: string) {
+    const require = (key: string, mode: CredentialsMode) => {
+      const found = given[Number(accessKeyId.replace('memory-', ''))]
+      if (!found || now() >= found.expiresAt) throw new BucketRefusal('ExpiredToken')
+      if (!key.startsWith(found.prefix) || (mode === 'write' && found.mode === 'read'))
+        throw new BucketRefusal('AccessDenied')
+    }
+    return {
+      list(prefix: string): Map<string, number> {
+        require(prefix, 'read')
+        return new Map([...files].flatMap(([key, { size }]) => (key.startsWith(prefix) ? [[key, size] as const] : [])))
+      },
+      put(key: string, size: number): void {
+        require(key, 'write')
+        set(key, { size, modifiedAt: now() })
+      },
+      remove(key: string): void {
+        require(key, 'write')
+        remove(key)
+      },
+    }
   }
   return {
     bucket,
     given,
-    put: (key: string, size: number) => void files.set(key, { size, modifiedAt: now() }),
+    put: (key: string, size: number) => set(key, { size, modifiedAt: now() }),
+    openWith,
+    /** Sends what a link of `signUpload` is for. @returns whether the bucket took it */
+    putByLink(url: string): boolean {
+      const link = links[Number(url.replace('memory:', ''))]
+      if (!link || now() >= link.expiresAt) return false
+      if ((files.has(link.key) ? stored(link.key).etag : null) !== link.replaces) return false
+      set(link.key, { size: link.size, modifiedAt: now() })
+      return true
+    },
     keys: () => [...files.keys()].sort(),
+    /** Sizes by key. */
+    files: () => new Map([...files].map(([key, { size }]) => [key, size])),
     lists: () => lists,
     dieAfter: (calls: number | null) => {
       callsLeft = calls

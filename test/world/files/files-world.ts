@@ -1,0 +1,143 @@
+import { type Identities, openIdentities } from '../../../dev/ec2/identity.ts'
+import type { Instance } from '../../../dev/ec2/instance.ts'
+import { Store } from '../../../dev/stand-in/store.ts'
+import { FILES_LIMIT } from '../../../src/domain/money/plan-files.ts'
+import { memoryBucket } from '../../../testing/stack/memory-bucket.ts'
+import type { Task } from '../program.ts'
+import type { World } from '../world.ts'
+import { KeptFiles } from './kept-files.ts'
+import { type Grant, Machine } from './machine.ts'
+
+/** One key is enough for all worlds: it takes longer to make than a world to play. */
+let identities: Identities | null = null
+export const amazon = () => (identities ??= openIdentities(new Store(null)))
+
+/** How much of a plan was in use when a machine asked; null: they have no plan. */
+type Space = { used: number; limit: number | null } | null
+
+/** Everyone's files: the bucket, the machines that write to it, and what must be there. */
+export class FilesWorld {
+  readonly memory: ReturnType<typeof memoryBucket>
+  readonly kept: KeptFiles
+  readonly machines = new Map<string, Machine>()
+  readonly grants: Grant[] = []
+  /** What a machine had written and not saved when it ended. */
+  readonly lost: { machine: Machine; instance: Instance; phase: string }[] = []
+  /** What no rule about rows would see. */
+  readonly contradictions: { rule: string; seen: string }[] = []
+  /** When something below a key's first folder last changed. */
+  readonly changedAt = new Map<string, number>()
+  #settled = 0
+  #world: World
+
+  constructor(world: World) {
+    this.#world = world
+    const { clock } = world
+    this.memory = memoryBucket(
+      () => clock.ms,
+      (key) => this.changedAt.set(key.slice(0, key.indexOf('/')), clock.ms),
+    )
+    this.kept = new KeptFiles(() => world.database.read().moves)
+  }
+
+  moments(): number[] {
+    for (const instance of this.#world.ec2.alive())
+      if (!this.machines.has(instance.id)) this.machines.set(instance.id, new Machine(this.#world, amazon(), instance))
+    return [...this.machines.values()].map((machine) => machine.moment())
+  }
+
+  due(until: number): Task[] {
+    return [...this.machines.values()]
+      .filter((machine) => machine.moment() <= until)
+      .map((machine) => ({ name: `machine ${machine.instanceId}`, run: () => machine.run() }))
+  }
+
+  /** The simulator starts once its files are there. */
+  isUp(instanceId: string): boolean {
+    return this.machines.get(instanceId)?.phase === 'up'
+  }
+
+  of(userId: string): Machine | undefined {
+    return [...this.machines.values()].find((one) => one.userId === userId && one.phase === 'up')
+  }
+
+  /** A machine has its files. */
+  mounted(machine: Machine, found: Map<string, number>): void {
+    const { userId, instanceId } = machine
+    const kept = this.#isOwn(machine) ? this.kept.of(userId) : new Map<string, number>()
+    for (const [path, size] of kept) {
+      if (found.get(path) === size) this.#world.note('kept file read at a start')
+      else this.contradict('files-stay', `${instanceId} finds ${found.get(path)}, not ${size}, in ${path} of ${userId}`)
+    }
+  }
+
+  /** The bucket took what a machine wrote. */
+  saved({ userId, phase }: Machine, path: string, size: number | null): void {
+    this.#world.note(phase === 'saving' ? 'file saved at a stop' : 'file written back')
+    if (size === null) this.kept.removed(userId, path)
+    else this.kept.wrote(userId, path, size)
+  }
+
+  granted(grant: Grant, before: Space | undefined): void {
+    this.grants.push(grant)
+    if (grant.Mode === 'read') this.#world.note('read-only machine')
+    if (before === undefined) return
+    const after = this.#space(grant.instance.tags.user ?? '')
+    const isFull = (space: Space) => space === null || (space.limit !== null && space.used >= space.limit)
+    if (isFull(before) !== isFull(after) || isFull(before) === (grant.Mode === 'read')) return
+    const seen = `${grant.instance.id} may ${grant.Mode} beside ${JSON.stringify(after)}`
+    this.contradict('full-files-are-read-only', seen)
+  }
+
+  /** @returns undefined if an earlier answer, which was lost, has decided */
+  spaceOf({ instance }: Machine): Space | undefined {
+    const run = this.#world.database.read().runs.find(({ id }) => id === instance.tags.session)
+    return run?.filesMode === null ? this.#space(instance.tags.user ?? '') : undefined
+  }
+
+  contradict(rule: string, seen: string): void {
+    this.contradictions.push({ rule, seen })
+  }
+
+  /** What they have in the bucket, by its path. */
+  inBucket(userId: string): Map<string, number> {
+    const prefix = `${this.#prefixOf(userId)}/files/`
+    return new Map(
+      [...this.memory.files()].flatMap(([key, size]) =>
+        key.startsWith(prefix) ? [[key.slice(prefix.length), size] as const] : [],
+      ),
+    )
+  }
+
+  /** Takes note of everything that may go: with its account, or 30 days after its plan. */
+  settle(): void {
+    const { users, witnessed } = this.#world.database.read()
+    for (const { id, closedAt } of users) if (closedAt !== null) this.kept.forget(id)
+    for (const { what } of witnessed.slice(this.#settled)) {
+      const [, userId] = /^mailed \d+ files-end:0:(.+):\d+$/.exec(what) ?? []
+      if (userId === undefined) continue
+      this.kept.forget(userId)
+      this.#world.note('files deleted after their plan')
+    }
+    this.#settled = witnessed.length
+  }
+
+  /** Not one that we gave up, while its owner has another. */
+  #isOwn({ instance }: Machine): boolean {
+    return this.#world.database
+      .read()
+      .runs.some(({ id, instanceId }) => id === instance.tags.session && instanceId === instance.id)
+  }
+
+  #prefixOf(userId: string): string | undefined {
+    return this.#world.database.read().folders.find((folder) => folder.userId === userId)?.prefix
+  }
+
+  #space(userId: string): Space {
+    const { plans } = this.#world.database.read()
+    const now = this.#world.clock.ms
+    const plan = plans.find((one) => one.userId === userId && one.endedAt === null && (one.cancelAt ?? Infinity) > now)
+    const used = [...this.inBucket(userId).values()].reduce((sum, size) => sum + size, 0)
+    return plan ? { used, limit: FILES_LIMIT[plan.planType] } : null
+  }
+}

@@ -1,0 +1,119 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
+import { SHUTDOWN_MS } from '../files/machine.ts'
+import { isOverdue, iso, type Rule, type View } from './rule.ts'
+
+/** What the machines saw. */
+const seen = ({ world }: View, rule: string) =>
+  world.files?.contradictions.flatMap((one) => (one.rule === rule ? [one.seen] : [])) ?? []
+
+export const FILES_RULES: Rule[] = [
+  {
+    name: 'files-stay',
+    sentence:
+      'What was written back before a stop is there at the next start, unless its owner removed it, closed the account, or let the plan end.',
+    broken: (view) => [
+      ...seen(view, 'files-stay'),
+      ...view.people.flatMap(({ user }) => {
+        const { files } = view.world
+        const found = files?.inBucket(user.id)
+        return [...(files?.kept.of(user.id) ?? [])].flatMap(([path, size]) =>
+          found?.get(path) === size ? [] : [`${path} of ${user.name} has ${found?.get(path)}, not ${size}`],
+        )
+      }),
+    ],
+  },
+  {
+    name: 'files-are-saved-at-a-stop',
+    sentence: 'In quiet times, a machine that we terminate has written everything back before it ends.',
+    broken: ({ world, rows }) =>
+      world.files?.lost.flatMap(({ machine, instance }) => {
+        const { id, shutDownAt, terminatedFrom, stateReason } = instance
+        if (shutDownAt === null || terminatedFrom === null || stateReason !== 'Client.UserInitiatedShutdown') return []
+        const run = rows.runs.find(({ instanceId }) => instanceId === id)
+        const hadTime = terminatedFrom - shutDownAt >= SHUTDOWN_MS
+        const isQuiet = world.calm.from('fleet', shutDownAt) === shutDownAt
+        return run && (run.endedAt ?? Infinity) >= terminatedFrom && hadTime && isQuiet
+          ? [`${id} lost ${[...machine.unsaved.keys()]}`]
+          : []
+      }) ?? [],
+  },
+  {
+    name: 'files-are-their-owners',
+    sentence: "A machine gets credentials for its own user's files and no others, and nobody gets them in its place.",
+    broken: (view) => [
+      ...seen(view, 'files-are-their-owners'),
+      ...(view.world.files?.grants.flatMap(({ instance, Prefix }) => {
+        const folder = view.rows.folders.find(({ userId }) => userId === instance.tags.user)
+        return folder && Prefix === `${folder.prefix}/files/` ? [] : [`${instance.id} got ${Prefix}`]
+      }) ?? []),
+    ],
+  },
+  {
+    name: 'credentials-end-with-the-run',
+    sentence: 'A machine gets credentials only until its run ends, and each for at most 15 minutes.',
+    broken: ({ world, rows }) =>
+      world.files?.grants.flatMap(({ instance, askedAt, answeredAt, endsAt }) => {
+        const run = rows.runs.find(({ id }) => id === instance.tags.session)
+        const isLate = run === undefined || (run.endedAt ?? Infinity) <= askedAt
+        return isLate || endsAt > answeredAt + 15 * MINUTE_MS
+          ? [`${instance.id} asked ${iso(askedAt)} until ${iso(endsAt)}, and ended ${iso(run?.endedAt ?? null)}`]
+          : []
+      }) ?? [],
+  },
+  {
+    name: 'full-files-are-read-only',
+    sentence:
+      'A machine that starts beside full files, or without a plan, may only read them, and any other may write.',
+    broken: (view) => seen(view, 'full-files-are-read-only'),
+  },
+  {
+    name: 'used-is-what-the-bucket-holds',
+    sentence:
+      'What we count is what the bucket holds, within 30 quiet minutes of the last change, and at once if nothing changed since the count.',
+    broken: ({ world, rows }) =>
+      rows.folders.flatMap((folder) => {
+        const { userId, prefix, usedBytes, countedAt, countBegunAt } = folder
+        if (!world.files || rows.moves.some((move) => move.userId === userId && move.doneAt === null)) return []
+        const held = [...world.files.inBucket(userId).values()].reduce((sum, size) => sum + size, 0)
+        const last = world.files.changedAt.get(prefix) ?? 0
+        const isCounted = countedAt !== null && countedAt > last && countBegunAt === null
+        return held !== usedBytes && (isCounted || isOverdue(world, 'money', last, 30 * MINUTE_MS))
+          ? [`${userId} has ${held} since ${iso(last)}, counted ${usedBytes} ${iso(countedAt)}`]
+          : []
+      }),
+  },
+  {
+    name: 'files-outlast-their-plan',
+    sentence:
+      'Files without a plan are deleted no earlier than 30 days after the plan ended, and 30 after the first email about it.',
+    broken: ({ rows }) => {
+      const mails = rows.witnessed.flatMap(({ what }) => {
+        const [, at, days, of] = /^mailed (\d+) files-end:(\d+):(.+)$/.exec(what) ?? []
+        return of === undefined ? [] : [{ at: Number(at), days, of }]
+      })
+      return mails.flatMap(({ at, days, of }) => {
+        if (days !== '0') return []
+        const first = mails.find((one) => one.of === of && one.days === '30')
+        const plans = rows.plans.filter(({ userId, anchor }) => of.startsWith(`${userId}:`) && anchor < at)
+        // A plan whose first payment never came ends where it began.
+        const ends = plans.flatMap(({ anchor, endedAt, cancelAt }) =>
+          endedAt !== null && endedAt <= anchor ? [] : Math.min(endedAt ?? Infinity, cancelAt ?? Infinity),
+        )
+        const since = Math.max(first?.at ?? Infinity, ...ends)
+        return at - since >= 30 * DAY_MS - MINUTE_MS
+          ? []
+          : [`${of} deleted ${iso(at)}, without a plan since ${iso(since)}`]
+      })
+    },
+  },
+  {
+    name: 'closed-accounts-keep-no-files',
+    sentence: 'Three quiet hours after an account is closed, the bucket has nothing of it.',
+    broken: ({ world, rows }) =>
+      rows.folders.flatMap(({ userId, prefix }) => {
+        const { closedAt } = rows.users.find(({ id }) => id === userId) ?? {}
+        const left = closedAt && world.files?.memory.keys().find((key) => key.startsWith(`${prefix}/`))
+        return left && isOverdue(world, 'money', closedAt, 3 * HOUR_MS) ? [`${left} of ${userId}`] : []
+      }),
+  },
+]
