@@ -1,7 +1,8 @@
 import { eq } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
-import { notices, outbox, runEvents, runs, users } from '../../../../db/schema.ts'
+import { bills, notices, outbox, plans, runEvents, runs, users } from '../../../../db/schema.ts'
 import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
+import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
 import { changeRun } from '../../../../src/server/fleet/change-run.ts'
 import { setIdleMinutes } from '../../../../src/server/fleet/idle-setting.ts'
 import { startRun } from '../../../../src/server/fleet/start-run.ts'
@@ -209,4 +210,33 @@ test('without its alarm, the sweep looks', async () => {
   expect(await wakeOverdue(world.ctx)).toBeGreaterThan(0)
   await world.ring(ada.user.id)
   expect((await run()).idleEnds).toBe(true)
+})
+
+test.each([
+  ['nobody used it', false],
+  ['someone uses it again', true],
+])('an end that comes late, after the month: its bill waits, and has what the meter has if %s', async (_, used) => {
+  const { ada, run, from, until, use } = await running()
+  await until(from + 21 * MINUTE)
+  const { endsAt } = await run()
+  const month = from + 35 * MINUTE
+  const begun = new Date(month).setUTCMonth(new Date(month).getUTCMonth() - 1)
+  const id = ada.user.id
+  await world.db.update(plans).set({ anchor: begun }).where(eq(plans.userId, id))
+  await world.db.update(users).set({ billedUntil: begun, billingDueAt: month }).where(eq(users.id, id))
+  // We see the machine run, but no alarm rings.
+  const close = async (at: number) => {
+    world.clock.ms = at
+    await world.db.update(runs).set({ confirmedAt: at }).where(eq(runs.userId, id))
+    await closeDueCycles(world.process.ctx)
+    return world.db.select({ seconds: bills.seconds }).from(bills).where(eq(bills.userId, id))
+  }
+  expect(await close(month + 10 * MINUTE)).toEqual([])
+  if (used) use()
+  await world.ring(id)
+  await finishJobs(world, ada)
+  expect((await run()).stopRequestedAt === null).toBe(used)
+  // The second that the month's end cuts is the earlier month's.
+  const counted = used ? Math.ceil(month / 1000) : Math.floor((endsAt ?? 0) / 1000)
+  expect(await close(month + 20 * MINUTE)).toEqual([{ seconds: counted - Math.ceil(from / 1000) }])
 })
