@@ -6,7 +6,8 @@ import type { Payments, Upgrade } from '../ports/payments.ts'
 import { bankAsks, declinedEarlier } from './stripe-errors.ts'
 import { priceLookupKey } from './stripe-objects.ts'
 
-type Ask = <T>(call: (stripe: Stripe) => Promise<T>) => Promise<T>
+/** Calls Stripe, and translates its errors. */
+export type Ask = <T>(call: (stripe: Stripe) => Promise<T>) => Promise<T>
 
 /** The calls that change an existing plan. */
 export function planChanges(

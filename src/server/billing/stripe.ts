@@ -2,8 +2,9 @@ import Stripe from 'stripe'
 import { AppError } from '../../domain/error.ts'
 import type { Env } from '../env.ts'
 import type { Invoice, Payments } from '../ports/payments.ts'
-import { findPrice, planChanges } from './stripe-changes.ts'
+import { type Ask, findPrice, planChanges } from './stripe-changes.ts'
 import { orNull, translated } from './stripe-errors.ts'
+import { billInvoices } from './stripe-invoices.ts'
 import { toCheckout, toEvent, toInvoice, toSubscription } from './stripe-objects.ts'
 
 const TIMEOUT_MS = 10_000
@@ -31,7 +32,7 @@ export function stripePayments(
     })
     return client
   }
-  const ask = <T>(call: (stripe: Stripe) => Promise<T>): Promise<T> => translated(() => call(stripe()))
+  const ask: Ask = (call) => translated(() => call(stripe()))
 
   return {
     findCustomer: ({ id, email }) =>
@@ -112,68 +113,7 @@ export function stripePayments(
       await orNull(() => ask((s) => s.subscriptions.cancel(id)))
     },
 
-    findInvoiceOf: (customer, billId) =>
-      ask(async (s) => {
-        for await (const invoice of s.invoices.list({ customer, limit: 100 }))
-          if (invoice.metadata?.record_id === billId) return toInvoice(invoice)
-        return null
-      }),
-
-    findInvoice: (id) => orNull(() => ask(async (s) => toInvoice(await s.invoices.retrieve(id)))),
-
-    createInvoice: ({ customerId, billId, description, dueDays }, idempotencyKey) =>
-      ask(async (s) =>
-        toInvoice(
-          await s.invoices.create(
-            {
-              customer: customerId,
-              collection_method: 'send_invoice',
-              days_until_due: dueDays,
-              auto_advance: false,
-              currency: 'usd',
-              description,
-              metadata: { record_id: billId },
-              pending_invoice_items_behavior: 'exclude',
-            },
-            { idempotencyKey },
-          ),
-        ),
-      ),
-
-    addInvoiceLine: ({ customerId, invoiceId, cents, description }, idempotencyKey) =>
-      ask(async (s) => {
-        await s.invoiceItems.create(
-          { customer: customerId, invoice: invoiceId, amount: cents, currency: 'usd', description },
-          { idempotencyKey },
-        )
-      }),
-
-    finalizeInvoice: (id, idempotencyKey) =>
-      ask(async (s) => toInvoice(await s.invoices.finalizeInvoice(id, { auto_advance: false }, { idempotencyKey }))),
-
-    sendInvoice: (id, idempotencyKey) =>
-      ask(async (s) => toInvoice(await s.invoices.sendInvoice(id, {}, { idempotencyKey }))),
-
-    findCredit: (invoice, billId) =>
-      ask(async (s) => {
-        for await (const note of s.creditNotes.list({ invoice, limit: 100 }))
-          if (note.metadata?.record_id === billId) return { id: note.id, cents: note.amount }
-        return null
-      }),
-
-    creditInvoice: ({ invoiceId, billId, cents, toBalanceCents, description }, idempotencyKey) =>
-      ask(async (s) => {
-        const note = await s.creditNotes.create(
-          {
-            invoice: invoiceId,
-            lines: [{ type: 'custom_line_item', description, quantity: 1, unit_amount: cents }],
-            ...(toBalanceCents ? { credit_amount: toBalanceCents } : {}),
-            metadata: { record_id: billId },
-          },
-          { idempotencyKey },
-        )
-        return note.id
-      }),
+    ...billInvoices(ask),
 
     async readEvent(payload, signature, receivedAt) {
       const verify = (secret: string) =>

@@ -1,0 +1,84 @@
+import type { Payments } from '../ports/payments.ts'
+import type { Ask } from './stripe-changes.ts'
+import { orNull } from './stripe-errors.ts'
+import { toInvoice } from './stripe-objects.ts'
+
+/** The calls that invoice our bills, and credit them. */
+export function billInvoices(
+  ask: Ask,
+): Pick<
+  Payments,
+  | 'findInvoiceOf'
+  | 'findInvoice'
+  | 'createInvoice'
+  | 'addInvoiceLine'
+  | 'finalizeInvoice'
+  | 'sendInvoice'
+  | 'findCredit'
+  | 'creditInvoice'
+> {
+  return {
+    findInvoiceOf: (customer, billId) =>
+      ask(async (s) => {
+        for await (const invoice of s.invoices.list({ customer, limit: 100 }))
+          if (invoice.metadata?.record_id === billId) return toInvoice(invoice)
+        return null
+      }),
+
+    findInvoice: (id) => orNull(() => ask(async (s) => toInvoice(await s.invoices.retrieve(id)))),
+
+    createInvoice: ({ customerId, billId, description, dueDays }, idempotencyKey) =>
+      ask(async (s) =>
+        toInvoice(
+          await s.invoices.create(
+            {
+              customer: customerId,
+              collection_method: 'send_invoice',
+              days_until_due: dueDays,
+              auto_advance: false,
+              currency: 'usd',
+              description,
+              metadata: { record_id: billId },
+              pending_invoice_items_behavior: 'exclude',
+            },
+            { idempotencyKey },
+          ),
+        ),
+      ),
+
+    addInvoiceLine: ({ customerId, invoiceId, cents, description }, idempotencyKey) =>
+      ask(async (s) => {
+        await s.invoiceItems.create(
+          { customer: customerId, invoice: invoiceId, amount: cents, currency: 'usd', description },
+          { idempotencyKey },
+        )
+      }),
+
+    finalizeInvoice: (id, idempotencyKey) =>
+      ask(async (s) => toInvoice(await s.invoices.finalizeInvoice(id, { auto_advance: false }, { idempotencyKey }))),
+
+    sendInvoice: (id, idempotencyKey) =>
+      ask(async (s) => toInvoice(await s.invoices.sendInvoice(id, {}, { idempotencyKey }))),
+
+    findCredit: (invoice, billId) =>
+      ask(async (s) => {
+        for await (const note of s.creditNotes.list({ invoice, limit: 100 }))
+          if (note.metadata?.record_id === billId) return { id: note.id, cents: note.amount }
+        return null
+      }),
+
+    creditInvoice: ({ invoiceId, billId, cents, toBalanceCents, description }, idempotencyKey) =>
+      ask(async (s) => {
+        const note = await s.creditNotes.create(
+          {
+            invoice: invoiceId,
+            lines: [{ type: 'custom_line_item', description, quantity: 1, unit_amount: cents }],
+            ...(toBalanceCents ? { credit_amount: toBalanceCents } : {}),
+            metadata: { record_id: billId },
+          },
+          { idempotencyKey },
+        )
+        return note.id
+      }),
+  }
+}
