@@ -30,7 +30,7 @@ export async function answerAtDoor(ctx: Context, request: Request, env: DoorEnv)
     const visitor = await findVisitor(ctx, host.label, shown)
     if (!visitor.door) return refuse('unknown')
     const why = whyNot(door, visitor, request, siteOrigin(ctx))
-    if (why === 'stranger') return turnAway(ctx, visitor.door, host.port, request)
+    if (why === 'stranger') return turnAway(ctx, visitor, visitor.door, host.port, request)
     if (why) return refuse(why)
     const port = host.port ?? SERVER_WEB_PORT
     const crossing = { door, label: host.label, port: host.port, cookie: cookieName(door) }
@@ -99,11 +99,15 @@ async function findProgram(ctx: Context, label: string, token: string): Promise<
   return { door: door ?? null, pass: isIn ? { kind: 'token', id } : null, isIn }
 }
 
-/** A browser goes to the site, which knows whose it is. A program learns how to come in. */
-function turnAway(ctx: Context, { runId }: FoundDoor, port: number | null, request: Request): Response {
+/**
+ * A browser goes to the site, which knows whose it is. A guest whose link ended has nothing to sign in to. A program
+ * learns how to come in.
+ */
+function turnAway(ctx: Context, { pass }: Visitor, { runId }: FoundDoor, port: number | null, request: Request) {
   const { headers, method } = request
   const isPage = /\btext\/html\b/.test(headers.get('accept') ?? '')
   if (!isPage || !/^(GET|HEAD)$/.test(method) || headers.has('authorization')) return refuse('stranger')
+  if (pass?.kind === 'guest') return refuse('bad_link')
   const { pathname, search } = new URL(request.url)
   const to = new URL(`/servers/${runId}/open`, siteOrigin(ctx))
   to.searchParams.set('to', pathname + search)

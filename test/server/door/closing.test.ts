@@ -105,6 +105,9 @@ test.concurrent('a guest comes in by a link until its owner ends it, open connec
   expect((await person.request('DELETE', `${at}/${id}`)).status).toBe(200)
   await untilClosed()
   expect((await ask(server.door_url, { cookie })).status).toBe(401)
+  // Their reload says why, and doesn't ask for a password that guests don't have.
+  const reloaded = await ask(server.door_url, { ...OPENS, cookie })
+  expect([reloaded.status, reloaded.text]).toEqual([404, expect.stringContaining('This link no longer works')])
   expect((await ask(url, OPENS)).status).toBe(404)
   expect((await person.request('DELETE', `${at}/${id}`)).status).toBe(404)
   expect((await ask(other.body.guest.url, OPENS)).status).toBe(302)
