@@ -9,6 +9,8 @@ export type Bill = BillingRecord & {
   /** The bill that this one corrects, and why. Its amount and seconds are the difference; below 0 it is a credit. */
   corrects: string | null
   reason: string | null
+  /** The run whose seconds a credit is for, if it's for one. */
+  run_id?: string
   /** Left unpaid by an account with the same mailbox, which is closed: it has no statement here. */
   of_closed_account?: boolean
 }

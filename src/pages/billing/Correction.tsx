@@ -4,10 +4,12 @@ import { Card } from '../../ui/Card.tsx'
 
 /** Takes the place of the runs, which are in the corrected statement. */
 export function WhatWasCorrected({ statement }: { statement: Statement }) {
-  const { corrects, reason, amount_owed } = statement
+  const { corrects, reason, run_id, amount_owed } = statement
   return (
     <Card title="Correction">
-      <p>{reason}</p>
+      <p>
+        {reason} {run_id ? <a href={`/servers/${run_id}`}>See the server</a> : null}
+      </p>
       <p>
         This adjusts <a href={`/billing_history/${corrects}`}>the original statement</a>, which lists every run, by{' '}
         {added(statement)}.

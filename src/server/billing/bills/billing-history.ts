@@ -176,6 +176,7 @@ function toBill({ record, invoice, isDebt }: Row, now: number): Bill {
     dollars_due: isPaid(bill) ? 0 : (invoice?.remainingCents ?? record.amountCents) / 100,
     corrects: record.corrects,
     reason: record.reason,
+    ...(record.runId === null ? {} : { run_id: record.runId }),
     ...(isDebt ? { of_closed_account: true } : {}),
   }
 }

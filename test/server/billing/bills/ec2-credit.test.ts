@@ -1,8 +1,11 @@
 import { eq } from 'drizzle-orm'
+import { renderToString } from 'react-dom/server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { writeBatch } from '../../../../db/client.ts'
 import { bills, launches, runs, users } from '../../../../db/schema.ts'
 import { sumOfLines } from '../../../../src/domain/money/run-cost.ts'
+import { WhatWasCorrected } from '../../../../src/pages/billing/Correction.tsx'
+import { findStatement } from '../../../../src/server/billing/bills/billing-history.ts'
 import { getBillingOverview } from '../../../../src/server/billing/bills/billing-overview.ts'
 import { correctBill } from '../../../../src/server/billing/bills/corrections.ts'
 import { creditDueRuns } from '../../../../src/server/billing/bills/ec2-credit.ts'
@@ -110,6 +113,9 @@ test('what a written bill has is credited by one correction, whatever runs twice
   ])
   expect(written.find(({ corrects }) => corrects === null)).toEqual(bill)
   expect((await read(id)).creditAt).toBeNull()
+  const statement = await findStatement(stack.ctx, user.id, credits[0]?.id ?? '')
+  if (!statement) throw new Error('The credit has no statement.')
+  expect(renderToString(WhatWasCorrected({ statement }))).toContain(`href="/servers/${id}"`)
   // What its page and the API show.
   const { lines } = await getRun(stack.ctx, user.id, id)
   expect(lines).toMatchObject([
