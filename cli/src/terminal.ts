@@ -69,12 +69,15 @@ export function askHidden(question: string): Promise<string | null> {
   return ask('', new Writable({ write: (_chunk, _encoding, done) => done() }))
 }
 
+/** Without the marks around names from right to left, which take no room. */
+const lengthOf = (cell: string) => cell.replace(/[\u2068\u2069]/g, '').length
+
 /** Columns as wide as their widest cell. */
 export function table(head: string[], rows: string[][]): string {
-  const widths = head.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i]?.length ?? 0)))
+  const widths = head.map((name, i) => Math.max(name.length, ...rows.map((row) => lengthOf(row[i] ?? ''))))
   const line = (cells: string[]) =>
     cells
-      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .map((cell, i) => cell + ' '.repeat(Math.max(0, (widths[i] ?? 0) - lengthOf(cell))))
       .join('  ')
       .trimEnd()
   return [paint(line(head), 'gray'), ...rows.map(line)].join('\n')

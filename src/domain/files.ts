@@ -55,6 +55,14 @@ export function isWithin(path: string, folder: string): boolean {
   return folder === '' || path === folder || path.startsWith(`${folder}/`)
 }
 
+/** Every script that runs from right to left. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
+
+/** A name inside a sentence. One in Arabic or Hebrew would otherwise take the words beside it along. */
+export function inText(name: string): string {
+  return RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name
+}
+
 const UNITS = ['kB', 'MB', 'GB', 'TB', 'PB']
 
 /** `0 bytes`, `1 byte`, `999 bytes`, `1.5 MB`, `10 GB`: decimal, as plans and disks count. */

@@ -1,5 +1,5 @@
 import { lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { nameOf, sizeText } from '../domain/files.ts'
+import { inText, nameOf, sizeText } from '../domain/files.ts'
 import type { FileDeletion, FileList, UnfinishedUpload } from '../domain/wire.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
@@ -97,7 +97,7 @@ export function Files(props: FilesProps) {
       {archive ? (
         <Alert kind="info">
           <div className="row">
-            <span>{`Saving ${archive.name}.zip: ${sizeText(archive.bytes)} so far. Keep this page open.`}</span>
+            <span>{`Saving ${inText(`${archive.name}.zip`)}: ${sizeText(archive.bytes)} so far. Keep this page open.`}</span>
             <Button small onClick={acts.stopArchive}>
               Cancel
             </Button>

@@ -122,3 +122,10 @@ test('prints credentials for other programs, and refuses names that lead out of 
   await fetch(to, { method: 'PUT', headers, body: 'fine' })
   expect((await run(['files', 'get', '', join(here, 'all')])).out).toBe('Downloaded 1 file.\n')
 })
+
+test('names from right to left take no words along', async () => {
+  const { run } = await setup()
+  const { code, err } = await run(['files', 'get', 'runs/طيران.csv'])
+  expect(code).not.toBe(0)
+  expect(err).toContain('\u2068runs/طيران.csv\u2069.')
+})

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import {
   faultOfNewPath,
   faultOfPath,
+  inText,
   isWithin,
   nameOf,
   overLimit,
@@ -91,4 +92,9 @@ test('gives names a type that no browser runs', () => {
   ])
   for (const name of ['a.html', 'a.svg', 'a.xml', 'a.js', 'a.constructor', 'png', 'a.png/b'])
     expect(typeOfFile(name), name).toBe('application/octet-stream')
+})
+
+test('isolates names that run from right to left, and leaves others alone', () => {
+  for (const name of ['flight.csv', 'été/1.csv', '日本/記録.txt', '🚁.mp4']) expect(inText(name)).toBe(name)
+  for (const name of ['رحلة 1.csv', 'runs/טיסה.csv', 'ܐ.txt', '𞤀.txt']) expect(inText(name)).toBe(`\u2068${name}\u2069`)
 })

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { nameOf, sizeText } from '../../../src/domain/files.ts'
+import { inText, nameOf, sizeText } from '../../../src/domain/files.ts'
 import { instantText } from '../../../src/domain/instant.ts'
 import { EXIT, Failure } from '../failure.ts'
 import { currentSite, type SiteOptions } from '../site.ts'
@@ -19,9 +19,11 @@ export async function ls(path: string, options: Options): Promise<void> {
   const list = await listFolder(currentSite(options), path)
   if (options.json) return sayJson(list)
   const { used_bytes, limit_bytes } = list
+  // A script that reads names gets them as they are.
+  const shown = process.stdout.isTTY ? inText : (name: string) => name
   const rows = [
-    ...list.folders.map(({ name }) => [`${name}/`, '', '']),
-    ...list.files.map((file) => [file.name, sizeText(file.size), instantText(file.modified_at, true)]),
+    ...list.folders.map(({ name }) => [shown(`${name}/`), '', '']),
+    ...list.files.map((file) => [shown(file.name), sizeText(file.size), instantText(file.modified_at, true)]),
   ]
   if (rows.length) say(table(['NAME', 'SIZE', 'MODIFIED'], rows))
   else note('There is nothing here.')
@@ -39,7 +41,7 @@ export async function put(local: string, path: string | undefined, options: Opti
 
 async function sizeOfLocal(local: string): Promise<number> {
   const found = await stat(local).catch(() => null)
-  if (!found?.isFile()) throw new Failure(EXIT.usage, `There is no file or folder ${local}.`)
+  if (!found?.isFile()) throw new Failure(EXIT.usage, `There is no file or folder ${inText(local)}.`)
   return found.size
 }
 
@@ -49,7 +51,7 @@ export async function get(path: string, local: string | undefined, options: Opti
   if (from === null) {
     const folder = local ?? placeIn('.', nameOf(path))
     const done = await syncDown(site, path, folder, false)
-    if (done.copied + done.same === 0) throw new Failure(EXIT.refused, `There is no file or folder ${path}.`)
+    if (done.copied + done.same === 0) throw new Failure(EXIT.refused, `There is no file or folder ${inText(path)}.`)
     return report(done, 'Downloaded', options)
   }
   const target = local === undefined ? placeIn('.', nameOf(path)) : local
@@ -71,7 +73,7 @@ export async function sync(from: string, to: string, options: Options & { delete
   if (isUp === from.startsWith(REMOTE))
     throw new Failure(EXIT.usage, `Write ${REMOTE} before the folder on the site: sync ./runs ${REMOTE}runs`)
   const path = (isUp ? to : from).slice(REMOTE.length)
-  if (isUp && !(await isFolder(from))) throw new Failure(EXIT.usage, `There is no folder ${from}.`)
+  if (isUp && !(await isFolder(from))) throw new Failure(EXIT.usage, `There is no folder ${inText(from)}.`)
   const done = isUp ? await syncUp(site, from, path, mirror) : await syncDown(site, path, to, mirror)
   report(done, isUp ? 'Uploaded' : 'Downloaded', options)
 }

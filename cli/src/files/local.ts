@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { isAbsolute, join, resolve, sep } from 'node:path'
-import { toStoredPath } from '../../../src/domain/files.ts'
+import { inText, toStoredPath } from '../../../src/domain/files.ts'
 import { EXIT, Failure } from '../failure.ts'
 
 export type LocalFile = { path: string; file: string; size: number; modifiedAt: number }
@@ -29,7 +29,7 @@ export function placeIn(folder: string, path: string): string {
   const segments = path.split(sep === '\\' ? /[\\/]/ : '/')
   const leadsOut = isAbsolute(path) || segments.some((one) => one === '..' || one === '.' || one === '')
   if (leadsOut || !place.startsWith(resolve(folder) + sep))
-    throw new Failure(EXIT.refused, `"${path}" would lead out of the folder. Rename it first.`)
+    throw new Failure(EXIT.refused, `"${inText(path)}" would lead out of the folder. Rename it first.`)
   return place
 }
 

@@ -1,3 +1,4 @@
+import { inText } from '../../domain/files.ts'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Field } from '../../ui/Field.tsx'
@@ -16,7 +17,7 @@ export function PlainForms({ question: { act, name }, path, csrfToken }: Props) 
   const keep = <ButtonLink href={pageOfFolder(path)}>Cancel</ButtonLink>
   if (act === 'delete')
     return (
-      <Card title={`Delete ${name}?`} id="question">
+      <Card title={`Delete ${inText(name)}?`} id="question">
         <form className="stack" method="post" action={`/api/v1/files?path=${encodeURIComponent(here)}`}>
           <HiddenFields csrfToken={csrfToken} method="delete" />
           <p>{DELETE_WORDS}</p>
@@ -30,7 +31,7 @@ export function PlainForms({ question: { act, name }, path, csrfToken }: Props) 
       </Card>
     )
   return (
-    <Card title={`Rename ${name}`} id="question">
+    <Card title={`Rename ${inText(name)}`} id="question">
       <form className="stack form-narrow" method="post" action={`/api/v1/files/moves?in=${encodeURIComponent(path)}`}>
         <HiddenFields csrfToken={csrfToken} />
         <input type="hidden" name="path" value={here} />

@@ -1,4 +1,5 @@
 import { makeZip } from 'client-zip'
+import { inText } from '../../domain/files.ts'
 import type { FileList } from '../../domain/wire.ts'
 import { request } from '../request.ts'
 import { linkToContent, pathIn } from './entries.ts'
@@ -102,7 +103,7 @@ async function open(path: string, signal: AbortSignal): Promise<Response> {
       return null
     })
     if (answer?.ok && answer.body) return answer
-    if (left <= 1) throw new NoArchive(`${path} could not be read. Try again.`)
+    if (left <= 1) throw new NoArchive(`${inText(path)} could not be read. Try again.`)
     await new Promise((passed) => setTimeout(passed, 1000))
   }
 }

@@ -1,4 +1,4 @@
-import { faultOfNewPath, toStoredPath } from '../../domain/files.ts'
+import { faultOfNewPath, inText, toStoredPath } from '../../domain/files.ts'
 import type { Chosen } from './send-file.ts'
 
 /** A file that someone chose or dropped, with the folders that it came in. */
@@ -47,7 +47,7 @@ export function chosenFor(folder: string, picked: Picked[]): { chosen: Chosen[];
     if (LITTER.has(last) && picked.length > 1) continue
     const path = toStoredPath(folder === '' ? name : `${folder}/${name}`)
     const fault = faultOfNewPath(path)
-    if (fault) refused.push(`${last}: ${fault}`)
+    if (fault) refused.push(`${inText(last)}: ${fault}`)
     else chosen.push({ path, file, version: String(file.lastModified) })
   }
   return { chosen, refused }

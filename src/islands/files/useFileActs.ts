@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
-import { nameOf } from '../../domain/files.ts'
+import { inText, nameOf } from '../../domain/files.ts'
 import type { FileDeletion, FileList } from '../../domain/wire.ts'
 import type { AlertKind } from '../../ui/Alert.tsx'
 import { announce } from '../announce.ts'
@@ -100,7 +100,7 @@ export function useFileActs(props: { list: FileList; after: string | null; delet
     try {
       const onBytes = (bytes: number) => setArchive({ name, bytes })
       await save(from, name, { onBytes, signal: mine.signal })
-      tell('success', `Saved ${name}.zip.`)
+      tell('success', `Saved ${inText(`${name}.zip`)}.`)
     } catch (error) {
       // They closed the question where to save it, or canceled.
       const gaveUp = mine.signal.aborted || (error as Error).name === 'AbortError'
@@ -162,7 +162,7 @@ export function useFileActs(props: { list: FileList; after: string | null; delet
     askForFolder: () =>
       ask({
         title: 'New folder',
-        words: path === '' ? 'In your files.' : `In ${nameOf(path)}.`,
+        words: path === '' ? 'In your files.' : `In ${inText(nameOf(path))}.`,
         name: { label: 'Name', before: '' },
         yes: 'Create',
         act: (name) => send('POST', '/api/v1/files/folders', { path: pathIn(path, name) }),

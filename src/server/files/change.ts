@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { AppError } from '../../domain/error.ts'
-import { FILE_NOT_FOUND, isWithin } from '../../domain/files.ts'
+import { FILE_NOT_FOUND, inText, isWithin } from '../../domain/files.ts'
 import type { Context } from '../context.ts'
 import { keyOf, openFolder, requireBucket, requireNewPath, requirePath } from './folder.ts'
 import { continueMove, FILES_PER_REQUEST, newMove, openMoves, refuseWhileMoving } from './moves.ts'
@@ -65,5 +65,7 @@ export async function renameFiles(
 }
 
 function taken(path: string): AppError {
-  return new AppError('conflict', `There is already something called ${path}. Choose another name.`, { field: 'to' })
+  return new AppError('conflict', `There is already something called ${inText(path)}. Choose another name.`, {
+    field: 'to',
+  })
 }

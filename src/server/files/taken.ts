@@ -1,5 +1,6 @@
 import type { FileFolderRow } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
+import { inText } from '../../domain/files.ts'
 import type { Bucket } from '../ports/bucket.ts'
 import { keyOf } from './folder.ts'
 
@@ -18,13 +19,14 @@ export async function refuseFileAsFolder(bucket: Bucket, folder: FileFolderRow, 
   const above = names.slice(1).map((_, depth) => names.slice(0, depth + 1).join('/'))
   const found = await Promise.all(above.map((name) => bucket.find(keyOf(folder, name))))
   const file = above.find((_, index) => found[index])
-  if (file) throw new AppError('invalid', `${file} is a file, not a folder. Choose another folder.`, { field: 'path' })
+  if (file)
+    throw new AppError('invalid', `${inText(file)} is a file, not a folder. Choose another folder.`, { field: 'path' })
 }
 
 /** As above, for a file that may replace another file. @throws invalid */
 export async function refuseFolderAsFile(bucket: Bucket, folder: FileFolderRow, path: string): Promise<void> {
   if (await isFolder(bucket, keyOf(folder, path)))
-    throw new AppError('invalid', `${path} is a folder, not a file. Choose another name.`, { field: 'path' })
+    throw new AppError('invalid', `${inText(path)} is a folder, not a file. Choose another name.`, { field: 'path' })
 }
 
 async function isFolder(bucket: Bucket, key: string): Promise<boolean> {

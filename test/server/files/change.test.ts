@@ -43,7 +43,10 @@ test('renames a file, and a folder with everything in it', async () => {
   await put(ada, 'runs/a.txt')
   await put(ada, 'runs/2026/b.txt', 'inner')
   await put(ada, 'runsaway.txt')
-  expect(await rename(ada, 'runs/a.txt', 'runs/رحلة.txt')).toEqual([200, 'Renamed runs/a.txt to runs/رحلة.txt.'])
+  expect(await rename(ada, 'runs/a.txt', 'runs/رحلة.txt')).toEqual([
+    200,
+    'Renamed runs/a.txt to \u2068runs/رحلة.txt\u2069.',
+  ])
   expect(await rename(ada, 'runs', 'flights/all')).toEqual([200, 'Renamed runs to flights/all.'])
   expect(await names(ada)).toEqual(['flights/', 'runsaway.txt'])
   expect(await names(ada, 'flights/all')).toEqual(['2026/', 'empty/', 'رحلة.txt'])

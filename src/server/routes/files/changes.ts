@@ -1,5 +1,6 @@
 import { Hono, type Context as HonoContext } from 'hono'
 import * as z from 'zod/mini'
+import { inText } from '../../../domain/files.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { body, text } from '../../http/body.ts'
 import { answer } from '../../http/reply.ts'
@@ -28,12 +29,12 @@ export const fileChanges = new Hono<AppEnv>()
   .post('/api/v1/files/uploads/:id/complete', async (c) => {
     const { completeParts } = await parts()
     const file = await completeParts(c.var.ctx, signedIn(c).user.id, c.req.param('id'))
-    return c.json({ message: `Uploaded ${file.path}.`, file })
+    return c.json({ message: `Uploaded ${inText(file.path)}.`, file })
   })
   .delete('/api/v1/files/uploads/:id', async (c) => {
     const { abortParts } = await parts()
     const { path } = await abortParts(c.var.ctx, signedIn(c).user.id, c.req.param('id'))
-    return answer(c, { message: `Discarded the unfinished upload of ${path}.` })
+    return answer(c, { message: `Discarded the unfinished upload of ${inText(path)}.` })
   })
   .get('/api/v1/files/deletions', async (c) => {
     const { listDeletions } = await undoing()
@@ -42,13 +43,15 @@ export const fileChanges = new Hono<AppEnv>()
   .post('/api/v1/files/deletions/:id/undo', async (c) => {
     const { undoDeletion } = await undoing()
     const { path, isDone } = await undoDeletion(c.var.ctx, signedIn(c).user.id, c.req.param('id'))
-    const message = isDone ? `Restored ${path}.` : `Restoring ${path}. Its files appear there within a few minutes.`
+    const message = isDone
+      ? `Restored ${inText(path)}.`
+      : `Restoring ${inText(path)}. Its files appear there within a few minutes.`
     return answer(c, { message, path, done: isDone })
   })
   .post('/api/v1/files/folders', body(z.object({ path: text })), async (c) => {
     const { makeFolder } = await changing()
     const { path } = await makeFolder(c.var.ctx, signedIn(c).user.id, inFolder(c, c.req.valid('json').path))
-    return answer(c, { message: `Created ${path}.`, path }, { status: 201 })
+    return answer(c, { message: `Created ${inText(path)}.`, path }, { status: 201 })
   })
   .post('/api/v1/files/moves', body(z.object({ path: text, to: text })), async (c) => {
     const { renameFiles } = await changing()
@@ -56,8 +59,8 @@ export const fileChanges = new Hono<AppEnv>()
     const input = { path: from, to: inFolder(c, name) }
     const { path, to, isDone } = await renameFiles(c.var.ctx, signedIn(c).user.id, input)
     const message = isDone
-      ? `Renamed ${path} to ${to}.`
-      : `Renaming ${path} to ${to}. Its files appear there within a few minutes.`
+      ? `Renamed ${inText(path)} to ${inText(to)}.`
+      : `Renaming ${inText(path)} to ${inText(to)}. Its files appear there within a few minutes.`
     return answer(c, { message, path: to, done: isDone })
   })
 

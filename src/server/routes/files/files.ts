@@ -1,5 +1,6 @@
 import { Hono, type Context as HonoContext } from 'hono'
 import * as z from 'zod/mini'
+import { inText } from '../../../domain/files.ts'
 import { toIso } from '../../../domain/instant.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { body, text } from '../../http/body.ts'
@@ -32,7 +33,7 @@ export const files = new Hono<AppEnv>()
     const { deleteFiles } = await deleting()
     const { id, undoUntil, ...deleted } = await deleteFiles(c.var.ctx, signedIn(c).user.id, pathOf(c))
     return answer(c, {
-      message: `Deleted ${deleted.path}. You can undo this for 7 days.`,
+      message: `Deleted ${inText(deleted.path)}. You can undo this for 7 days.`,
       deletion: { id, path: deleted.path, undo_until: toIso(undoUntil) },
     })
   })

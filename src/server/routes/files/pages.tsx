@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { AppError } from '../../../domain/error.ts'
+import { inText } from '../../../domain/files.ts'
 import type { AppEnv } from '../../http/app-env.ts'
 import { signedIn } from '../../http/app-env.ts'
 import { answer } from '../../http/reply.ts'
@@ -16,5 +17,5 @@ export const filePages = new Hono<AppEnv>()
       path: folder ? `${folder}/${file.name}` : file.name,
       content: await file.arrayBuffer(),
     })
-    return answer(c, { message: `Uploaded ${path}.`, path }, { status: 201 })
+    return answer(c, { message: `Uploaded ${inText(path)}.`, path }, { status: 201 })
   })
