@@ -92,7 +92,7 @@ test('the owner comes in by a click and a guest by a link, until it is removed; 
   for (const each of [context, guest.context(), eve.context()]) await each.close()
 })
 
-test('a hostile run’s page can’t ask another run’s machine with its visitor’s access, not even unseen', async () => {
+test('a hostile run’s page can’t ask another run’s machine with its visitor’s access, not even unseen, nor end it', async () => {
   const { url, browser, stack } = world
   const [ada, bob] = [await newRunner(stack, 'Ada'), await newRunner(stack, 'Bob')]
   const onPort = (door: string, port = 9090) => door.replace('.door', `-${port}.door`)
@@ -113,6 +113,7 @@ test('a hostile run’s page can’t ask another run’s machine with its visito
   await onMachine(bob.server.machine, 9090, (_, res) =>
     res
       .setHeader('content-type', 'text/html')
+      .setHeader('clear-site-data', '"cookies"')
       .end(
         `${ways.join('')}<object data="${steal}?object"></object>${rules}<img src="${steal}?img"><a href="${steal}">Go</a>`,
       ),
@@ -127,6 +128,8 @@ test('a hostile run’s page can’t ask another run’s machine with its visito
   const guest = (await bob.person.post(`/api/v1/servers/${bob.server.id}/guests`, { hours: 1 })).body.guest.url
   await page.goto(onPort(guest), { waitUntil: 'load' })
   expect(asked).toEqual([])
+  const cookies = await page.context().cookies(onPort(ada.server.door_url))
+  expect(cookies.map(({ name }) => name)).toEqual(['door'])
   // Their own click is another matter.
   await page.getByText('Go').click()
   await page.getByText('Hi').waitFor()

@@ -17,7 +17,7 @@ const NOT_FOR_MACHINES =
   /^(cf-.*|x-forwarded-.*|forwarded|x-real-ip|true-client-ip|cdn-loop|host|content-length|sec-websocket-(key|version|extensions|accept))$/
 /** They would reach beyond this answer: to shared caches, other origins, or scripts that outlive the run. */
 const NOT_FOR_BROWSERS =
-  /^(set-cookie2?|alt-svc|service-worker-allowed|strict-transport-security|(cloudflare-)?cdn-cache-control|surrogate-control|cf-.*|sec-websocket-(accept|extensions))$/
+  /^(set-cookie2?|alt-svc|clear-site-data|service-worker-allowed|strict-transport-security|(cloudflare-)?cdn-cache-control|surrogate-control|cf-.*|sec-websocket-(accept|extensions))$/
 
 /** A run's host at the door, and its machine's address, which take each other's place in both directions. */
 export type Crossing = { door: Door; label: string; port: number | null; address: string; cookie: string }
