@@ -53,7 +53,7 @@ export function toCostLines(
       const share = shareOf(run, cycle, runRows, Infinity)
       if (!share) return []
       const line = toLine(share, { bill: record.id, trial: record.trial, dollars: share.cents / 100 })
-      return [line, ...creditsOf(run, record, records)]
+      return [line, ...creditsOf(run, line, record, records)]
     })
   const open = openCycles(history, now).flatMap((cycle) => {
     const share = shareOf(run, cycle, runRows, now)
@@ -63,17 +63,16 @@ export function toCostLines(
 }
 
 /** @param records oldest first */
-function creditsOf(run: RunRow, bill: BillRow, records: BillRow[]): CostLine[] {
+function creditsOf(run: RunRow, { start, end }: CostLine, bill: BillRow, records: BillRow[]): CostLine[] {
   const inOrder = [bill, ...records.filter(({ corrects }) => corrects === bill.id)]
   const shares = shareBill(
     inOrder.map(({ seconds }) => seconds),
     bill,
   )
-  return inOrder.flatMap(({ id, runId, seconds, amountCents, trial, periodStart, periodEnd }, i) => {
+  return inOrder.flatMap(({ id, runId, seconds, amountCents, trial }, i) => {
     if (runId !== run.id) return []
     const { included = 0 } = shares[i] ?? {}
-    const period = { start: toIso(periodStart), end: toIso(periodEnd) }
-    return [{ bill: id, correction: true, trial, ...period, seconds, included, dollars: amountCents / 100 }]
+    return [{ bill: id, correction: true, trial, start, end, seconds, included, dollars: amountCents / 100 }]
   })
 }
 

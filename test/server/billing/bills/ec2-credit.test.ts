@@ -120,7 +120,14 @@ test('what a written bill has is credited by one correction, whatever runs twice
   const { lines } = await getRun(stack.ctx, user.id, id)
   expect(lines).toMatchObject([
     { bill: bill?.id, correction: false, seconds: 10_800, included: 3_600, dollars: 3.5 },
-    { bill: credits[0]?.id, correction: true, seconds: -3_600, included: 0, dollars: -1.75 },
+    {
+      bill: credits[0]?.id,
+      correction: true,
+      start: new Date(run.from).toISOString(),
+      seconds: -3_600,
+      included: 0,
+      dollars: -1.75,
+    },
   ])
   expect(sumOfLines(lines)).toEqual({ seconds: 7_200, included_seconds: 3_600, billed_seconds: 3_600, dollars: 1.75 })
 })
