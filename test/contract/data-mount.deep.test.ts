@@ -6,7 +6,7 @@ import { openDatabase } from '../../db/client.ts'
 import { type Stack, startStack } from '../../dev/stack.ts'
 import { type Client, newPerson, waitFor } from '../../testing/people/client.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
-import { canMount } from '../../testing/stack/data-machine.ts'
+import { canMount, canSync } from '../../testing/stack/data-machine.ts'
 import { quickHasher } from '../../testing/stack/quick-hasher.ts'
 import { startedDataMachine } from '../../testing/stack/started-data-machine.ts'
 
@@ -144,6 +144,41 @@ describe.skipIf(!canMount)('/data on a machine, with the real rclone', () => {
     const machine = await machineOf(ada, { load: false, patience: 2 })
     await machine.stop()
     expect(await machine.run('load')).toEqual({ code: 1, text: 'the site answered 403\n' })
+  })
+})
+
+describe.skipIf(!canSync)('the same folder without a mount, with the real rclone', () => {
+  let stack: Stack
+  beforeAll(async () => {
+    const dataDir = temporaryFolder('data-sync')
+    stack = await startStack({ dataDir, ec2BootMs: 100, log: () => {}, ...quickHasher })
+  })
+  afterAll(() => stack.close())
+
+  test("keeps what one machine sends for the next, with the machines' own credentials and no others", async () => {
+    const ada = await newPerson(stack.url)
+    const eve = await newPerson(stack.url)
+    const machine = await startedDataMachine(stack, ada)
+    const done = { code: 0, text: '' }
+    const write =
+      'mkdir -p frames رحلة; for i in {1..1000}; do echo $i >frames/$i.txt; done; head -c 60M /dev/urandom >"رحلة/1.bag"'
+    expect(await machine.script(write)).toEqual(done)
+    expect(await machine.sync('up')).toEqual(done)
+    const sum = async ({ script }: typeof machine) =>
+      (await script('find . -type f | sort | xargs -d "\\n" sha256sum')).text
+    const sent = await sum(machine)
+    expect(sent.split('\n')).toHaveLength(1002)
+    await machine.stop()
+    expect((await machine.sync('up')).code).not.toBe(0)
+
+    const next = await startedDataMachine(stack, ada)
+    expect(await next.sync('down')).toEqual(done)
+    expect(await sum(next)).toBe(sent)
+    await next.stop()
+    const other = await startedDataMachine(stack, eve)
+    expect(await other.sync('down')).toEqual(done)
+    expect(await sum(other)).not.toContain('frames')
+    await other.stop()
   })
 })
 

@@ -11,12 +11,26 @@ import { found, isSkipped } from './third-party.ts'
 
 const SCRIPT = resolve(import.meta.dirname, '../../infra/image/files.sh')
 
-/** Whether files.sh can run for real: with rclone, and file systems of its own. With CI=true, its tests fail without them. */
+/** Whether rclone can reach the bucket as a machine does. With CI=true, its tests fail without what they need. */
+export const canSync = Boolean(process.env.CI) || (hasMachineTools && !isSkipped(rclone))
+
+/** Whether files.sh can run for real: with file systems of its own as well. */
 export const canMount =
   Boolean(process.env.CI) ||
-  (hasMachineTools &&
-    !isSkipped(rclone) &&
-    spawnSync('sh', ['-c', 'command -v fusermount3 && test -w /dev/fuse']).status === 0)
+  (canSync && spawnSync('sh', ['-c', 'command -v fusermount3 && test -w /dev/fuse']).status === 0)
+
+/** What files.sh sets for the mount, and a sync of the same folder instead: up, or else down. */
+const SYNC = `
+answer=$("$SCRIPT" credentials)
+field() { [[ $answer =~ \\"$1\\":\\"([A-Za-z0-9:/._-]*)\\" ]] && printf %s "\${BASH_REMATCH[1]}"; }
+printf '[default]\ncredential_process = %s credentials\n' "$SCRIPT" >"$FILES_RUN/aws"
+export AWS_CONFIG_FILE=$FILES_RUN/aws AWS_EC2_METADATA_DISABLED=true RCLONE_S3_PROVIDER=Other
+export RCLONE_S3_ENDPOINT=$(field Endpoint) RCLONE_S3_REGION=$(field Region)
+sides=("$DATA" ":s3:$(field Bucket)/$(field Prefix)")
+[[ $1 == up ]] || sides=("\${sides[1]}" "\${sides[0]}")
+exec rclone sync "\${sides[@]}" --config '' --s3-env-auth --s3-no-check-bucket --s3-list-version 2 \
+  --s3-list-url-encode=true --use-server-modtime --size-only --transfers 32
+`
 
 /** As systemd for data.service, but the mount stays ours to kill. */
 const SYSTEMCTL = `#!/bin/bash
@@ -81,6 +95,8 @@ export async function dataMachine(options: { siteUrl: string; address: string; p
      * threads wait for the mount, the bucket behind it can't answer.
      */
     script: (text: string) => bash('-euc', `cd "$DATA"; ${text}`),
+    /** Where nothing can be mounted: rclone with the machine's own credentials. */
+    sync: (direction: 'up' | 'down') => bash('-euc', SYNC, 'sync', direction),
     log: () => readFileSync(at('log'), 'utf8'),
     /** As when the machine loses its power, except that its disk is still there. */
     kill() {
