@@ -166,17 +166,19 @@ export function Files(props: FilesProps) {
                 : null
             }
           />
-        ) : (
+        ) : folder.error ? null : (
           <EmptyState>{words ? 'No names match.' : path === '' ? EMPTY : 'This folder is empty.'}</EmptyState>
         )}
-        <Pager
-          count={found.length}
-          page={shownPage}
-          pages={pages}
-          loading={folder.loading}
-          onPage={local ? setPage : null}
-          plain={{ path, after: props.after, next: props.list.next }}
-        />
+        {folder.error && !rows.length ? null : (
+          <Pager
+            count={found.length}
+            page={shownPage}
+            pages={pages}
+            loading={folder.loading}
+            onPage={local ? setPage : null}
+            plain={{ path, after: props.after, next: props.list.next }}
+          />
+        )}
       </section>
       <Unfinished uploads={props.unfinished} csrfToken={props.csrfToken} />
       <Deleted deletions={deletions} csrfToken={props.csrfToken} onUndo={local ? acts.undo : null} />

@@ -180,6 +180,23 @@ test('shows images and text in place, and runs nothing that is in a file', async
   await page.context().close()
 })
 
+test('a folder that could not be read is not called empty', async () => {
+  const ada = await newPerson(world.url)
+  const page = await openFiles(ada, {})
+  await untilHydrated(page)
+  await page.getByText('No files yet.').waitFor()
+  await page.route('**/api/v1/files?*', (route) => route.abort('connectionreset'))
+  await page.getByRole('button', { name: 'New folder', exact: true }).click()
+  await page.getByLabel('Name', { exact: true }).fill('runs')
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByText('Network error').waitFor()
+  expect(await page.getByText(/No files yet|0 items/).count()).toBe(0)
+  await page.unroute('**/api/v1/files?*')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await row(page, 'runs').waitFor()
+  await page.context().close()
+})
+
 test('ten thousand names stay a hundred rows, and can be sorted and filtered', async () => {
   const ada = await newPerson(world.url)
   await put(ada, 'a.txt', 'a')
