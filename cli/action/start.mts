@@ -54,7 +54,8 @@ async function startOnceStopped(key: string, canceled: () => boolean) {
     try {
       return await startServer(key)
     } catch (error) {
-      const waits = error instanceof Refused && error.status === CONFLICT && !canceled() && (await isStopping())
+      const mayWait = !canceled() && tries * POLL_MS < START_DEADLINE_MS
+      const waits = mayWait && error instanceof Refused && error.status === CONFLICT && (await isStopping())
       if (!waits) throw error
       if (tries === 1) console.log(error.message)
       await sleep(POLL_MS)
