@@ -180,6 +180,33 @@ test('shows images and text in place, and runs nothing that is in a file', async
   await page.context().close()
 })
 
+test('takes what is dropped beside the list: a folder, a file, and an image out of another page', async () => {
+  const ada = await newPerson(world.url)
+  const root = temporaryFolder('proving-ground-dropped')
+  mkdirSync(join(root, 'flight/logs'), { recursive: true })
+  writeFileSync(join(root, 'flight/logs/a.txt'), 'a')
+  writeFileSync(join(root, 'b.txt'), 'b')
+  const page = await openFiles(ada, { viewport: { width: 1280, height: 900 } })
+  await untilHydrated(page)
+  await page.getByText('No files yet.').waitFor()
+
+  const browser = await page.context().newCDPSession(page)
+  const data = { items: [], files: [join(root, 'flight'), join(root, 'b.txt')], dragOperationsMask: 1 }
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+    await browser.send('Input.dispatchDragEvent', { type, x: 700, y: 780, data })
+  await row(page, 'flight').waitFor()
+  await row(page, 'b.txt').waitFor()
+  expect(String(await read(ada, 'flight/logs/a.txt'))).toBe('a')
+
+  await page.evaluate(() => {
+    const dataTransfer = new DataTransfer()
+    dataTransfer.items.add(new File(['c'], 'image.png'))
+    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
+  })
+  await row(page, 'image.png').waitFor()
+  await page.context().close()
+})
+
 test('a folder that could not be read is not called empty', async () => {
   const ada = await newPerson(world.url)
   const page = await openFiles(ada, {})

@@ -1,6 +1,6 @@
-import { type DragEvent, type ReactNode, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 
-/** Takes files that are dropped anywhere on the page. */
+/** Takes files that are dropped anywhere on the page: beside the list, a browser would leave the page to open them. */
 export function Dropping({
   enabled,
   onDrop,
@@ -11,30 +11,36 @@ export function Dropping({
   children: ReactNode
 }) {
   const [over, setOver] = useState(false)
-  /** Entering a child leaves its parent, so only the difference counts. */
-  const depth = useRef(0)
-  const hasFiles = ({ dataTransfer }: DragEvent) => enabled && dataTransfer.types.includes('Files')
-  const enter = (event: DragEvent, step: number) => {
-    if (!hasFiles(event)) return
-    depth.current += step
-    setOver(depth.current > 0)
-  }
-  return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for a mouse; the buttons do the same
-    <div
-      className={over ? 'stack dropping' : 'stack'}
-      onDragEnter={(event) => enter(event, 1)}
-      onDragLeave={(event) => enter(event, -1)}
-      onDragOver={(event) => hasFiles(event) && event.preventDefault()}
-      onDrop={(event) => {
-        if (!hasFiles(event)) return
-        event.preventDefault()
-        depth.current = 0
-        setOver(false)
-        onDrop(event.dataTransfer)
-      }}
-    >
-      {children}
-    </div>
-  )
+  const latest = useRef(onDrop)
+  latest.current = onDrop
+  useEffect(() => {
+    if (!enabled) return
+    const abort = new AbortController()
+    const listen = (type: 'dragenter' | 'dragleave' | 'dragover' | 'drop', act: (dragged: DataTransfer) => void) =>
+      document.addEventListener(
+        type,
+        (event) => {
+          if (!event.dataTransfer?.types.includes('Files')) return
+          event.preventDefault()
+          act(event.dataTransfer)
+        },
+        { signal: abort.signal },
+      )
+    // Entering an element leaves its parent, so only the difference counts.
+    let depth = 0
+    const enter = (step: number) => () => {
+      depth += step
+      setOver(depth > 0)
+    }
+    listen('dragenter', enter(1))
+    listen('dragleave', enter(-1))
+    listen('dragover', () => {})
+    listen('drop', (dropped) => {
+      depth = 0
+      setOver(false)
+      latest.current(dropped)
+    })
+    return () => abort.abort()
+  }, [enabled])
+  return <div className={over ? 'stack dropping' : 'stack'}>{children}</div>
 }

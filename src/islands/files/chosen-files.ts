@@ -13,12 +13,12 @@ export function pickedIn(files: Iterable<File>): Picked[] {
 }
 
 /**
- * What was dropped, folders with everything in them. The browser empties a drop when its event ends, so the entries are
- * read before anything waits.
+ * What was dropped, folders with everything in them. An image out of another page is a file without an entry. The
+ * browser empties a drop when its event ends, so all of it is taken before anything waits.
  */
 export async function pickedFrom(dropped: DataTransfer): Promise<Picked[]> {
-  const entries = [...dropped.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null)
-  const found = await Promise.all(entries.map(filesOf))
+  const dragged = [...dropped.items].map((item) => item.webkitGetAsEntry() ?? item.getAsFile())
+  const found = await Promise.all(dragged.map((it) => (it instanceof File ? pickedIn([it]) : it ? filesOf(it) : [])))
   return found.flat()
 }
 
