@@ -256,7 +256,9 @@ test('ten thousand names stay a hundred rows, and can be sorted and filtered', a
 test('without script: uploads, makes a folder, renames, downloads, deletes, and restores', async () => {
   const ada = await newPerson(world.url)
   await put(ada, 'runs/a.txt', 'hello')
-  const page = await openFiles(ada, { javaScriptEnabled: false, acceptDownloads: true })
+  const viewport = { width: 360, height: 740 }
+  const page = await openFiles(ada, { javaScriptEnabled: false, acceptDownloads: true, viewport })
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360)
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
   await page.getByRole('link', { name: 'runs' }).click()
   await page
