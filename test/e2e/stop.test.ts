@@ -15,7 +15,8 @@ test('Stop asks once, and returns the focus if the answer is no', async () => {
   await card.getByRole('link', { name: 'Open simulator' }).waitFor()
   const question = page.getByRole('dialog', {
     name: 'Stop this server?',
-    description: /^It has run for \d+s of your free trial\. ?Stopping erases its disk\./,
+    description:
+      /^It has run for \d+s of your free trial\. ?Stopping erases its disk\. What it saved to your files stays\./,
   })
   for (const no of [() => page.keyboard.press('Escape'), () => page.keyboard.press('Enter')]) {
     await stop.focus()

@@ -9,7 +9,8 @@ import { Button } from '../../ui/Button.tsx'
 type Asked = { server: Server; summary: Summary; now: number }
 
 export const STOP_QUESTION = 'Stop this server?'
-export const ERASED = 'Stopping erases its disk. First download anything you want to keep.'
+export const ERASED =
+  'Stopping erases its disk. What it saved to your files stays. First download anything else you want to keep.'
 
 /** Asks before a stop. A button closes the dialog, which returns the focus; then `onAnswer` gets the answer. */
 export function StopDialog({ onAnswer, ...asked }: Asked & { onAnswer: (stop: boolean) => void }) {

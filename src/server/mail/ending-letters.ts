@@ -10,7 +10,7 @@ type Ending = { end: number; minutes: number; adds: string; idle?: boolean }
  */
 export function serverEndingMail(link: string, { end, minutes, adds, idle = false }: Ending): Message {
   return composeMessage('ending', `Your server stops in ${minutes === 1 ? '1 minute' : `${minutes} minutes`}`, [
-    `${idle ? 'Nobody uses it, so it' : 'It'} stops at ${instantText(toIso(end), false)}${idle ? '' : ', the time you set'}. Its disk is then erased, so download anything you want to keep.`,
+    `${idle ? 'Nobody uses it, so it' : 'It'} stops at ${instantText(toIso(end), false)}${idle ? '' : ', the time you set'}. Its disk is then erased. What it saved to your files stays. Download anything else you want to keep.`,
     `Need more time? Add ${adds} with one click. You don't have to sign in.`,
     { link, label: `Add ${adds}` },
     'This link works for this server only, and only until it stops.',

@@ -11,7 +11,7 @@ const plansLink = (origin: string) => ({ link: `${origin}/subscriptions`, label:
 export function trialEndingMail(origin: string, minutes: number): Message {
   const left = minutes === 1 ? '1 free minute' : `${minutes} free minutes`
   return composeMessage('ending', `${left} left`, [
-    `Your server is running, and you have ${left} left. When they're used up, we stop the server and erase its disk. Download anything you want to keep.`,
+    `Your server is running, and you have ${left} left. When they're used up, we stop the server and erase its disk. What it saved to your files stays. Download anything else you want to keep.`,
     'If you choose a plan before then, the server keeps running.',
     OFFER,
     plansLink(origin),
