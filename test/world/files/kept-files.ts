@@ -114,9 +114,12 @@ export class KeptFiles {
     )
     for (const ask of asks) ask.touched.add(path)
     const moves = this.#moves().filter((move) => move.userId === userId && move.doneAt === null && touches(move, path))
-    // What is written into a folder that is being renamed moves with it.
-    for (const { source, target } of moves)
-      if (target?.startsWith('files/')) this.#all(userId).delete(target.slice(6) + `files/${path}`.slice(source.length))
+    // What is written into a folder that is being moved moves with it, and replaces what moved before.
+    for (const { source, target } of moves) {
+      const rest = `files/${path}`.slice(source.length)
+      if (target?.startsWith('files/')) this.#all(userId).delete(target.slice(6) + rest)
+      if (target?.startsWith('trash/')) this.#deleted.get(target.slice(6))?.delete(rest.replace(/^\//, ''))
+    }
     return asks.length === 0 && moves.length === 0
   }
 }
