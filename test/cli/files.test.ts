@@ -37,6 +37,7 @@ test('puts, lists, gets, and removes files', async () => {
   expect((await run(['files', 'ls'])).out).toContain('runs/')
   expect(await run(['files', 'get', 'runs/flight 1.csv', join(here, 'back.csv')])).toMatchObject({ code: 0 })
   expect(read('back.csv')).toBe('time,height\n')
+  expect(await run(['files', 'get', 'runs/', join(here, 'runs')])).toMatchObject({ out: 'Downloaded 1 file.\n' })
   expect((await run(['files', 'rm', 'runs'])).out).toContain('Deleted runs.')
   expect(await run(['files', 'get', 'runs', join(here, 'x')])).toMatchObject({
     code: 1,
@@ -48,10 +49,10 @@ test('syncs a folder both ways, and copies only what changed', async () => {
   const { run, here, write, read, tree } = await setup()
   write('out/a.txt', 'one', 60)
   write('out/b/é.txt', 'two', 60)
-  const up = () => run(['files', 'sync', join(here, 'out'), 'files:jobs', '--delete'])
+  const up = () => run(['files', 'sync', join(here, 'out'), 'files:jobs/', '--delete'])
   expect((await up()).out).toBe('Uploaded 2 files.\n')
   expect((await up()).out).toBe('Uploaded 0 files, 2 files unchanged.\n')
-  const down = () => run(['files', 'sync', 'files:jobs', join(here, 'in'), '--delete'])
+  const down = () => run(['files', 'sync', 'files:jobs/', join(here, 'in'), '--delete'])
   expect((await down()).out).toBe('Downloaded 2 files.\n')
   expect(tree('in')).toEqual(['a.txt', 'b/é.txt'])
   expect(read('in/b/é.txt')).toBe('two')

@@ -45,8 +45,12 @@ async function sizeOfLocal(local: string): Promise<number> {
   return found.size
 }
 
-export async function get(path: string, local: string | undefined, options: Options): Promise<void> {
+/** A shell completes a folder's name with a slash, which is no part of it. */
+const withoutSlash = (path: string) => path.replace(/\/+$/, '')
+
+export async function get(named: string, local: string | undefined, options: Options): Promise<void> {
   const site = currentSite(options)
+  const path = withoutSlash(named)
   const from = await findFile(site, path)
   if (from === null) {
     const folder = local ?? placeIn('.', nameOf(path))
@@ -72,7 +76,7 @@ export async function sync(from: string, to: string, options: Options & { delete
   const isUp = to.startsWith(REMOTE)
   if (isUp === from.startsWith(REMOTE))
     throw new Failure(EXIT.usage, `Write ${REMOTE} before the folder on the site: sync ./runs ${REMOTE}runs`)
-  const path = (isUp ? to : from).slice(REMOTE.length)
+  const path = withoutSlash((isUp ? to : from).slice(REMOTE.length))
   if (isUp && !(await isFolder(from))) throw new Failure(EXIT.usage, `There is no folder ${inText(from)}.`)
   const done = isUp ? await syncUp(site, from, path, mirror) : await syncDown(site, path, to, mirror)
   report(done, isUp ? 'Uploaded' : 'Downloaded', options)
