@@ -59,6 +59,8 @@ test('syncs a folder both ways, and copies only what changed', async () => {
   expect((await down()).out).toBe('Downloaded 0 files, 2 files unchanged.\n')
   write('out/c.txt', 'three')
   write('out/a.txt', 'One')
+  // Two uploads within a second are the same time to some file systems.
+  write('in/a.txt', 'one', 60)
   const { unlinkSync } = await import('node:fs')
   unlinkSync(join(here, 'out/b/é.txt'))
   expect((await up()).out).toBe('Uploaded 2 files, 1 file deleted.\n')
