@@ -216,6 +216,10 @@ proving-ground line leave`}</Code>
         lost, so wait until a file of many gigabytes is there before you stop. The rest of the disk is erased.
       </p>
       <p>
+        While a server writes into a folder, don't rename or delete that folder in your files: what is written at that
+        moment can be lost. Do it on the server instead.
+      </p>
+      <p>
         A server also ends at the time you set, when nobody uses it and you chose that, when your trial minutes are used
         up, or if the machine fails. Your list of runs says why.
       </p>
