@@ -1,5 +1,5 @@
 import { lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { inText, nameOf, sizeText } from '../domain/files.ts'
+import { FILES_READ_ONLY, inText, nameOf, sizeText } from '../domain/files.ts'
 import type { FileDeletion, FileList, UnfinishedUpload } from '../domain/wire.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
@@ -30,10 +30,8 @@ export type FilesProps = {
   after: string | null
   deletions: FileDeletion[]
   unfinished: UnfinishedUpload[]
-  /** Why nothing can be added; null: something can. */
-  readOnly: string | null
-  /** Only with a plan, even if files are full. */
-  mayRename: boolean
+  /** Why there is no plan, so that files can only be read; null: there is one. */
+  noPlan: 'ended' | 'none' | null
   question: PlainQuestion | null
   csrfToken: string
   flash: FlashMessage | null
@@ -63,8 +61,10 @@ export function Files(props: FilesProps) {
   const shownPage = Math.min(page, pages)
   const rows = found.slice((shownPage - 1) * ROWS, shownPage * ROWS)
   const { used, limit } = folder
+  // Deleting makes room while the page is open, and uploads use it up.
+  const why = props.noPlan ?? (limit !== null && used >= limit ? 'full' : null)
   return (
-    <Dropping enabled={local && !props.readOnly} onDrop={uploads.drop}>
+    <Dropping enabled={local && why === null} onDrop={uploads.drop}>
       <div className="page-head">
         <h1>Files</h1>
         <div className="files-used">
@@ -76,9 +76,9 @@ export function Files(props: FilesProps) {
         </div>
       </div>
       <FlashAlert flash={props.flash} />
-      {props.readOnly ? (
+      {why ? (
         <Alert kind="warning">
-          {props.readOnly} <a href="/subscriptions">See the plans</a>
+          {FILES_READ_ONLY[why]} <a href="/subscriptions">See the plans</a>
         </Alert>
       ) : null}
       {props.question ? (
@@ -117,7 +117,7 @@ export function Files(props: FilesProps) {
           <Toolbar
             path={path}
             csrfToken={props.csrfToken}
-            mayAdd={!props.readOnly}
+            mayAdd={why === null}
             onChosen={uploads.choose}
             onFolder={acts.askForFolder}
             onArchive={entries.length ? () => acts.saveArchive(path, path === '' ? 'files' : nameOf(path)) : null}
@@ -155,7 +155,7 @@ export function Files(props: FilesProps) {
             rows={rows}
             order={order}
             local={local}
-            mayRename={props.mayRename}
+            mayRename={props.noPlan === null}
             acts={local ? acts.rows : null}
             onOrder={
               local

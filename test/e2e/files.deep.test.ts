@@ -207,6 +207,30 @@ test('takes what is dropped beside the list: a folder, a file, and an image out 
   await page.context().close()
 })
 
+test('can add files again as soon as deleting has made room', async () => {
+  const ada = await newPerson(world.url)
+  await put(ada, 'a.txt', 'a')
+  const page = await openFiles(ada, {})
+  await untilHydrated(page)
+  await page.getByLabel('Upload files').waitFor()
+  await page.route('**/api/v1/files?*', async (route) => {
+    if (route.request().method() !== 'GET') return route.continue()
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), used_bytes: 1_000_000_000 } })
+  })
+  await page.getByRole('button', { name: 'New folder', exact: true }).click()
+  await page.getByLabel('Name', { exact: true }).fill('runs')
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByText('Your files use all of what your plan includes').waitFor()
+  expect(await page.getByLabel('Upload files').count()).toBe(0)
+  await page.unroute('**/api/v1/files?*')
+  await page.getByRole('button', { name: 'Delete a.txt' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await page.getByLabel('Upload files').waitFor()
+  expect(await page.getByText('Your files use all of what your plan includes').count()).toBe(0)
+  await page.context().close()
+})
+
 test('a folder that could not be read is not called empty', async () => {
   const ada = await newPerson(world.url)
   const page = await openFiles(ada, {})

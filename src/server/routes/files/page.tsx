@@ -1,5 +1,5 @@
 import type { Context as HonoContext } from 'hono'
-import { FILES_READ_ONLY, nameOf } from '../../../domain/files.ts'
+import { nameOf } from '../../../domain/files.ts'
 import type { FileList } from '../../../domain/wire.ts'
 import { FilesPage } from '../../../pages/Files.tsx'
 import { listFiles } from '../../files/list-files.ts'
@@ -35,8 +35,7 @@ export async function show(c: HonoContext<AppEnv>): Promise<Response> {
       after={after}
       deletions={deletions}
       unfinished={unfinished}
-      readOnly={why === null ? null : FILES_READ_ONLY[why]}
-      mayRename={why === null || why === 'full'}
+      noPlan={why === 'full' ? null : why}
       question={questionOf(c, list)}
       csrfToken={csrfToken(c)}
       flash={takeFlash(c)}
