@@ -278,10 +278,7 @@ export const PARTS: Specimen[] = [
   {
     name: 'Spinner',
     file: 'src/ui/States.tsx',
-    states: [
-      ['with a label', <Spinner key="s" label="Connecting..." />],
-      ['label for screen readers only', <Spinner key="s" label="Checking your session…" visible={false} />],
-    ],
+    states: [['with a label', <Spinner key="s" label="Connecting..." />]],
   },
   {
     name: 'Time',

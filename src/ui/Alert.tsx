@@ -16,7 +16,6 @@ type AlertProps = {
   dismissible?: boolean
   /** Called on dismissal; implies `dismissible`. */
   onDismiss?: () => void
-  id?: string
   /** Screen readers don't announce it: it ticks, or the page's live region says it. */
   quiet?: boolean
   /** It answers a form the user just sent, so it takes the keyboard focus, also on a new page. */
@@ -34,8 +33,8 @@ const FOCUS = { tabIndex: -1, autoFocus: true, ref: takeFocus }
  * browser without a script. Forms cannot nest, so place a dismissible alert beside forms, not in them. Give each new
  * message a new `key`, or a closed alert stays closed.
  */
-export function Alert({ kind, children, dismissible, onDismiss, id, quiet = false, takesFocus = false }: AlertProps) {
-  const frame = { id, className: `alert alert-${kind}`, ...(takesFocus && FOCUS) }
+export function Alert({ kind, children, dismissible, onDismiss, quiet = false, takesFocus = false }: AlertProps) {
+  const frame = { className: `alert alert-${kind}`, ...(takesFocus && FOCUS) }
   const body = (
     <>
       <Icon name={ICONS[kind]} size={18} />

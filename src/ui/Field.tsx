@@ -15,14 +15,12 @@ type Labelled = {
   id?: string
 }
 
-type FrameProps = Labelled & { children: ReactNode }
-
 /** The ids of the errors and the hint, in the order a screen reader says them; undefined if there are none. */
 function describedBy(id: string, { hint, error, blamedBy }: Partial<Labelled>): string | undefined {
   return [error && `${id}-error`, blamedBy, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined
 }
 
-function Frame({ name, id = name, label, hint, error, children }: FrameProps) {
+function Frame({ name, id = name, label, hint, error, children }: Labelled & { children: ReactNode }) {
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
@@ -53,13 +51,7 @@ function control({ name, id = name, ...said }: Labelled) {
   }
 }
 
-export function Field({
-  label,
-  hint,
-  error,
-  blamedBy,
-  ...rest
-}: Labelled & InputHTMLAttributes<HTMLInputElement> & { name: string; id?: string }) {
+export function Field({ label, hint, error, blamedBy, ...rest }: Labelled & InputHTMLAttributes<HTMLInputElement>) {
   const labeled = { label, hint, error, blamedBy, name: rest.name, ...(rest.id && { id: rest.id }) }
   return (
     <Frame {...labeled}>
@@ -68,12 +60,7 @@ export function Field({
   )
 }
 
-export function TextArea({
-  label,
-  hint,
-  error,
-  ...rest
-}: Labelled & TextareaHTMLAttributes<HTMLTextAreaElement> & { name: string; id?: string }) {
+export function TextArea({ label, hint, error, ...rest }: Labelled & TextareaHTMLAttributes<HTMLTextAreaElement>) {
   const labeled = { label, hint, error, name: rest.name, ...(rest.id && { id: rest.id }) }
   return (
     <Frame {...labeled}>
@@ -84,8 +71,6 @@ export function TextArea({
 
 type SelectProps = Labelled &
   SelectHTMLAttributes<HTMLSelectElement> & {
-    name: string
-    id?: string
     options: readonly (string | { value: string; label: string })[]
     placeholder?: string
   }
@@ -111,8 +96,6 @@ export function Select({ label, hint, error, options, placeholder, ...rest }: Se
 
 type PasswordProps = Labelled &
   InputHTMLAttributes<HTMLInputElement> & {
-    name: string
-    id?: string
     autoComplete: 'new-password' | 'current-password'
     shown?: boolean
     /** Only an island can show the password; without this there is no Show button. */
@@ -141,7 +124,6 @@ type CheckboxProps = Omit<InputHTMLAttributes<HTMLInputElement>, 'type'> & {
   name: string
   label: ReactNode
   error?: string | null | undefined
-  id?: string
 }
 
 export function Checkbox({ label, error, id, ...rest }: CheckboxProps) {

@@ -23,12 +23,11 @@ export function ErrorState({ children, action }: { children: string; action?: Re
   )
 }
 
-/** Screen readers say `label`; `visible` also shows it. */
-export function Spinner({ label, visible = true }: { label: string; visible?: boolean }) {
+export function Spinner({ label }: { label: string }) {
   return (
     <span className="row">
       <span className="spinner" aria-hidden="true" />
-      <span className={visible ? undefined : 'visually-hidden'}>{label}</span>
+      <span>{label}</span>
     </span>
   )
 }

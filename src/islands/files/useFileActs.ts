@@ -135,7 +135,7 @@ export function useFileActs(props: { list: FileList; after: string | null; delet
         name: null,
         yes: 'Delete',
         danger: true,
-        act: (_) =>
+        act: () =>
           send<{ deletion: { id: string } }>(
             'DELETE',
             `/api/v1/files?path=${encodeURIComponent(pathIn(path, name))}`,
