@@ -7,13 +7,13 @@ import { Trial } from './landing/Trial.tsx'
 
 export function Landing() {
   return (
-    <div className="landing">
+    <>
       <Hero />
       <Film />
       <Features />
       <Competition />
       <Resources />
       <Trial />
-    </div>
+    </>
   )
 }

@@ -40,7 +40,7 @@ export function RunCard(props: Props) {
   const { title, color } = stateOf(server)
   const cost = runCost(server, summary, now)
   return (
-    <section className={`card run run-${color}`} aria-labelledby="run-title">
+    <section className="card run" aria-labelledby="run-title">
       <div>
         <h2 id="run-title" className={`badge badge-${color}`}>
           {title}

@@ -82,7 +82,7 @@ function Row({ path, entry, local, mayRename, acts }: { entry: Entry } & Omit<Pr
         <Outline path={FILE_ICONS[iconOf(entry)]} size={18} />
         <Name entry={entry} path={here} acts={acts} />
       </th>
-      <td className="num">{entry.isFolder ? '' : sizeText(entry.size)}</td>
+      <td>{entry.isFolder ? '' : sizeText(entry.size)}</td>
       <td>{entry.isFolder ? '' : <TimeIn at={entry.modifiedAt} local={local} />}</td>
       <td className="row-acts no-print">
         {entry.isFolder ? (
