@@ -73,11 +73,6 @@ export function BillingHistory({
             Credits are already deducted from plan payments. For refunds to your card, see your receipts.
           </p>
         ) : null}
-        {month ? (
-          <p className="visually-hidden">
-            Total for {month}: {dollars(totalDollars(shown))}
-          </p>
-        ) : null}
       </Card>
       <div className="grid charts no-print">
         <Card title="Hours per day">

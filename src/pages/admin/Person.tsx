@@ -42,7 +42,8 @@ export function Person({ person, acting, self }: { person: PersonDetails; acting
       here={null}
       title={person.name || person.email}
       aside={<Badge color={STATE_COLORS[person.state]}>{person.state}</Badge>}
-      acting={self ? { ...acting, confirmAt: null } : acting}
+      // The card below says where to confirm the password.
+      acting={{ ...acting, confirmAt: null }}
     >
       <DefinitionStats
         stats={[
@@ -54,7 +55,7 @@ export function Person({ person, acting, self }: { person: PersonDetails; acting
       />
       <div className="grid grid-2">
         <Card title="Account">
-          <ul className="plain-list facts">
+          <ul className="plain-list">
             <li>{person.email}</li>
             <li className="mono">{person.id}</li>
             {person.stripe_customer_id ? <li className="mono">{person.stripe_customer_id}</li> : null}
