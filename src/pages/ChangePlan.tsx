@@ -27,9 +27,7 @@ export function ChangePlan(props: ChangePlanProps) {
       {flash?.kind === 'danger' ? <PortalForm csrfToken={csrfToken} /> : null}
       {up ? <Upgrade {...props} /> : <Downgrade {...props} />}
       <form method="post" action="/api/v1/subscriptions/change_plan" className="row">
-        <HiddenFields csrfToken={csrfToken} />
-        <input type="hidden" name="plan_type" value={to} />
-        <input type="hidden" name="quoted_at" value={toIso(quotedAt)} />
+        <HiddenFields csrfToken={csrfToken} values={{ plan_type: to, quoted_at: toIso(quotedAt) }} />
         <Button type="submit" look="primary">
           {up ? `Upgrade and pay ${dollars((cents ?? 0) / 100)}` : `Switch on ${then}`}
         </Button>

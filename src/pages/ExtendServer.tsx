@@ -34,9 +34,7 @@ export function ExtendServer({ csrfToken, flash, link, fault, ends }: ExtendServ
       {ends ? <p data-enhance="times">{sentence(ends)}</p> : null}
       {ends?.next && ends.endsAt ? (
         <form className="stack" data-enhance="times" method="post" action={`/servers/${link.id}/extend`}>
-          <HiddenFields csrfToken={csrfToken} />
-          <input type="hidden" name="key" value={link.key} />
-          <input type="hidden" name="ends_at" value={ends.endsAt} />
+          <HiddenFields csrfToken={csrfToken} values={{ key: link.key, ends_at: ends.endsAt }} />
           <Button type="submit" look="primary">
             Add an hour
           </Button>

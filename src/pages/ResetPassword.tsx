@@ -23,8 +23,7 @@ export function ResetPassword({ token, csrfToken, flash, email }: ResetPasswordP
     <FormPage title="Choose a new password" foot={<a href="/forgot_password">Get a new link</a>}>
       <FlashAlert flash={flash} />
       <form className="stack" method="post" action="/users/password" noValidate>
-        <HiddenFields csrfToken={csrfToken} method="put" />
-        <input type="hidden" name="user[reset_password_token]" value={token} />
+        <HiddenFields csrfToken={csrfToken} method="put" values={{ 'user[reset_password_token]': token }} />
         <PasswordField
           id="password"
           name="user[password]"

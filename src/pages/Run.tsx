@@ -76,10 +76,7 @@ export function Run(props: RunProps) {
           </>
         ) : (
           <form method="post" action="/api/v1/aws/auto_cloud_start_request">
-            <HiddenFields csrfToken={csrfToken} />
-            {Object.entries(wishes).map(([name, value]) => (
-              <input key={name} type="hidden" name={name} value={value} />
-            ))}
+            <HiddenFields csrfToken={csrfToken} values={wishes} />
             <Button type="submit" look="primary">
               Start again like this one
             </Button>

@@ -1,5 +1,6 @@
 type Props = {
-  csrfToken: string
+  /** Null on a page that is the same for everyone. */
+  csrfToken: string | null
   method?: 'put' | 'delete'
   /** What the form sends along. */
   values?: Record<string, string>
@@ -9,7 +10,7 @@ type Props = {
 export function HiddenFields({ csrfToken, method, values = {} }: Props) {
   return (
     <>
-      <input type="hidden" name="authenticity_token" value={csrfToken} />
+      {csrfToken ? <input type="hidden" name="authenticity_token" value={csrfToken} /> : null}
       {method ? <input type="hidden" name="_method" value={method} /> : null}
       {Object.entries(values).map(([name, value]) => (
         <input key={name} type="hidden" name={name} value={value} />

@@ -30,8 +30,7 @@ export function ActForm({ id, action, acting, title, text, button, reasonHint, c
     <details className="fold" open={refused !== null}>
       <summary>{title}</summary>
       <form className="stack" method="post" action={action} noValidate>
-        <HiddenFields csrfToken={csrfToken} />
-        <input type="hidden" name="act_id" value={`${actId}.${id}`} />
+        <HiddenFields csrfToken={csrfToken} values={{ act_id: `${actId}.${id}` }} />
         <p>{text}</p>
         {children?.(typed)}
         <Field

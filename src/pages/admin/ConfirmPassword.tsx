@@ -12,8 +12,7 @@ export function ConfirmPassword({ csrfToken, flash, to }: Props) {
       <FlashAlert flash={flash} />
       <p>What you do in the console changes other people's accounts. We'll ask again in 15 minutes.</p>
       <form className="stack" method="post" action="/admin/confirm" noValidate>
-        <HiddenFields csrfToken={csrfToken} />
-        <input type="hidden" name="to" value={to} />
+        <HiddenFields csrfToken={csrfToken} values={{ to }} />
         <CurrentPassword flash={flash} name="user[current_password]" />
         <Button type="submit" look="primary">
           Confirm

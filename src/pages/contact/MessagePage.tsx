@@ -4,6 +4,7 @@ import { characters } from '../../domain/person.ts'
 import { Alert } from '../../ui/Alert.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Field, TextArea } from '../../ui/Field.tsx'
+import { HiddenFields } from '../../ui/HiddenFields.tsx'
 import { Contours } from '../landing/Contours.tsx'
 
 export type MessagePageProps<F extends string> = {
@@ -59,7 +60,7 @@ export function MessagePage<F extends string>({
         </Alert>
       ) : null}
       <form className="card stack" method="post" action={action} noValidate>
-        {csrfToken ? <input type="hidden" name="authenticity_token" value={csrfToken} /> : null}
+        <HiddenFields csrfToken={csrfToken} />
         <div hidden>
           <label htmlFor="website">Leave this blank</label>
           <input id="website" name="website" autoComplete="off" tabIndex={-1} />

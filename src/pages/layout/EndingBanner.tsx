@@ -30,7 +30,7 @@ export function EndingBanner({ ending, csrfToken }: { ending: Ending; csrfToken:
           </span>
           {next !== null && next > end ? (
             <form method="post" action={`/api/v1/servers/${runId}`}>
-              <HiddenFields csrfToken={csrfToken ?? ''} method="put" />
+              <HiddenFields csrfToken={csrfToken} method="put" />
               <Button type="submit" small name="ends_at" value={toIso(next)}>
                 Add {addedText(next - end)}
               </Button>

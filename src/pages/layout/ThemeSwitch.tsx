@@ -1,3 +1,4 @@
+import { HiddenFields } from '../../ui/HiddenFields.tsx'
 import { Outline } from '../../ui/Icon.tsx'
 import type { Theme } from '../../ui/theme.ts'
 import { FRAME_ICONS, type FrameIcon } from './frame-icons.ts'
@@ -12,7 +13,7 @@ const CHOICES: { theme: Theme; icon: FrameIcon; label: string }[] = [
 export function ThemeSwitch({ id, theme, csrfToken }: { id?: string; theme: Theme; csrfToken: string | null }) {
   return (
     <form id={id} className="theme" method="post" action="/theme" aria-label="Theme">
-      {csrfToken ? <input type="hidden" name="authenticity_token" value={csrfToken} /> : null}
+      <HiddenFields csrfToken={csrfToken} />
       {CHOICES.map((choice) => (
         <button
           key={choice.theme}

@@ -1,5 +1,6 @@
 import { directionOf } from '../../domain/person.ts'
 import type { User } from '../../domain/wire.ts'
+import { HiddenFields } from '../../ui/HiddenFields.tsx'
 import { Outline } from '../../ui/Icon.tsx'
 import { Bell, type BellProps } from './Bell.tsx'
 import { FRAME_ICONS } from './frame-icons.ts'
@@ -68,8 +69,7 @@ export function TopBar({ user, path, csrfToken, bell }: TopBarProps) {
             <a href="/account_overview">Account</a>
             {user.admin ? <a href="/console">Admin</a> : null}
             <form method="post" action="/users/sign_out">
-              <input type="hidden" name="_method" value="delete" />
-              <input type="hidden" name="authenticity_token" value={csrfToken ?? ''} />
+              <HiddenFields csrfToken={csrfToken} method="delete" />
               <button type="submit">Sign Out</button>
             </form>
           </>

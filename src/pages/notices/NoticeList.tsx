@@ -35,8 +35,7 @@ export function NoticeList({ notices }: { notices: Notice[] }) {
 export function MarkRead({ until, csrfToken }: { until: string | undefined; csrfToken: string }) {
   return (
     <form className="mark-read" method="post" action="/api/v1/notices/read">
-      <HiddenFields csrfToken={csrfToken} />
-      <input type="hidden" name="until" value={until ?? ''} />
+      <HiddenFields csrfToken={csrfToken} values={{ until: until ?? '' }} />
       <Button type="submit" small>
         Mark all as read
       </Button>
