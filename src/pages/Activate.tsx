@@ -3,10 +3,11 @@ import { toIso } from '../domain/instant.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
 import { DefinitionStats } from '../ui/DefinitionStats.tsx'
-import { Field, PasswordField } from '../ui/Field.tsx'
-import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { Field } from '../ui/Field.tsx'
+import { FlashAlert, type FlashMessage, refusedField } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { Time } from '../ui/Time.tsx'
+import { CurrentPassword } from './account/CurrentPassword.tsx'
 import { FormPage } from './account/FormPage.tsx'
 
 type Login = {
@@ -69,10 +70,6 @@ function CodeForm({ typed, flash }: Pick<ActivateProps, 'typed' | 'flash'>) {
 function Decision({ login, here, csrfToken, flash }: Omit<ActivateProps, 'typed' | 'login'> & { login: Login }) {
   const { userCode, address, scope } = login
   const elsewhere = address !== null && here !== null && address !== here
-  const typed = (name: string) => ({
-    name,
-    error: flash?.field === name ? flash.message : null,
-  })
   return (
     <>
       <FlashAlert flash={flash?.field ? null : flash} />
@@ -100,23 +97,16 @@ function Decision({ login, here, csrfToken, flash }: Omit<ActivateProps, 'typed'
         ) : null}
       </p>
       <form className="stack" method="post" action="/activate" noValidate>
-        <HiddenFields csrfToken={csrfToken} />
-        <input type="hidden" name="user_code" value={userCode} />
+        <HiddenFields csrfToken={csrfToken} values={{ user_code: userCode }} />
         <Field
-          {...typed('name')}
+          {...refusedField(flash, 'name')}
           label="Name"
           dir="auto"
           defaultValue={flash?.values?.name ?? login.tokenName}
           hint="To find its token in your list."
           required
         />
-        <PasswordField
-          {...typed('current_password')}
-          id="current_password"
-          label="Current password"
-          autoComplete="current-password"
-          required
-        />
+        <CurrentPassword flash={flash} name="current_password" />
         <div className="row">
           <Button type="submit" look="primary" name="decision" value="approve">
             Approve

@@ -4,7 +4,7 @@ import { OVERAGE_DOLLARS_PER_HOUR } from '../domain/money/plan.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Checkbox, Field } from '../ui/Field.tsx'
-import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { FlashAlert, type FlashMessage, refusedField } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { Meter } from '../ui/Meter.tsx'
 import { Time } from '../ui/Time.tsx'
@@ -23,7 +23,6 @@ type BudgetProps = {
 export function Budget({ budget, chargedDollars, until, csrfToken, flash }: BudgetProps) {
   const limit = budget && budget.cents / 100
   const values = flash?.values
-  const error = flash?.field === 'dollars' ? flash.message : null
   return (
     <FormPage title="Budget" foot={<a href="/account_overview">Back to your account</a>}>
       <FlashAlert flash={flash} />
@@ -58,14 +57,13 @@ export function Budget({ budget, chargedDollars, until, csrfToken, flash }: Budg
       <form className="stack" method="post" action="/api/v1/billings/budget" noValidate>
         <HiddenFields csrfToken={csrfToken} />
         <Field
-          name="dollars"
+          {...refusedField(flash, 'dollars')}
           label="Budget per month, in dollars"
           type="number"
           inputMode="numeric"
           min={1}
           step={1}
           defaultValue={values ? values.dollars : (limit ?? '')}
-          error={error}
           hint={`An hour costs ${dollars(OVERAGE_DOLLARS_PER_HOUR)}. Leave it empty for no budget. Your plan's price isn't part of it.`}
         />
         <Checkbox

@@ -1,7 +1,7 @@
 import { LEAST_IDLE_MINUTES, MOST_IDLE_MINUTES } from '../domain/idle.ts'
 import { Button } from '../ui/Button.tsx'
 import { Field } from '../ui/Field.tsx'
-import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { FlashAlert, type FlashMessage, refusedField } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { FormPage } from './account/FormPage.tsx'
 
@@ -19,7 +19,7 @@ export function Idle({ minutes, csrfToken, flash }: IdleProps) {
       <form className="stack" method="post" action="/api/v1/idle" noValidate>
         <HiddenFields csrfToken={csrfToken} />
         <Field
-          name="minutes"
+          {...refusedField(flash, 'minutes')}
           label="Stop after how many minutes without use"
           type="number"
           inputMode="numeric"
@@ -27,7 +27,6 @@ export function Idle({ minutes, csrfToken, flash }: IdleProps) {
           max={MOST_IDLE_MINUTES}
           step={1}
           defaultValue={flash?.values ? flash.values.minutes : (minutes ?? '')}
-          error={flash?.field === 'minutes' ? flash.message : null}
           hint={`From ${LEAST_IDLE_MINUTES} to ${MOST_IDLE_MINUTES}. Leave it empty to keep idle servers running.`}
         />
         <p className="hint">

@@ -3,7 +3,7 @@ import type { Guest } from '../domain/wire.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Field } from '../ui/Field.tsx'
-import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { FlashAlert, type FlashMessage, refusedField } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { Secret } from '../ui/Secret.tsx'
 import { Time } from '../ui/Time.tsx'
@@ -57,14 +57,13 @@ export function ShareServer({ run, guests, made, now, csrfToken, flash }: Props)
       <form className="stack form-narrow" method="post" action={calls}>
         <HiddenFields csrfToken={csrfToken} />
         <Field
-          name="hours"
+          {...refusedField(flash, 'hours')}
           label="Hours"
           type="number"
           min={GUEST_HOURS.least}
           max={GUEST_HOURS.most}
           required
           defaultValue={flash?.values?.hours ?? 4}
-          error={flash?.field === 'hours' ? flash.message : null}
           hint={`From ${GUEST_HOURS.least} to ${GUEST_HOURS.most}. A link ends earlier if the server stops.`}
         />
         <div className="row">

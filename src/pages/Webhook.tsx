@@ -22,7 +22,6 @@ type WebhookPageProps = WebhookView & {
 export function WebhookPage({ webhook, deliveries, oldSecretsEnd, secret, csrfToken, flash }: WebhookPageProps) {
   const action = `/webhooks/${webhook.id}`
   const isOff = webhook.status === 'off'
-  const passwordFault = flash?.field === 'current_password' ? flash.message : null
   return (
     <div className="page stack">
       <div className="page-head">
@@ -64,7 +63,7 @@ export function WebhookPage({ webhook, deliveries, oldSecretsEnd, secret, csrfTo
         <div className="stack">
           <code className="secret">{webhook.url}</code>
           <p className="hint">Receives {webhook.events.join(', ')}.</p>
-          <details className="fold" open={passwordFault !== null}>
+          <details className="fold" open={flash?.field === 'current_password'}>
             <summary>Replace the signing secret</summary>
             <form className="stack form-narrow" method="post" action={`${action}/secret`} noValidate>
               <HiddenFields csrfToken={csrfToken} />
