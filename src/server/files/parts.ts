@@ -43,7 +43,14 @@ export async function beginParts(
   const [open] = await ctx.db
     .select()
     .from(fileUploads)
-    .where(and(isOpenOf(ctx, userId), eq(fileUploads.path, path), eq(fileUploads.size, size), isVersion(input.version)))
+    .where(
+      and(
+        isOpenOf(ctx, userId),
+        eq(fileUploads.path, path),
+        eq(fileUploads.size, size),
+        eq(fileUploads.version, input.version),
+      ),
+    )
     .orderBy(desc(fileUploads.createdAt))
     .limit(1)
   if (open?.uploadId) {
@@ -195,8 +202,6 @@ function unknown(): AppError {
 
 const isOpenOf = (ctx: Context, userId: string) =>
   and(eq(fileUploads.userId, userId), isNotNull(fileUploads.uploadId), gt(fileUploads.expiresAt, ctx.now()))
-
-const isVersion = (version: string) => eq(fileUploads.version, version)
 
 /** The parts that arrived whole. */
 function wholeParts(size: number, parts: Part[]): number[] {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { AppError } from '../../domain/error.ts'
 import type { BucketSettings } from '../bucket-settings.ts'
 import type { Bucket, Part } from '../ports/bucket.ts'
@@ -89,14 +90,15 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
     async remove(keys) {
       if (keys.length === 0) return
       const body = writeDeletion(keys)
-      const headers = { 'Content-Type': 'application/xml', 'Content-MD5': await md5(body) }
+      const md5 = createHash('md5').update(body).digest('base64')
+      const headers = { 'Content-Type': 'application/xml', 'Content-MD5': md5 }
       await ask({ method: 'POST', query: { delete: '' }, headers, body, withinMs: COPY_MS })
     },
 
     signDownload(key, { seconds, fileName }) {
       // Elsewhere than our own origin, and still nothing that a browser opens as a page.
       const query = {
-        'response-content-disposition': fileName === null ? 'inline' : asAttachment(fileName),
+        'response-content-disposition': asAttachment(fileName),
         'response-cache-control': 'private, no-store',
       }
       return sign({ method: 'GET', key, query, seconds })
@@ -147,10 +149,4 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
 function asAttachment(fileName: string): string {
   const ascii = fileName.replace(/[^\x20-\x7e]|["\\]/g, '_')
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encodeSegment(fileName)}`
-}
-
-/** S3 wants it for deletions; WebCrypto in workerd has it. */
-async function md5(text: string): Promise<string> {
-  const { createHash } = await import('node:crypto')
-  return createHash('md5').update(text).digest('base64')
 }

@@ -84,7 +84,7 @@ async function countIfDue(ctx: Context, folder: FileFolderRow): Promise<FileFold
 async function countFolder(ctx: Context, folder: FileFolderRow, most: number): Promise<FileFolderRow> {
   const bucket = requireBucket(ctx)
   const begunAt = folder.countBegunAt ?? ctx.now()
-  let [bytes, files, next] = folder.countBegunAt === null ? [0, 0, null] : sumsOf(folder)
+  let { countBytes: bytes, countFiles: files, countNext: next } = folder
   for (let pages = 0; pages < most; pages++) {
     const page = await bucket.list({ prefix: filesPrefix(folder), after: next })
     for (const { key, size } of page.files) {
@@ -101,12 +101,6 @@ async function countFolder(ctx: Context, folder: FileFolderRow, most: number): P
     .where(and(eq(fileFolders.userId, folder.userId), isUnchanged(folder)))
   return { ...folder, ...progress }
 }
-
-const sumsOf = (folder: FileFolderRow): [number, number, string | null] => [
-  folder.countBytes,
-  folder.countFiles,
-  folder.countNext,
-]
 
 const isUnchanged = ({ countNext }: FileFolderRow) =>
   countNext === null ? isNull(fileFolders.countNext) : eq(fileFolders.countNext, countNext)

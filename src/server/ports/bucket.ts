@@ -45,8 +45,8 @@ export type Bucket = {
   /** Up to 1,000. */
   remove(keys: string[]): Promise<void>
 
-  /** @param fileName saves it under this name; null shows it in place */
-  signDownload(key: string, options: { seconds: number; fileName: string | null }): Promise<string>
+  /** @param fileName the browser saves it under this name */
+  signDownload(key: string, options: { seconds: number; fileName: string }): Promise<string>
   /**
    * A link that takes exactly this many bytes of this type, once.
    * @param replaces the etag of what is there now; null: nothing may be

@@ -11,9 +11,6 @@ const SECONDS = 15 * 60
 /** The machine asks again this long before they end. */
 const RENEW_EARLY_MS = 3 * MINUTE_MS
 
-/** What its machine last said about a run's files. */
-export type FilesPhase = NonNullable<RunRow['filesPhase']>
-
 /** In the form that AWS's programs read from a `credential_process`, with where the files are. */
 export type MachineFiles = {
   Version: 1
