@@ -126,7 +126,8 @@ export const newPasswordForm = v.pipe(
   v.transform((f) => ({ token: f.reset_password_token, password: f.password })),
 )
 
-export const closeAccountForm = v.pipe(
+/** For a click that only the password confirms. */
+export const currentPasswordForm = v.pipe(
   v.object({ current_password: text }),
   rule('current_password', (f) => f.current_password !== '', CURRENT_PASSWORD_REQUIRED),
 )

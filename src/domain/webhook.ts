@@ -47,11 +47,6 @@ export const webhookForm = v.pipe(
   v.transform((f) => ({ ...f, url: f.url.trim(), events: EVENT_TYPES.filter((type) => f.events.includes(type)) })),
 )
 
-export const rotationForm = v.pipe(
-  v.object({ current_password: v.string() }),
-  rule('current_password', (f) => f.current_password !== '', CURRENT_PASSWORD_REQUIRED),
-)
-
 function isEventType(type: string): type is EventType {
   return (EVENT_TYPES as readonly string[]).includes(type)
 }

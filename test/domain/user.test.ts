@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { checkForm } from '../../src/domain/form.ts'
 import {
-  closeAccountForm,
+  currentPasswordForm,
   emailForm,
   newPasswordForm,
   profileForm,
@@ -141,9 +141,12 @@ describe('a new password from a mailed link', () => {
   })
 })
 
-test('closing the account needs the password', () => {
-  expect(checkForm(closeAccountForm, { current_password: ' ' })).toEqual({ ok: true, value: { current_password: ' ' } })
-  expect(faultsOf(checkForm(closeAccountForm, { current_password: '' }))).toEqual([
+test('closing the account, or replacing a secret, needs the password', () => {
+  expect(checkForm(currentPasswordForm, { current_password: ' ' })).toEqual({
+    ok: true,
+    value: { current_password: ' ' },
+  })
+  expect(faultsOf(checkForm(currentPasswordForm, { current_password: '' }))).toEqual([
     ['current_password', 'Please enter your current password.'],
   ])
 })

@@ -5,7 +5,7 @@ import { environments, lineGroupPeople, notices, runs, users } from '../../../db
 import { AppError } from '../../domain/error.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import { CLOSED_DAYS } from '../../domain/retention.ts'
-import { closeAccountForm } from '../../domain/user.ts'
+import { currentPasswordForm } from '../../domain/user.ts'
 import type { User } from '../../domain/wire.ts'
 import { dueQuery } from '../billing/bills/close-cycles.ts'
 import { IS_UNPAID } from '../billing/bills/debts.ts'
@@ -33,9 +33,9 @@ const MOST_AT_ONCE = 100
 export async function closeAccount(
   ctx: Context,
   user: User,
-  input: InferInput<typeof closeAccountForm>,
+  input: InferInput<typeof currentPasswordForm>,
 ): Promise<void> {
-  const { current_password } = requireValid(closeAccountForm, input)
+  const { current_password } = requireValid(currentPasswordForm, input)
   await requireCurrentPassword(ctx, user.id, current_password)
   await closeOpenCheckout(ctx, user.id)
   await endPlan(ctx, user)

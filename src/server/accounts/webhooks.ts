@@ -4,13 +4,13 @@ import { writeBatch } from '../../../db/client.ts'
 import { webhookDeliveries, webhooks } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
+import { currentPasswordForm } from '../../domain/user.ts'
 import type { WebhookView } from '../../domain/views.ts'
 import {
   KEPT_DELIVERIES,
   MAX_SECRETS,
   MAX_WEBHOOKS,
   normalUrl,
-  rotationForm,
   SECRET_OVERLAP_MS,
   TOO_MANY_SECRETS,
   TOO_MANY_WEBHOOKS,
@@ -127,9 +127,9 @@ export async function rotateSecret(
   ctx: Context,
   userId: string,
   id: string,
-  input: InferInput<typeof rotationForm>,
+  input: InferInput<typeof currentPasswordForm>,
 ): Promise<string> {
-  const { current_password } = requireValid(rotationForm, input)
+  const { current_password } = requireValid(currentPasswordForm, input)
   await limitPerson(ctx, 'new_webhook_secret', userId)
   await requireCurrentPassword(ctx, userId, current_password)
   const [row] = await ctx.db.select({ secrets: webhooks.secrets }).from(webhooks).where(isTheirs(userId, id))
