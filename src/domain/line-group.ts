@@ -28,13 +28,6 @@ export function heldPlaces(groups: GroupLack[], free: ReadonlyMap<number, number
   )
 }
 
-/** `2026-11-28T09:00` in UTC, as the browser's field sends it, or ISO 8601 with a zone. NaN if it is neither. */
-export function groupTime(text: string): number {
-  const given = text.trim()
-  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/.test(given)) return Number.NaN
-  return Date.parse(/(Z|[+-]\d\d:\d\d)$/.test(given) ? given : `${given}Z`)
-}
-
 /** One of each, as `users` has them. */
 export function groupEmails(text: string): string[] {
   const all = text.split(/[\s,;]+/).map(normalEmail)

@@ -7,7 +7,6 @@ import { AppError } from '../../../domain/error.ts'
 import { DAY_MS, toIso } from '../../../domain/instant.ts'
 import {
   groupEmails,
-  groupTime,
   heldPlaces,
   LONGEST_GROUP_MS,
   LONGEST_GROUP_NAME,
@@ -15,6 +14,7 @@ import {
   MOST_GROUP_PLACES,
 } from '../../../domain/line-group.ts'
 import { isEmail, usableName } from '../../../domain/person.ts'
+import { parseInstant } from '../../../domain/run-change.ts'
 import { MAX_GPUS } from '../../../domain/run-wishes.ts'
 import type { GroupLine } from '../../../domain/views.ts'
 import { auditQuery, type Hand } from '../../audit.ts'
@@ -29,7 +29,7 @@ export type NewGroup = {
   name: string
   gpus: number
   places: number
-  /** As the form sends them: `groupTime`. */
+  /** As the form sends them, in UTC: `2026-11-28T09:00`. */
   from: string
   until: string
   /** Email addresses. */
@@ -41,7 +41,7 @@ export type NewGroup = {
 export async function makeGroup(hand: Hand, input: NewGroup): Promise<LineGroupRow> {
   const name = input.name.trim()
   const people = groupEmails(input.people)
-  const [startsAt, endsAt] = [groupTime(input.from), groupTime(input.until)]
+  const [startsAt, endsAt] = [timeOf(input.from), timeOf(input.until)]
   requireUsable(hand, { ...input, name }, people, startsAt, endsAt)
   const { gpus, places, withCode } = input
   const code = withCode ? newUserCode(randomInt) : null
@@ -58,6 +58,8 @@ export async function makeGroup(hand: Hand, input: NewGroup): Promise<LineGroupR
   ])
   return row
 }
+
+const timeOf = (text: string) => parseInstant(text) ?? Number.NaN
 
 function requireUsable({ now }: Hand, input: NewGroup, people: string[], from: number, until: number): void {
   const refuse = (field: string, sentence: string) => {

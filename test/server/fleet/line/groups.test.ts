@@ -55,6 +55,7 @@ test.each([
   ['places', { places: 501 }],
   ['places', { places: 1.5 }],
   ['from', { from: 'Saturday' }],
+  ['from', { from: '2100-02-31T09:00', until: '2100-03-05T09:00' }],
   ['until', { until: '' }],
   ['until', { from: '2100-01-01T09:00', until: '2100-01-01T09:00' }],
   ['until', { from: '2000-01-01T09:00', until: '2000-01-01T12:00' }],
