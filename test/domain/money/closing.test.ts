@@ -141,25 +141,6 @@ describe('closing', () => {
     )
   })
 
-  test('a run requested at the very end of a period does not delay it; a millisecond earlier, it does', () => {
-    const at = Date.UTC(2028, 5, 1)
-    const loading = (requestedAt: number): MeteredRun => ({
-      requestedAt,
-      billedFrom: null,
-      confirmedAt: null,
-      mustStopAt: null,
-      endsAt: null,
-      meteredUntil: null,
-      stopRequestedAt: null,
-      endedAt: null,
-    })
-    expect([at - 1, at, at + 1].map((requestedAt) => isSettledBefore(at, loading(requestedAt)))).toEqual([
-      false,
-      true,
-      true,
-    ])
-  })
-
   test('a period that ends mid-second waits for the end of that second, which belongs to it', () => {
     const at = Date.UTC(2028, 5, 1) + 250
     const running = (confirmedAt: number): MeteredRun => ({

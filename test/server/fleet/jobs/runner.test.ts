@@ -1,9 +1,7 @@
-import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { jobs } from '../../../../db/schema.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 import { freshPlaces, jobsOf, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
-import { finishJobs, pressStart, pressStop, running, settle } from '../../../../testing/world/play.ts'
+import { pressStart, pressStop, running } from '../../../../testing/world/play.ts'
 import { quietWorld } from '../../../../testing/world/quiet-world.ts'
 import { Lost } from '../../../../testing/world/wire.ts'
 
@@ -91,28 +89,4 @@ test('an end that could not be published is published once the database is back'
   world.wire = (_, effect) => effect()
   await world.ring(ada.user.id)
   expect(told().map(({ job }) => job.status)).toEqual(['succeeded'])
-})
-
-test('a start that fails while a stop is accepted leaves the end to the stop', async () => {
-  await freshPlaces(world, 1)
-  const ada = await newCustomer(world)
-  await pressStart(world, ada)
-  world.ec2.inject('VcpuLimitExceeded', 1)
-  let accepted: number | null = null
-  world.wire = async (call, effect) => {
-    if (accepted === null && call.startsWith('db: batch UPDATE server_sessions SET ended_at')) {
-      accepted = 0
-      accepted = (await pressStop(world, ada)).run.stopRequestedAt
-      world.advance(1)
-    }
-    return effect()
-  }
-  await finishJobs(world, ada)
-  world.wire = (_, effect) => effect()
-  expect(accepted).toBeGreaterThan(0)
-  expect(inBrief(world.takeLines())).toEqual(['alert launch_refused:VcpuLimitExceeded'])
-  // The person ended it, so it has no error.
-  expect(await latestRun(world, ada.user.id)).toMatchObject({ stopRequestedAt: accepted, errorMessage: null })
-  expect(await world.db.select().from(jobs).where(eq(jobs.userId, ada.user.id))).toHaveLength(2)
-  await settle(world, ada)
 })

@@ -182,19 +182,6 @@ test.each(['lost_response', 'timeout', 'RequestLimitExceeded', 'ServerInternal']
   },
 )
 
-test('a launch that AWS refuses fails at once, in our words', async () => {
-  await freshPlaces(world, 1)
-  const ada = await newCustomer(world)
-  await pressStart(world, ada)
-  world.ec2.inject('UnauthorizedOperation', 1, { action: 'RunInstances' })
-  await settle(world, ada)
-  expect(await jobsOf(world, ada.user.id)).toMatchObject([{ status: 'failed', errorCode: 'launch_refused' }])
-  expect(sentences(world, ada).at(-1)).toBe(
-    "Our cloud provider refused to launch a server. We've been notified. You weren't charged. Please try again later.",
-  )
-  expect(await holders(world)).not.toContain((await latestRun(world, ada.user.id)).id)
-})
-
 test('a trial stops to the second when its minutes are used up', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, { demo: true, secondsUsed: 29 * 60 + 15 })

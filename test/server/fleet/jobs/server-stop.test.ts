@@ -8,6 +8,7 @@ import { formatUptime } from '../../../../src/domain/server.ts'
 import { stopRun } from '../../../../src/server/fleet/stop-run.ts'
 import { toServer } from '../../../../src/server/fleet/wire.ts'
 import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
+import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 import {
   aliveOf,
   freshPlaces,
@@ -210,23 +211,26 @@ test('a stop accepted while a failed start cleans up ends the run itself, with i
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await pressStart(world, ada)
+  world.takeLines()
   world.ec2.inject('InsufficientInstanceCapacity', 1)
-  let isStopped = false
+  let accepted: number | null = null
   world.wire = async (name, effect) => {
-    if (name.startsWith('db: batch UPDATE server_sessions SET ended_at') && !isStopped) {
-      isStopped = true
-      await pressStop(world, ada)
+    if (name.startsWith('db: batch UPDATE server_sessions SET ended_at') && accepted === null) {
+      accepted = 0
+      accepted = (await pressStop(world, ada)).run.stopRequestedAt
+      world.advance(1)
     }
     return effect()
   }
   await settle(world, ada)
   world.wire = (_, effect) => effect()
-  expect(isStopped).toBe(true)
+  expect(accepted).toBeGreaterThan(0)
+  expect(inBrief(world.takeLines())).toEqual(['alert launch_refused:InsufficientInstanceCapacity'])
   expect(await jobsOf(world, ada.user.id)).toMatchObject([
     { kind: 'server_start', status: 'failed' },
     { kind: 'server_stop', status: 'succeeded' },
   ])
-  expect((await latestRun(world, ada.user.id)).errorMessage).toBeNull()
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ stopRequestedAt: accepted, errorMessage: null })
   await expectNothingLeft(ada)
 })
 
