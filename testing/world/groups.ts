@@ -13,7 +13,7 @@ import { openWorld, type World } from './world.ts'
 export type Customer = Awaited<ReturnType<typeof newCustomer>>
 type Wanted = { count?: number; people?: Customer[]; fromMs?: number; ms?: number; gpus?: number; withCode?: boolean }
 
-/** A world in which people wait in line, and an operator holds places back for groups. */
+/** A world in which people wait in line, and an operator may hold places back for groups. */
 export async function openGroups() {
   const world = await openWorld(memoryDatabase())
   const hand = { db: world.db, now: () => world.clock.ms, by: { id: 'user_admin', reason: 'Class' } }

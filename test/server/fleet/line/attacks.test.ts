@@ -1,32 +1,17 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { beforeEach, expect, test } from 'vitest'
-import { writeBatch } from '../../../../db/client.ts'
-import { line, lineTurns, lineWaits, places, users } from '../../../../db/schema.ts'
+import { line, lineWaits, places, users } from '../../../../db/schema.ts'
 import { HOLD_MS } from '../../../../src/domain/line.ts'
 import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
 import { joinLine, leaveLine } from '../../../../src/server/fleet/line/join.ts'
 import { findLinePlace } from '../../../../src/server/fleet/line/show.ts'
 import { startRun } from '../../../../src/server/fleet/start-run.ts'
-import { LINE } from '../../../../src/server/ports/objects.ts'
-import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import { freshPlaces, newCustomer, runsOf } from '../../../../testing/world/fleet.ts'
-import { pressStart, pressStop, running, settle } from '../../../../testing/world/play.ts'
-import { openWorld } from '../../../../testing/world/world.ts'
+import { type Customer, openGroups } from '../../../../testing/world/groups.ts'
+import { pressStart, running, settle } from '../../../../testing/world/play.ts'
 
-const world = await openWorld(memoryDatabase())
-type Customer = Awaited<ReturnType<typeof newCustomer>>
-
-beforeEach(async () => {
-  await writeBatch(world.db, [
-    world.db.delete(line),
-    world.db.delete(lineTurns),
-    world.db.delete(lineWaits),
-    world.db.update(places).set({
-      retiredAt: 1,
-      reservedBy: sql`CASE WHEN reserved_by LIKE 'user_%' THEN NULL ELSE reserved_by END`,
-    }),
-  ])
-})
+const { world, empty, end, look } = await openGroups()
+beforeEach(empty)
 
 /** Someone with the only place. */
 async function newOwner() {
@@ -41,14 +26,6 @@ const join = (one: Customer, start = false, maxGpus: number | null = null) =>
 const leave = ({ user }: Customer) => leaveLine(world.ctx, user.id)
 const placeOf = ({ user }: Customer) => findLinePlace(world.ctx, user.id)
 const holderOf = async (id: string) => (await world.db.select().from(places).where(eq(places.id, id)))[0]?.reservedBy
-async function end(one: Customer) {
-  await pressStop(world, one)
-  await settle(world, one)
-}
-async function look() {
-  await world.ring(LINE)
-  await world.process.settle()
-}
 const UNAVAILABLE = { code: 'unavailable' }
 
 test('a token that leaves and joins in a loop stands last, and no estimate learns from it', async () => {

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { writeBatch } from '../../../../db/client.ts'
-import { line, lineTurns, lineWaits, places, plans, users } from '../../../../db/schema.ts'
+import { line, lineTurns, places, plans, users } from '../../../../db/schema.ts'
 import { HOLD_MS, nextInLine } from '../../../../src/domain/line.ts'
 import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
 import { joinLine, leaveLine } from '../../../../src/server/fleet/line/join.ts'
@@ -11,22 +11,15 @@ import { passOnQueries } from '../../../../src/server/fleet/line/turns.ts'
 import { drainPlace, resumePlace } from '../../../../src/server/fleet/places.ts'
 import { LINE } from '../../../../src/server/ports/objects.ts'
 import { seededRandom } from '../../../../testing/random.ts'
-import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import { freshPlaces, latestRun, newCustomer, runsOf } from '../../../../testing/world/fleet.ts'
-import { finishJobs, pressStart, pressStop, running, settle } from '../../../../testing/world/play.ts'
-import { openWorld } from '../../../../testing/world/world.ts'
+import { type Customer, openGroups } from '../../../../testing/world/groups.ts'
+import { finishJobs, pressStart, running, settle } from '../../../../testing/world/play.ts'
 
-const world = await openWorld(memoryDatabase())
-
-type Customer = Awaited<ReturnType<typeof newCustomer>>
+const { world, empty, end, look } = await openGroups()
 
 /** A fleet whose places all run someone's server, and nobody in line. */
 async function fullFleet(count = 1, large = 0) {
-  await writeBatch(world.db, [world.db.delete(line), world.db.delete(lineTurns), world.db.delete(lineWaits)])
-  await world.db.update(places).set({
-    retiredAt: 1,
-    reservedBy: sql`CASE WHEN reserved_by LIKE 'user_%' THEN NULL ELSE reserved_by END`,
-  })
+  await empty()
   await freshPlaces(world, count, large)
   const owners: Customer[] = []
   for (let i = 0; i < count; i++) {
@@ -41,18 +34,6 @@ async function join(customer: Customer, { start = true, maxGpus = null as number
   const place = await joinLine(world.ctx, customer, { ...NO_WISHES, maxGpus }, start)
   await world.process.settle()
   return place
-}
-
-/** Stops it, and waits until its place is free or someone else's. */
-async function end(customer: Customer) {
-  await pressStop(world, customer)
-  await settle(world, customer)
-}
-
-/** The next look of the object that keeps the line. */
-async function look() {
-  await world.ring(LINE)
-  await world.process.settle()
 }
 
 const placeOf = (customer: Customer) => findLinePlace(world.ctx, customer.user.id)
