@@ -60,6 +60,10 @@ export function Files(props: FilesProps) {
   const pages = Math.max(1, Math.ceil(found.length / ROWS))
   const shownPage = Math.min(page, pages)
   const rows = found.slice((shownPage - 1) * ROWS, shownPage * ROWS)
+  const turnTo = (to: number) => {
+    setPage(to)
+    document.querySelector('.folder')?.scrollIntoView()
+  }
   const { used, limit } = folder
   // Deleting makes room while the page is open, and uploads use it up.
   const why = props.noPlan ?? (limit !== null && used >= limit ? 'full' : null)
@@ -175,7 +179,7 @@ export function Files(props: FilesProps) {
             page={shownPage}
             pages={pages}
             loading={folder.loading}
-            onPage={local ? setPage : null}
+            onPage={local ? turnTo : null}
             plain={{ path, after: props.after, next: props.list.next }}
           />
         )}

@@ -268,6 +268,12 @@ test('ten thousand names stay a hundred rows, and can be sorted and filtered', a
   expect(await page.locator('.files tbody tr').count()).toBe(100)
   const first = () => page.locator('.files tbody th').nth(1).innerText()
   expect(await first()).toBe('run 0.csv')
+  // The buttons are below a hundred rows; what they show begins above.
+  await page.getByRole('button', { name: 'Next', exact: true }).click()
+  await page.getByText('101–200 of 10,000').waitFor()
+  const top = () => page.locator('.files tbody tr').first().boundingBox()
+  await expect.poll(async () => (await top())?.y ?? -1).toBeGreaterThan(0)
+  await page.getByRole('button', { name: 'Previous', exact: true }).click()
   await page.getByRole('button', { name: 'Size' }).click()
   expect(await first()).toBe('run 9998.csv')
   await page.getByLabel('Filter by name').fill('RUN 123')
