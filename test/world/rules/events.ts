@@ -4,11 +4,15 @@ import { isOverdue, iso, type Rule } from './rule.ts'
 
 const SLACK_MS = 10_000
 
-/** The run, bill, or budget that an event is about. A newer endpoint hears of the same budget, with what it has cost by then. */
+/**
+ * The run, bill, or budget that an event is about. A newer endpoint hears of the same budget, with what it has cost by
+ * then. Whoever moves an end is warned of the new one as well.
+ */
 function aboutOf(body: string): string {
   const { type, data } = JSON.parse(body)
-  const { server, billing, budget } = data
-  return `${type} ${server?.id ?? billing?.id ?? `${budget?.period_start} ${budget?.dollars}`}`
+  const { server, billing, budget, ends_at: endsAt = '' } = data
+  const about = server?.id ?? billing?.id ?? `${budget?.period_start} ${budget?.dollars}`
+  return `${type} ${about} ${endsAt}`
 }
 
 export const EVENTS_RULES: Rule[] = [
