@@ -1,8 +1,8 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { freePort } from '../../dev/free-port.ts'
-import { CACHE, found, type ThirdParty } from './third-party.ts'
+import { CACHE, found, hasPackages, type ThirdParty } from './third-party.ts'
 
 /** The versions whose behavior the tests know. moto's CloudFormation needs cfn-lint anyway. */
 const VERSIONS = { moto: '5.2.5', 'cfn-lint': '1.58.0' }
@@ -35,21 +35,10 @@ export const moto: ThirdParty = {
 /** Checks CloudFormation templates. */
 export const cfnLint = (): string => join(dirname(found(moto)), 'cfn-lint')
 
-/** Whether this is a working Python script: moving the folder or removing Python breaks the programs inside. */
+/** Whether this is a Python script with these versions. */
 function hasVersions(motoServer: string): boolean {
   const python = /^#!(\S*python\S*)\n/.exec(readFileSync(motoServer, 'utf8'))?.[1]
-  if (!python) return false
-  try {
-    const print = 'import sys; from importlib.metadata import version; print([version(name) for name in sys.argv[1:]])'
-    const names = Object.keys(VERSIONS)
-    const said = execFileSync(python, ['-c', print, ...names], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
-    return said.trim() === `['${Object.values(VERSIONS).join("', '")}']`
-  } catch {
-    return false
-  }
+  return python !== undefined && hasPackages(python, VERSIONS)
 }
 
 async function isUp(endpoint: string): Promise<boolean> {

@@ -1,7 +1,6 @@
-import { execFile, execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { execFile } from 'node:child_process'
 import { join } from 'node:path'
-import { CACHE, found, type ThirdParty } from './third-party.ts'
+import { CACHE, found, hasPackages, type ThirdParty } from './third-party.ts'
 
 /** The version whose checks the tests know. */
 const VERSION = '4.32.5'
@@ -11,22 +10,12 @@ const PYTHON = join(OURS, 'bin/python')
 /** A third-party program that reads an OpenAPI document and sends requests its authors didn't expect. */
 export const schemathesis: ThirdParty = {
   name: `schemathesis ${VERSION}`,
-  find: () => (existsSync(PYTHON) && installed() === VERSION ? join(OURS, 'bin/schemathesis') : null),
+  find: () => (hasPackages(PYTHON, { schemathesis: VERSION }) ? join(OURS, 'bin/schemathesis') : null),
   install: [
     ['python3', '-m', 'venv', '--clear', OURS],
     [PYTHON, '-m', 'pip', 'install', '--quiet', `schemathesis==${VERSION}`],
   ],
   env: {},
-}
-
-/** Null if the folder was moved or Python is gone. */
-function installed(): string | null {
-  try {
-    const print = 'import importlib.metadata; print(importlib.metadata.version("schemathesis"))'
-    return execFileSync(PYTHON, ['-c', print], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
-  } catch {
-    return null
-  }
 }
 
 const CHECKS = [

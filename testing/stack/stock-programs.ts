@@ -1,7 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { CACHE, found, type ThirdParty } from './third-party.ts'
+import { CACHE, found, hasPackages, type ThirdParty } from './third-party.ts'
 
 /** What customers' programs use. AirSim's RPC needs a folder of its own: its msgpack is older than the others'. */
 const PACKAGES = {
@@ -15,7 +13,7 @@ const python = (folder: Folder) => join(CACHE, folder, 'bin/python')
 /** Clients that nobody here wrote, of msgpack-rpc, MAVLink, and rosbridge, from PyPI. */
 export const stockPrograms: ThirdParty = {
   name: 'msgpack-rpc, pymavlink, and roslibpy',
-  find: () => (FOLDERS.every(hasVersions) ? CACHE : null),
+  find: () => (FOLDERS.every((folder) => hasPackages(python(folder), PACKAGES[folder])) ? CACHE : null),
   install: FOLDERS.flatMap((folder): [string, ...string[]][] => [
     ['python3', '-m', 'venv', '--clear', join(CACHE, folder)],
     [
@@ -31,18 +29,4 @@ export const stockPrograms: ThirdParty = {
 export function pythonWith(folder: Folder): string {
   found(stockPrograms)
   return python(folder)
-}
-
-function hasVersions(folder: Folder): boolean {
-  if (!existsSync(python(folder))) return false
-  const print = 'import sys; from importlib.metadata import version; print([version(name) for name in sys.argv[1:]])'
-  try {
-    const said = execFileSync(python(folder), ['-c', print, ...Object.keys(PACKAGES[folder])], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
-    return said.trim() === `['${Object.values(PACKAGES[folder]).join("', '")}']`
-  } catch {
-    return false
-  }
 }

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -29,6 +29,18 @@ export async function prepare(server: ThirdParty): Promise<string | null> {
     if (failure) return (failure.stderr?.trim() || failure.message).split('\n').at(-1) as string
   }
   return server.find() ? null : 'It was installed, but cannot be found.'
+}
+
+/** Whether this Python works and has these versions: moving its folder or removing Python breaks it. */
+export function hasPackages(python: string, packages: Record<string, string>): boolean {
+  const print = 'import sys; from importlib.metadata import version; print([version(name) for name in sys.argv[1:]])'
+  const args = ['-c', print, ...Object.keys(packages)]
+  try {
+    const said = execFileSync(python, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+    return said.trim() === `['${Object.values(packages).join("', '")}']`
+  } catch {
+    return false
+  }
 }
 
 /** If it is missing, its suites are skipped. Not in CI, where a skipped test must not look like a passed one. */
