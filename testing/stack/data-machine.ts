@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { atEnd, temporaryFolder } from './at-end.ts'
 import { hasMachineTools } from './machine-tools.ts'
-import { metadataService } from './metadata-service.ts'
+import { metadataService, type Proof } from './metadata-service.ts'
 import { rclone } from './rclone.ts'
 import { found, isSkipped } from './third-party.ts'
 
@@ -45,10 +45,8 @@ done
 exit 1
 `
 
-export type Proof = { document: string; signature: string }
-
 /** A machine's own side of its user's files: files.sh and rclone for real, with a folder instead of /data. */
-export async function dataMachine(options: { siteUrl: string; address: string; proof: Proof; patience?: number }) {
+export async function dataMachine(options: { siteUrl: string; address: string; proof: Proof; patience: number }) {
   const folder = temporaryFolder('data-machine')
   const at = (name: string) => join(folder, name)
   for (const name of ['bin', 'run', 'cache', 'data']) mkdirSync(at(name))
@@ -64,7 +62,7 @@ export async function dataMachine(options: { siteUrl: string; address: string; p
     DATA: at('data'),
     FILES_RUN: at('run'),
     FILES_CACHE: at('cache'),
-    FILES_PATIENCE: String(options.patience ?? 30),
+    FILES_PATIENCE: String(options.patience),
     METADATA_URL: metadata.url,
     SITE: front.url,
   }

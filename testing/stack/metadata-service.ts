@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 
 /** What it says that the instance is: in base64, as machines send it. */
-type Proof = { document: string; signature: string }
+export type Proof = { document: string; signature: string }
 
 /**
  * EC2's instance metadata service, version 2, as far as a machine of ours reads it: a token, the instance's tags, and

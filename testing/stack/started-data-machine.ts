@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import { openDatabase } from '../../db/client.ts'
 import type { Stack } from '../../dev/stack.ts'
 import { type Client, waitFor } from '../people/client.ts'
-import { dataMachine, type Proof } from './data-machine.ts'
+import { dataMachine } from './data-machine.ts'
+import type { Proof } from './metadata-service.ts'
 
 /** Starts a server, and another machine with the same proof: the stand-in's own doesn't mount anything. */
 export async function startedDataMachine(stack: Stack, person: Client, patience = 30) {
