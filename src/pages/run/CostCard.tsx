@@ -75,7 +75,7 @@ function cellsOf(line: CostLine) {
   }
 }
 
-const utc = (iso: string) => `${iso.slice(0, 10)} ${iso.slice(11, 19)}`
+export const utc = (iso: string | null) => (iso ? `${iso.slice(0, 10)} ${iso.slice(11, 19)}` : '—')
 
 function figures({ seconds, included_seconds, billed_seconds, dollars: price }: RunCostSum) {
   const number = (n: number) => n.toLocaleString('en-US')

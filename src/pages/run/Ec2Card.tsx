@@ -1,6 +1,7 @@
 import type { ProviderRecord, Server } from '../../domain/wire.ts'
 import { Card } from '../../ui/Card.tsx'
 import { DataTable } from '../../ui/DataTable.tsx'
+import { utc } from './CostCard.tsx'
 
 const COLUMNS = [
   { key: 'what', label: 'Time', rowHeader: true },
@@ -40,5 +41,3 @@ export function Ec2Card({ server, provider }: { server: Server; provider: Provid
     </Card>
   )
 }
-
-const utc = (iso: string | null) => (iso ? `${iso.slice(0, 10)} ${iso.slice(11, 19)}` : '—')
