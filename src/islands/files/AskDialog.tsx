@@ -29,6 +29,7 @@ export function AskDialog({
   onAct: (name: string) => void
   onClose: () => void
 }) {
+  const { title, about, words, name, yes, danger } = asked
   const ref = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     ref.current?.showModal()
@@ -46,55 +47,36 @@ export function AskDialog({
           onAct(String(new FormData(event.currentTarget).get('name') ?? ''))
         }}
       >
-        <AskDialogAs asked={asked} error={error} busy={busy} onCancel={() => ref.current?.close()} />
+        <h2 id="ask-title">
+          {title} {about === undefined ? null : <bdi>{about}</bdi>}
+          {name ? '' : '?'}
+        </h2>
+        <p id="ask-words">{words}</p>
+        {name ? (
+          <Field
+            name="name"
+            id="ask-name"
+            label={name.label}
+            defaultValue={name.before}
+            error={error}
+            dir="auto"
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            required
+          />
+        ) : error ? (
+          <p className="error" role="alert">
+            {error}
+          </p>
+        ) : null}
+        <div className="row">
+          <Button onClick={() => ref.current?.close()}>Cancel</Button>
+          <Button type="submit" look={danger ? 'danger' : 'primary'} aria-busy={busy}>
+            {yes}
+          </Button>
+        </div>
       </form>
     </dialog>
-  )
-}
-
-function AskDialogAs({
-  asked,
-  error,
-  busy,
-  onCancel,
-}: {
-  asked: Asked
-  error: string | null
-  busy: boolean
-  onCancel: () => void
-}) {
-  const { title, about, words, name, yes, danger } = asked
-  return (
-    <>
-      <h2 id="ask-title">
-        {title} {about === undefined ? null : <bdi>{about}</bdi>}
-        {name ? '' : '?'}
-      </h2>
-      <p id="ask-words">{words}</p>
-      {name ? (
-        <Field
-          name="name"
-          id="ask-name"
-          label={name.label}
-          defaultValue={name.before}
-          error={error}
-          dir="auto"
-          autoComplete="off"
-          autoCapitalize="none"
-          spellCheck={false}
-          required
-        />
-      ) : error ? (
-        <p className="error" role="alert">
-          {error}
-        </p>
-      ) : null}
-      <div className="row">
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" look={danger ? 'danger' : 'primary'} aria-busy={busy}>
-          {yes}
-        </Button>
-      </div>
-    </>
   )
 }
