@@ -108,9 +108,7 @@ export function Servers() {
         </li>
         <li>A disk that lasts, except for /data. The rest is erased when the server ends.</li>
       </ul>
-      <p>
-        {`If we can't pull the image, the start fails within minutes and says so. If nothing answers on port ${SERVER_WEB_PORT} within ${ANSWER_DEADLINE_MS / MINUTE_MS} minutes of the boot, we stop the server. Both are free.`}
-      </p>
+      <p>If we can't pull the image, the start fails within minutes, says so, and is free.</p>
 
       <Heading id="port">Port {SERVER_WEB_PORT}</Heading>
       <p>
