@@ -29,8 +29,7 @@ export function CheckoutButton({ planType, planName, csrfToken }: CheckoutButton
     <div className="stack">
       <FlashAlert key={said.nth} flash={said.flash} />
       <form {...form} className="stack" method="post" action={CREATE_CHECKOUT}>
-        <HiddenFields csrfToken={csrfToken} />
-        <input type="hidden" name="plan_type" value={planType} />
+        <HiddenFields csrfToken={csrfToken} values={{ plan_type: planType }} />
         <Button type="submit" look="primary" disabled={busy}>
           Choose {planName}
         </Button>

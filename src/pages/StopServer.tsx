@@ -13,9 +13,7 @@ export function StopServer({ csrfToken, server, summary, now }: Props) {
       <p>{ranSoFar({ server, summary, now })}</p>
       <p>{ERASED}</p>
       <form method="post" action="/api/v1/aws/stop_server">
-        <HiddenFields csrfToken={csrfToken} />
-        <input type="hidden" name="server_id" value={server.server_id} />
-        <input type="hidden" name="session_id" value={server.id} />
+        <HiddenFields csrfToken={csrfToken} values={{ server_id: server.server_id, session_id: server.id }} />
         <Button type="submit" look="danger">
           Stop server
         </Button>

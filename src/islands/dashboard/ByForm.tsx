@@ -21,13 +21,7 @@ export function ByForm({ csrfToken, live }: { csrfToken: string; live: Server | 
   return (
     <>
       <form id={FORM} method="post" hidden>
-        <HiddenFields csrfToken={csrfToken} />
-        {live ? (
-          <>
-            <input type="hidden" name="server_id" value={live.server_id} />
-            <input type="hidden" name="session_id" value={live.id} />
-          </>
-        ) : null}
+        <HiddenFields csrfToken={csrfToken} values={live ? { server_id: live.server_id, session_id: live.id } : {}} />
       </form>
       <form id={ASK_TO_STOP.form} action="/stop_server" hidden />
     </>

@@ -33,8 +33,7 @@ export function PlainForms({ question: { act, name }, path, csrfToken }: Props) 
   return (
     <Card title={`Rename ${inText(name)}`} id="question">
       <form className="stack form-narrow" method="post" action={`/api/v1/files/moves?in=${encodeURIComponent(path)}`}>
-        <HiddenFields csrfToken={csrfToken} />
-        <input type="hidden" name="path" value={here} />
+        <HiddenFields csrfToken={csrfToken} values={{ path: here }} />
         <Field name="to" label="New name" defaultValue={name} dir="auto" autoComplete="off" required />
         <div className="row">
           <Button type="submit" look="primary">

@@ -38,8 +38,7 @@ export function Turn({ line, now, chosen, csrfToken, onLeave }: Props) {
         </p>
         <div className="row">
           <form method="post" action="/api/v1/aws/auto_cloud_start_request">
-            <HiddenFields csrfToken={csrfToken} values={chosen} />
-            <input type="hidden" name="max_gpus" value={line.size} />
+            <HiddenFields csrfToken={csrfToken} values={{ ...chosen, max_gpus: String(line.size) }} />
             <Button type="submit" look="primary">
               Start Server
             </Button>

@@ -55,8 +55,7 @@ export function Waiting({ line, csrfToken, chosen, onJoin, onLeave }: Props) {
           )}
         </p>
         <form className="stack" method="post" action="/api/v1/line">
-          <HiddenFields csrfToken={csrfToken} values={chosen} />
-          <input type="hidden" name="max_gpus" value={size} />
+          <HiddenFields csrfToken={csrfToken} values={{ ...chosen, max_gpus: String(size) }} />
           <WhenItsTime
             key={String(starts_by_itself)}
             start={starts_by_itself}
