@@ -34,10 +34,19 @@ export type FilesRights = {
 export function filesRights(plans: PlanRow[], now: number): FilesRights {
   const current = plans.find((plan) => stands(plan, now))
   if (current) return { limit: FILES_LIMIT[current.planType], readOnly: null }
-  // A plan whose first payment never came ends where it began.
-  const had = plans.filter(({ anchor, endedAt }) => endedAt === null || endedAt > anchor)
-  const last = had.sort((a, b) => b.anchor - a.anchor)[0]
+  const last = paidOf(plans).sort((a, b) => b.anchor - a.anchor)[0]
   return last ? { limit: FILES_LIMIT[last.planType], readOnly: 'ended' } : { limit: 0, readOnly: 'none' }
+}
+
+/** Until when files stay at least after the last of these plans. */
+export function keptUntil(plans: PlanRow[]): number {
+  const ends = paidOf(plans).map(({ endedAt, cancelAt }) => Math.min(endedAt ?? Infinity, cancelAt ?? Infinity))
+  return Math.max(0, ...ends) + FILES_KEPT_DAYS * DAY_MS
+}
+
+/** Without plans whose first payment never came: they end where they began. */
+function paidOf(plans: PlanRow[]): PlanRow[] {
+  return plans.filter(({ anchor, endedAt }) => endedAt === null || endedAt > anchor)
 }
 
 /** The warning that is due before files are deleted: 30, 7, or 1 day ahead. */

@@ -2,7 +2,7 @@ import { asc, eq, inArray, lte, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
 import { type FileFolderRow, fileFolders, plans, users } from '../../../db/schema.ts'
 import { DAY_MS, HOUR_MS } from '../../domain/instant.ts'
-import { dueWarning, FILES_KEPT_DAYS, filesRights } from '../../domain/money/plan-files.ts'
+import { dueWarning, FILES_KEPT_DAYS, filesRights, keptUntil } from '../../domain/money/plan-files.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
 import { filesDeletedMail, filesEndMail } from '../mail/files-letters.ts'
@@ -35,7 +35,9 @@ export async function endFilesWithPlans(ctx: Context): Promise<void> {
   await fourAtOnce(due, ({ folder, ...owner }) => {
     const own = rows.filter(({ userId }) => userId === folder.userId)
     const { readOnly } = filesRights(own, ctx.now())
-    return look(ctx, folder, owner, readOnly === null).catch((error) =>
+    // A plan may have begun and ended between two looks: then the days count from its end.
+    const isAnnounced = (folder.deleteAt ?? 0) >= keptUntil(own)
+    return look(ctx, isAnnounced ? folder : { ...folder, deleteAt: null }, owner, readOnly === null).catch((error) =>
       ctx.log('files_not_looked_at', { userId: folder.userId }, error),
     )
   })

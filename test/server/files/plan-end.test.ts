@@ -72,6 +72,20 @@ test('a new plan keeps them, and a later end begins again', async () => {
   expect(ada.keys()).toEqual(['files/a'])
 })
 
+test('a plan that begins and ends between two looks also begins again', async () => {
+  const ada = await ended()
+  await ada.at(0)
+  ada.clock.ms += 29 * DAY
+  await ada.givePlan('basic')
+  ada.clock.ms += HOUR / 2
+  await ada.endPlan()
+  await ada.at(31 * DAY)
+  expect(ada.keys()).toEqual(['files/a'])
+  expect(await ada.mails()).toEqual(['We delete your files in 30 days', 'We delete your files in 30 days'])
+  await ada.at(31 * DAY + 30 * DAY)
+  expect(ada.keys()).toEqual([])
+})
+
 test('a plan that begins in the last moment wins over the deletion', async () => {
   const ada = await ended()
   await ada.at(0)
