@@ -12,6 +12,8 @@ const isRunning = (person: Person) => async () =>
 const advance = (seconds: number) =>
   fetch(`${world.url}/dev/clock`, { method: 'POST', body: JSON.stringify({ advance_seconds: seconds }) })
 
+const BANNER = /^Your server stops in [\d:]+\. Its disk is then erased\.$/
+
 test('a warning reaches every open page; reading it on one reads it on all; one click moves the end', async () => {
   const person = await newPerson(world.url)
   await person.post('/api/v1/aws/auto_cloud_start_request', { stop_after: 1200 })
@@ -28,7 +30,7 @@ test('a warning reaches every open page; reading it on one reads it on all; one 
 
   await advance(660)
   for (const one of [page, other]) {
-    await one.getByText('Its disk is then erased.').waitFor()
+    await one.getByText(BANNER).waitFor()
     await one.getByRole('link', { name: 'Notices, 1 unread' }).waitFor()
     await expect.poll(() => one.title()).toMatch(/^0?[6-9]:\d\d left · \(1\) /)
   }
@@ -54,7 +56,7 @@ test('a warning reaches every open page; reading it on one reads it on all; one 
   await page.getByRole('button', { name: /^Add \d+ minutes$/ }).click()
   await page.waitForURL(`${world.url}/devices`)
   await page.getByText('Saved.').waitFor()
-  await other.getByText('Its disk is then erased.').waitFor({ state: 'detached' })
+  await other.getByText(BANNER).waitFor({ state: 'detached' })
   expect(await other.title()).not.toContain('left')
   expect(complaints).toEqual([])
   await page.context().close()
