@@ -7,7 +7,7 @@ type Ask = {
   paths: string[]
   /** Written or removed meanwhile. */
   touched: Set<string>
-  /** Something else that they asked for was under way at the same time. */
+  /** Nothing else that they asked for ran at the same time. */
   isAlone: boolean
 }
 
