@@ -70,11 +70,14 @@ export default async function setup(project: TestProject) {
   })
   return async () => {
     await close()
-    rmSync(dataDir, { recursive: true, force: true })
+    rmSync(dataDir, ALL)
     for (const left of leftIn(folder)) console.error(`The tests left behind ${left}`)
-    rmSync(folder, { recursive: true, force: true })
+    rmSync(folder, ALL)
   }
 }
+
+/** Browsers and workers that are just ending may still write there. */
+const ALL = { recursive: true, force: true, maxRetries: 10 }
 
 /** What the helpers should have removed or ended by now: see at-end.ts. */
 function leftIn(folder: string): string[] {
