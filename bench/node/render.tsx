@@ -70,6 +70,7 @@ const dashboard = (
     openInvoices={[]}
     machines={[]}
     worlds={worldsFor('basic', [])}
+    filesStay
     stopAfter={14_400}
     restart={null}
     guests={[]}

@@ -131,7 +131,13 @@ export const RUN: Specimen[] = [
       [
         'billed',
         <div key="s" className="card ask">
-          <StopDialogAs server={RUNNING} summary={summaryOf(3, null)} now={NOW} />
+          <StopDialogAs server={RUNNING} summary={summaryOf(3, null)} now={NOW} filesStay />
+        </div>,
+      ],
+      [
+        'billed, where servers keep no files',
+        <div key="n" className="card ask">
+          <StopDialogAs server={RUNNING} summary={summaryOf(3, null)} now={NOW} filesStay={false} />
         </div>,
       ],
     ],

@@ -31,6 +31,12 @@ export function endNotice({ endsAt, mustStopAt, setAt, planEnds }: LiveEnd) {
   return { end, from, next, isOwn }
 }
 
+/** After a sentence that a server's disk is erased. `filesStay`: what it saves in /data outlasts it. */
+export const keepText = (filesStay: boolean) =>
+  filesStay
+    ? 'What it saved to your files stays. First download anything else you want to keep.'
+    : 'First download anything you want to keep.'
+
 /** `1 hour`, `7 minutes`: what an extension adds, to the minute. */
 export function addedText(ms: number): string {
   if (ms >= HOUR_MS) return 'an hour'

@@ -34,6 +34,8 @@ export type DashboardView = {
   /** What a restart would get, if the user's plan has become larger since the live run started. */
   restart: { run: string; gives: string } | null
   guests: GuestEnd[]
+  /** Whether what a server saves in /data outlasts it. */
+  filesStay: boolean
 }
 
 /** A person's runs, newest first, 50 a page. */

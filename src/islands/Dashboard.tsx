@@ -164,6 +164,7 @@ export function Dashboard(props: DashboardProps) {
           server={live}
           summary={summary}
           now={now}
+          filesStay={props.filesStay}
           onAnswer={(yes) => {
             setAsking(false)
             if (yes) void stop(live)

@@ -6,10 +6,10 @@ import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { FormPage } from './account/FormPage.tsx'
 
-type MailsProps = { mails: Record<MailKind, boolean>; csrfToken: string; flash: FlashMessage | null }
+type MailsProps = { hasFiles: boolean; mails: Record<MailKind, boolean>; csrfToken: string; flash: FlashMessage | null }
 
 /** Which emails someone wants. */
-export function Mails({ mails, csrfToken, flash }: MailsProps) {
+export function Mails({ hasFiles, mails, csrfToken, flash }: MailsProps) {
   return (
     <FormPage title="Emails" foot={<a href="/account_overview">Back to your account</a>}>
       <FlashAlert flash={flash} />
@@ -20,13 +20,15 @@ export function Mails({ mails, csrfToken, flash }: MailsProps) {
         <HiddenFields csrfToken={csrfToken} />
         <fieldset className="stack">
           <legend className="visually-hidden">Email me</legend>
-          {Object.entries(MAIL_KINDS).map(([kind, label]) => (
-            <Fragment key={kind}>
-              {/* Browsers don't send a box that isn't checked, and what isn't sent stays as it is. */}
-              <input type="hidden" name={kind} value="0" />
-              <Checkbox name={kind} label={label} defaultChecked={mails[kind as MailKind]} />
-            </Fragment>
-          ))}
+          {Object.entries(MAIL_KINDS)
+            .filter(([kind]) => hasFiles || kind !== 'files')
+            .map(([kind, label]) => (
+              <Fragment key={kind}>
+                {/* Browsers don't send a box that isn't checked, and what isn't sent stays as it is. */}
+                <input type="hidden" name={kind} value="0" />
+                <Checkbox name={kind} label={label} defaultChecked={mails[kind as MailKind]} />
+              </Fragment>
+            ))}
         </fieldset>
         <p className="hint">We always email you about security and about money you owe.</p>
         <Button type="submit" look="primary">

@@ -4,7 +4,8 @@ import { HardwareTable } from './pricing/HardwareTable.tsx'
 import { PlanColumns } from './pricing/PlanColumns.tsx'
 import { Questions } from './pricing/Questions.tsx'
 
-export function Pricing() {
+/** @param filesStay see `keepText` */
+export function Pricing({ filesStay }: { filesStay: boolean }) {
   return (
     <div className="page pricing">
       <header className="pricing-head">
@@ -24,7 +25,7 @@ export function Pricing() {
       </section>
       <HardwareTable />
       <Example />
-      <Questions />
+      <Questions filesStay={filesStay} />
     </div>
   )
 }

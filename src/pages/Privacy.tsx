@@ -4,6 +4,9 @@ import { CLOSED_DAYS, COOKIE_S, DELIVERY_DAYS, TRACE_DAYS } from '../domain/rete
 import { KEPT_DELIVERIES } from '../domain/webhook.ts'
 import { DataTable } from '../ui/DataTable.tsx'
 
+/** Only a site with files stores them. */
+const FILES = 'Your files, and their names, sizes, and times'
+
 /** What the database holds about a person, why, and when it goes: retention.ts and close-account.ts delete it. */
 const KEPT: [what: string, why: string, until: string][] = [
   [
@@ -33,7 +36,7 @@ const KEPT: [what: string, why: string, until: string][] = [
   ],
   ['Your servers: times, machine, address, what each cost', 'To run and bill them', 'Kept with your bills'],
   [
-    'Your files, and their names, sizes, and times',
+    FILES,
     'To keep them for you and your servers',
     `Until you delete them, and ${UNDO_DAYS} days more so you can undo that; ${FILES_KEPT_DAYS} days after your plan ends, or when you close your account`,
   ],
@@ -84,7 +87,7 @@ const UNITS: [name: string, seconds: number][] = [
   ['minute', 60],
 ]
 
-export function Privacy() {
+export function Privacy({ hasFiles }: { hasFiles: boolean }) {
   return (
     <article className="page prose">
       <h1>Privacy</h1>
@@ -104,7 +107,10 @@ export function Privacy() {
           { key: 'why', label: 'Why' },
           { key: 'until', label: 'How long' },
         ]}
-        rows={KEPT.map(([what, why, until]) => ({ id: what, cells: { what, why, until } }))}
+        rows={KEPT.filter(([what]) => hasFiles || what !== FILES).map(([what, why, until]) => ({
+          id: what,
+          cells: { what, why, until },
+        }))}
       />
       <p>
         To stop people from guessing passwords, we count attempts per email address and IP address. The counters hold no
@@ -113,9 +119,12 @@ export function Privacy() {
       <h2 id="servers">Your simulations</h2>
       <p>
         What you bring to a server is yours. We don’t look into it. When a server stops, we delete its disk; nobody can
-        restore it, and no other customer gets it. Your files are kept apart from it, in a private folder of their own,
-        and go straight between your browser or server and our storage provider. If your server has a private address,
-        Cloudflare and our program carry what passes through it, and keep none of it.
+        restore it, and no other customer gets it.{' '}
+        {hasFiles
+          ? 'Your files are kept apart from it, in a private folder of their own, and go straight between your browser or server and our storage provider. '
+          : ''}
+        If your server has a private address, Cloudflare and our program carry what passes through it, and keep none of
+        it.
       </p>
       <h2 id="others">Who else sees data</h2>
       <ul>

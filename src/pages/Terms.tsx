@@ -3,7 +3,7 @@ import { General } from './terms/General.tsx'
 import { Summary } from './terms/Summary.tsx'
 
 /** The summary, then the full terms. Other pages link to the sections' ids. */
-export function Terms() {
+export function Terms({ hasFiles }: { hasFiles: boolean }) {
   return (
     <article className="page prose">
       <h1>Terms of Service</h1>
@@ -12,7 +12,7 @@ export function Terms() {
       </p>
       <Summary />
       <Billing />
-      <General />
+      <General hasFiles={hasFiles} />
     </article>
   )
 }

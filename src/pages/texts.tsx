@@ -17,7 +17,8 @@ const TEXTS = {
   'docs-cli': <Cli origin={ORIGIN} />,
   'docs-billing': <Billing />,
   'docs-images': <Servers />,
-  terms: <Terms />,
+  terms: <Terms hasFiles />,
+  'terms-without-files': <Terms hasFiles={false} />,
 } satisfies Record<string, ReactNode>
 
 export type TextName = keyof typeof TEXTS

@@ -60,6 +60,11 @@ export function siteOrigin(ctx: Pick<Context, 'config'>): string {
   return ctx.config.origins[0] ?? ''
 }
 
+/** Whether what a server saves in /data outlasts it: there are files, and machines can prove that they may have them. */
+export function serversKeepFiles({ config }: Pick<Context, 'config'>): boolean {
+  return Boolean(config.files && config.machines)
+}
+
 /** Our own hosts, which no webhook may call. */
 export function siteHosts(ctx: Pick<Context, 'config'>): string[] {
   return ctx.config.origins.map((origin) => new URL(origin).hostname)

@@ -14,11 +14,11 @@ import { Terms } from '../../src/pages/Terms.tsx'
 
 const PAGES: [path: string, body: ReactNode][] = [
   ['/', <Landing key="landing" />],
-  ['/pricing', <Pricing key="pricing" />],
+  ['/pricing', <Pricing key="pricing" filesStay />],
   ['/contact_sales', <ContactSales key="contact" csrfToken="token" success={CONTACT_RECEIVED} />],
   ['/help', <Help key="help" csrfToken="token" user={null} />],
-  ['/privacy', <Privacy key="privacy" />],
-  ['/terms_of_service', <Terms key="terms" />],
+  ['/privacy', <Privacy key="privacy" hasFiles />],
+  ['/terms_of_service', <Terms key="terms" hasFiles />],
   ['/nowhere', <NotFound key="nowhere" path="/<nowhere>" signedIn={false} back={null} />],
 ]
 
@@ -72,7 +72,7 @@ test('the bar links to pricing and the documentation, and marks the current page
 })
 
 test('every button on the pricing page leads to contact sales', () => {
-  const html = render('/pricing', <Pricing />)
+  const html = render('/pricing', <Pricing filesStay />)
   const buttons = [...html.matchAll(/<a href="([^"]+)" class="btn[^>]*>/g)].map(([, href]) => href)
   expect(buttons).toEqual(['/contact_sales', '/contact_sales', '/contact_sales'])
   for (const figure of ['$25', '$250', '5 hours', '30 hours', '$1.75/h', '$0.0004861', 'Most Popular', '15 days'])

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react'
+import { keepText } from '../../domain/ending.ts'
 import { runCost } from '../../domain/money/live-usage.ts'
 import { costText, UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
 import { formatUptime } from '../../domain/server.ts'
@@ -6,11 +7,12 @@ import type { Server, Summary } from '../../domain/wire.ts'
 import { Button } from '../../ui/Button.tsx'
 
 /** `summary` as of `now`: see `usageAt`. */
-type Asked = { server: Server; summary: Summary; now: number }
+type Run = { server: Server; summary: Summary; now: number }
+/** `filesStay`: see `keepText`. */
+type Asked = Run & { filesStay: boolean }
 
 export const STOP_QUESTION = 'Stop this server?'
-export const ERASED =
-  'Stopping erases its disk. What it saved to your files stays. First download anything else you want to keep.'
+export const erasedText = (filesStay: boolean) => `Stopping erases its disk. ${keepText(filesStay)}`
 
 /** Asks before a stop. A button closes the dialog, which returns the focus; then `onAnswer` gets the answer. */
 export function StopDialog({ onAnswer, ...asked }: Asked & { onAnswer: (stop: boolean) => void }) {
@@ -35,7 +37,7 @@ export function StopDialogAs(asked: Asked) {
       <h2 id="ask-title">{STOP_QUESTION}</h2>
       <div id="ask-words">
         <p>{ranSoFar(asked)}</p>
-        <p>{ERASED}</p>
+        <p>{erasedText(asked.filesStay)}</p>
       </div>
       <form method="dialog" className="row">
         <Button type="submit">Keep running</Button>
@@ -48,7 +50,7 @@ export function StopDialogAs(asked: Asked) {
 }
 
 /** How long it has run, and what that costs. */
-export function ranSoFar({ server, summary, now }: Asked): string {
+export function ranSoFar({ server, summary, now }: Run): string {
   if (!server.billed_from) return "It isn't billed yet."
   const { seconds, units, free } = runCost(server, summary, now)
   const time = `It has run for ${formatUptime(seconds)}`

@@ -4,7 +4,25 @@ import { STOP_AFTER_DAYS } from '../../domain/money/invoice.ts'
 import { BASIC, OVERAGE_DOLLARS_PER_HOUR, PAYMENT_DAYS, PREMIUM, TRIAL_MINUTES } from '../../domain/money/plan.ts'
 import { FILES_KEPT_DAYS, FILES_LIMIT } from '../../domain/money/plan-files.ts'
 
-const QUESTIONS: [question: string, answer: ReactNode][] = [
+type Question = [question: string, answer: ReactNode]
+
+const FILES: Question[] = [
+  [
+    'Do I lose my work when a server stops?',
+    'No. What is in /data on a server is in your files: your next server has it, and you can download it at any time. We erase the rest of the disk, and nobody else ever gets it. If a machine fails, you can lose what it wrote in its last seconds, and a stop waits at most 2 minutes for the last uploads.',
+  ],
+  [
+    'What counts as synthetic data?',
+    `Your files: what you upload and what your servers keep. The trial includes ${sizeText(FILES_LIMIT.demo ?? 0)}, ${BASIC.name} ${sizeText(FILES_LIMIT.basic ?? 0)}, and ${PREMIUM.name} any amount, at no further cost. When it's full, we refuse uploads and delete nothing. After a plan ends, you can read them for ${FILES_KEPT_DAYS} days.`,
+  ],
+]
+/** Where servers keep no files. */
+const LOST: Question = [
+  'Do I lose my work when a server stops?',
+  'Yes. We erase its disk, so first download anything you want to keep. Nobody else ever gets that disk.',
+]
+
+const questions = (filesStay: boolean): Question[] => [
   [
     'When does the meter run?',
     'From the second your server first answers until the second you stop it. Startup, shutdown, and failed starts are free.',
@@ -21,14 +39,7 @@ const QUESTIONS: [question: string, answer: ReactNode][] = [
     'What happens if I forget to stop my server?',
     'We stop it at the time that you choose on the dashboard, at first after 4 hours, and email you 10 minutes before. You can also set a monthly budget, and have us stop servers that nobody uses. Without an end, it runs and costs money until you stop it.',
   ],
-  [
-    'Do I lose my work when a server stops?',
-    'No. What is in /data on a server is in your files: your next server has it, and you can download it at any time. We erase the rest of the disk, and nobody else ever gets it. If a machine fails, you can lose what it wrote in its last seconds, and a stop waits at most 2 minutes for the last uploads.',
-  ],
-  [
-    'What counts as synthetic data?',
-    `Your files: what you upload and what your servers keep. The trial includes ${sizeText(FILES_LIMIT.demo ?? 0)}, ${BASIC.name} ${sizeText(FILES_LIMIT.basic ?? 0)}, and ${PREMIUM.name} any amount, at no further cost. When it's full, we refuse uploads and delete nothing. After a plan ends, you can read them for ${FILES_KEPT_DAYS} days.`,
-  ],
+  ...(filesStay ? FILES : [LOST]),
   [
     'Can I switch or cancel my plan?',
     `You can cancel any time; your plan then runs to the end of its month. To switch between ${BASIC.name} and ${PREMIUM.name}, see Subscriptions once you're signed in.`,
@@ -49,12 +60,12 @@ const QUESTIONS: [question: string, answer: ReactNode][] = [
   ],
 ]
 
-export function Questions() {
+export function Questions({ filesStay }: { filesStay: boolean }) {
   return (
     <section aria-labelledby="questions">
       <h2 id="questions">Questions</h2>
       <div className="questions">
-        {QUESTIONS.map(([question, answer]) => (
+        {questions(filesStay).map(([question, answer]) => (
           <details key={question} name="question">
             <summary>{question}</summary>
             <p>{answer}</p>

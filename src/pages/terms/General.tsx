@@ -1,7 +1,7 @@
 import { FILES_KEPT_DAYS } from '../../domain/money/plan-files.ts'
 import { CLOSED_DAYS, TRACE_DAYS } from '../../domain/retention.ts'
 
-export function General() {
+export function General({ hasFiles }: { hasFiles: boolean }) {
   return (
     <>
       <h2 id="account">2. Your account</h2>
@@ -33,15 +33,19 @@ export function General() {
         <li>
           When a server stops, we delete its disk. We never give it to another customer, and we cannot restore it.
         </li>
-        <li>
-          We keep your files while you have a plan or a trial. When it ends, you can read them for {FILES_KEPT_DAYS}{' '}
-          days. We email you {FILES_KEPT_DAYS}, 7, and 1 days before we delete them. When you close your account, we
-          delete them at once.
-        </li>
-        <li>
-          A plan includes the amount of files that <a href="/pricing">Pricing</a> names. Beyond it, we refuse uploads
-          and delete nothing.
-        </li>
+        {hasFiles ? (
+          <>
+            <li>
+              We keep your files while you have a plan or a trial. When it ends, you can read them for {FILES_KEPT_DAYS}{' '}
+              days. We email you {FILES_KEPT_DAYS}, 7, and 1 days before we delete them. When you close your account, we
+              delete them at once.
+            </li>
+            <li>
+              A plan includes the amount of files that <a href="/pricing">Pricing</a> names. Beyond it, we refuse
+              uploads and delete nothing.
+            </li>
+          </>
+        ) : null}
         <li>
           We keep what the service needs: your name, email, sessions, and billing records. We do not sell it.{' '}
           <a href="/privacy">Privacy</a> lists everything.

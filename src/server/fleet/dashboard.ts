@@ -6,7 +6,7 @@ import { gpusOfType, restartGives } from '../../domain/machine.ts'
 import { gpusOf, planOf } from '../../domain/money/plan.ts'
 import type { DashboardView } from '../../domain/views.ts'
 import { countUsage, toSummary, usageQueries } from '../billing/bills/usage.ts'
-import type { Context } from '../context.ts'
+import { type Context, serversKeepFiles } from '../context.ts'
 import { machineQueries, toMachines } from './availability.ts'
 import { guestsQuery } from './guests.ts'
 import { lineQuery, toLinePlace } from './line/show.ts'
@@ -46,6 +46,7 @@ export function toDashboard(
     guests: guests.map(({ runId, expiresAt }) => ({ run: runId, until: toIso(expiresAt) })),
     worlds: toWorlds(catalog, planOf(usage.plan)),
     machines: toMachines([any, four, one], gpusOf(usage.plan)),
+    filesStay: serversKeepFiles({ config }),
     stopAfter: servers[0] ? servers[0].stopAfter : FIRST_STOP_AFTER,
     restart: restartOf(
       servers.find(({ endedAt }) => endedAt === null),

@@ -1,3 +1,4 @@
+import { keepText } from '../../domain/ending.ts'
 import { dollars } from '../../domain/money/money.ts'
 import { BASIC, OVERAGE_DOLLARS_PER_HOUR, type Plan, PREMIUM, TRIAL_MINUTES } from '../../domain/money/plan.ts'
 import { composeMessage, type Message } from './letter.ts'
@@ -7,11 +8,14 @@ const inWords = ({ name, dollarsPerMonth, hours }: Plan) =>
 const OFFER = `${[BASIC, PREMIUM].map(inWords).join(' ')} Beyond those hours, you pay ${dollars(OVERAGE_DOLLARS_PER_HOUR)} an hour, billed by the second.`
 const plansLink = (origin: string) => ({ link: `${origin}/subscriptions`, label: 'See plans' })
 
-/** @param minutes left of the trial, rounded up */
-export function trialEndingMail(origin: string, minutes: number): Message {
+/**
+ * @param minutes left of the trial, rounded up
+ * @param filesStay see `keepText`
+ */
+export function trialEndingMail(origin: string, minutes: number, filesStay: boolean): Message {
   const left = minutes === 1 ? '1 free minute' : `${minutes} free minutes`
   return composeMessage('ending', `${left} left`, [
-    `Your server is running, and you have ${left} left. When they're used up, we stop the server and erase its disk. What it saved to your files stays. Download anything else you want to keep.`,
+    `Your server is running, and you have ${left} left. When they're used up, we stop the server and erase its disk. ${keepText(filesStay)}`,
     'If you choose a plan before then, the server keeps running.',
     OFFER,
     plansLink(origin),

@@ -74,7 +74,7 @@ test('only emails that may be switched off carry the link for it; owed money alw
   const [mail, ...others] = await mailed()
   expect([mail?.offUrl, mail?.text.includes('Turn off'), others]).toEqual([null, false, []])
   const other = await newUser()
-  await other.tell(serverEndingMail(`${ORIGIN}/x`, { end: 1, minutes: 1, adds: 'an hour' }))
+  await other.tell(serverEndingMail(`${ORIGIN}/x`, { end: 1, minutes: 1, adds: 'an hour', filesStay: true }))
   const [sent] = await other.mailed()
   expect(sent?.offUrl).toMatch(/^http:\/\/localhost:8787\/mails\/off\?of=user_[^&]+&kind=ending&key=[\w-]{43}$/)
   expect(sent?.text).toContain(`Turn off emails like this one:\n${sent?.offUrl}\n`)

@@ -3,7 +3,7 @@ import { writeBatch } from '../../../../db/client.ts'
 import type { RunRow } from '../../../../db/schema.ts'
 import { addedText } from '../../../domain/ending.ts'
 import { HOUR_MS, MINUTE_MS, toIso } from '../../../domain/instant.ts'
-import { type Context, siteOrigin } from '../../context.ts'
+import { type Context, serversKeepFiles, siteOrigin } from '../../context.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { extendPath } from '../../extend-key.ts'
 import { serverEndingMail } from '../../mail/ending-letters.ts'
@@ -27,6 +27,7 @@ export async function warnOfEnd(ctx: Context, run: RunRow, email: string): Promi
   const when = sql`EXISTS (SELECT 1 FROM server_sessions WHERE ${isDue}) AND ${isOpenAccount(run)}`
   const adds = addedText(Math.min(HOUR_MS, (run.mustStopAt ?? Infinity) - end))
   const origin = siteOrigin(ctx)
+  const filesStay = serversKeepFiles(ctx)
   // The mail's button needs no sign-in; people who see the notice have one.
   const page = { link: `${origin}/servers/${run.id}`, label: 'See the server' }
   const message = isOwn
@@ -35,11 +36,12 @@ export async function warnOfEnd(ctx: Context, run: RunRow, email: string): Promi
           end,
           minutes,
           adds,
+          filesStay,
           idle: run.idleEnds,
         }),
         page,
       }
-    : trialEndingMail(origin, minutes)
+    : trialEndingMail(origin, minutes, filesStay)
   const cause = isOwn ? `ending:${run.id}_${end}` : null
   const about = `${run.id}_${end}`
   const data = { ends_at: toIso(end) }

@@ -94,7 +94,7 @@ export const accountPages = new Hono<AppEnv>()
   })
   .get('/close_account', async (c) => {
     const { CloseAccount } = await import('../../../pages/CloseAccount.tsx')
-    const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
+    const form = { csrfToken: csrfToken(c), flash: takeFlash(c), hasFiles: c.var.ctx.config.files !== null }
     return renderPage(c, { title: 'Close my account' }, <CloseAccount {...form} />)
   })
 

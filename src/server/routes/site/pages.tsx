@@ -8,6 +8,7 @@ import { Dashboard } from '../../../pages/Dashboard.tsx'
 import { Landing } from '../../../pages/Landing.tsx'
 import { Pricing } from '../../../pages/Pricing.tsx'
 import { toOpenInvoices } from '../../billing/bills/billing-history.ts'
+import { serversKeepFiles } from '../../context.ts'
 import { toDashboard } from '../../fleet/dashboard.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { takeFlash } from '../../http/flash.ts'
@@ -28,14 +29,24 @@ const sameForAll = { assets: 'public', same: true } as const
 /** Each page's path, assets and content. */
 export const pages = new Hono<AppEnv>()
   .get('/', (c) => renderPage(c, { title: 'fly the mission before the drone exists', ...sameForAll }, <Landing />))
-  .get('/pricing', (c) => renderPage(c, { title: 'Pricing', description: PRICING, ...sameForAll }, <Pricing />))
+  .get('/pricing', (c) =>
+    renderPage(
+      c,
+      { title: 'Pricing', description: PRICING, ...sameForAll },
+      <Pricing filesStay={serversKeepFiles(c.var.ctx)} />,
+    ),
+  )
   .get('/terms_of_service', async (c) => {
-    const text = await findText(c, 'terms')
+    const text = await findText(c, c.var.ctx.config.files ? 'terms' : 'terms-without-files')
     return renderPage(c, { title: 'Terms of Service', description: TERMS, assets: 'text', same: true }, text)
   })
   .get('/privacy', async (c) => {
     const { Privacy } = await import('../../../pages/Privacy.tsx')
-    return renderPage(c, { title: 'Privacy', description: PRIVACY, assets: 'text', same: true }, <Privacy />)
+    return renderPage(
+      c,
+      { title: 'Privacy', description: PRIVACY, assets: 'text', same: true },
+      <Privacy hasFiles={c.var.ctx.config.files !== null} />,
+    )
   })
   .get('/contact_sales', async (c) => {
     const { ContactSales } = await import('../../../pages/ContactSales.tsx')
@@ -63,13 +74,13 @@ export const pages = new Hono<AppEnv>()
   .get('/stop_server', async (c) => {
     const { StopServer } = await import('../../../pages/StopServer.tsx')
     const now = c.var.ctx.now()
-    const { servers, summary } = toDashboard(readAlong(c, 'GET /stop_server'), c.var.ctx)
+    const { servers, summary, filesStay } = toDashboard(readAlong(c, 'GET /stop_server'), c.var.ctx)
     const server = servers.find(canStop)
     if (!server) return c.redirect('/dashboard', 303)
     return renderPage(
       c,
       { title: 'Stop server' },
-      <StopServer csrfToken={csrfToken(c)} server={server} summary={summary} now={now} />,
+      <StopServer csrfToken={csrfToken(c)} server={server} summary={summary} now={now} filesStay={filesStay} />,
     )
   })
 

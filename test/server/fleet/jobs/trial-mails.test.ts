@@ -32,7 +32,7 @@ test('we email when 5 minutes of a trial are left, and again when it is over, on
   const [ending, over, ...more] = sent(ada)
   expect(more).toEqual([])
   expect(ending?.subject).toBe('5 free minutes left')
-  expect(ending?.text).toContain('we stop the server and erase its disk')
+  expect(ending?.text).toContain('we stop the server and erase its disk. First download anything you want to keep.')
   expect(over?.subject).toBe('Your free trial is over')
   for (const mail of [ending, over]) {
     expect(mail?.text).toContain('Basic: $25.00 a month with 5 hours. Premium: $250.00 a month with 30 hours.')

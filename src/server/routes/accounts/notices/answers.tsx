@@ -47,7 +47,8 @@ export async function read(c: Call, until: string | null): Promise<Response> {
 
 export function mails(c: Call): Response {
   const chosen = toMailChoice(readAlong(c, 'GET /mails')[0])
-  return renderPage(c, { title: 'Emails' }, <Mails mails={chosen} csrfToken={csrfToken(c)} flash={takeFlash(c)} />)
+  const form = { csrfToken: csrfToken(c), flash: takeFlash(c), hasFiles: c.var.ctx.config.files !== null }
+  return renderPage(c, { title: 'Emails' }, <Mails mails={chosen} {...form} />)
 }
 
 export async function choose(c: Call, wanted: Record<MailKind, boolean | null>): Promise<Response> {

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import { places, runs } from '../../../../db/schema.ts'
+import { ACCOUNT_ID, openIdentities } from '../../../../dev/ec2/identity.ts'
+import { Store } from '../../../../dev/stand-in/store.ts'
+import type { Env } from '../../../../src/server/env.ts'
+import { SITE_MAP } from '../../../../src/server/http/site-map.ts'
+import { newId } from '../../../../src/server/id.ts'
+import { openSite } from '../../../../testing/stack/site.ts'
+
+const NOTHING = 'http://127.0.0.1:1'
+const BUCKET = {
+  FILES_ENDPOINT: NOTHING,
+  FILES_BUCKET: 'bucket',
+  FILES_ACCESS_KEY_ID: 'id',
+  FILES_SECRET_ACCESS_KEY: 'key',
+  FILES_CREDENTIALS_URL: NOTHING,
+}
+const MACHINES = {
+  AWS_ACCOUNT_ID: ACCOUNT_ID,
+  AWS_IDENTITY_CERTIFICATE: openIdentities(new Store(null)).certificate,
+}
+/** Its own pages: the documentation describes the product, whatever a site has. */
+const PAGES = Object.entries(SITE_MAP).flatMap(([route, { kind, ...facts }]) => {
+  const path = route.replace(/^GET /, '')
+  const isPage = route.startsWith('GET /') && kind === 'page' && !path.includes(':') && !('file' in facts)
+  const isOpen = facts.access === 'public' || facts.access === 'guest'
+  return isPage && !path.startsWith('/docs') && path !== '/files' ? [{ path, isOpen }] : []
+})
+
+let sites = 0
+
+/** What each page says to an admin with a running server, or to another cookie's person. */
+async function openPages(settings: Partial<Env>) {
+  const site = await openSite({ SITE_ORIGINS: `http://files-${++sites}.test`, ...settings })
+  const { userId, cookie } = await site.signInAs('admin')
+  const [placeId, now] = [newId('srv'), Date.now()]
+  const machine = { placeId, instanceType: 'g6', ipAddress: '127.0.0.1' }
+  await site.db.insert(places).values({ id: placeId, instanceType: 'g6', availabilityZone: 'a', position: 0 })
+  await site.db
+    .insert(runs)
+    .values({ ...machine, id: newId('ses'), userId, requestedAt: now, runningAt: now, billedFrom: now })
+  return async (path: string, as = cookie) => {
+    const html = await (await site.request(path, { headers: { Cookie: as } })).text()
+    return html
+      .replace(/<script.*?<\/script>/gs, '')
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ')
+  }
+}
+
+test('without a bucket, no page speaks of files', async () => {
+  const textOf = await openPages({})
+  expect(PAGES.length).toBeGreaterThan(30)
+  for (const { path, isOpen } of PAGES)
+    expect(
+      (await textOf(path, isOpen ? '' : undefined)).match(/.{0,60}(\bfiles\b|\/data\b).{0,60}/i)?.[0],
+      path,
+    ).toBeUndefined()
+  expect(await textOf('/stop_server')).toContain('Stopping erases its disk. First download anything you want to keep.')
+  expect(await textOf('/pricing')).toContain('Yes. We erase its disk')
+})
+
+test('with one, they do', async () => {
+  const textOf = await openPages({ ...BUCKET, ...MACHINES })
+  const texts = {
+    '/stop_server': 'What it saved to your files stays.',
+    '/pricing': 'No. What is in /data on a server is in your files',
+    '/privacy': 'Your files, and their names',
+    '/terms_of_service': 'We keep your files while',
+    '/close_account': 'deletes your files',
+    '/mails': 'When your files are almost full',
+  }
+  for (const [path, text] of Object.entries(texts)) expect(await textOf(path), path).toContain(text)
+})
+
+test('while machines get none, a stop erases everything', async () => {
+  const textOf = await openPages(BUCKET)
+  expect(await textOf('/stop_server')).toContain('Stopping erases its disk. First download anything you want to keep.')
+  expect(await textOf('/pricing')).toContain('Yes. We erase its disk')
+  expect(await textOf('/close_account')).toContain('deletes your files')
+})
