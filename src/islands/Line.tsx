@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
-import type { LinePlace } from '../domain/wire.ts'
+import { isLive } from '../domain/server.ts'
+import type { LinePlace, Server } from '../domain/wire.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { announce } from './announce.ts'
 import { type JoinChoice, JoinForm } from './line/JoinForm.tsx'
@@ -23,6 +24,7 @@ export type LineProps = {
 }
 
 const LINE = '/api/v1/line'
+const SERVERS = '/api/v1/servers/get_servers'
 const EVERY_MS = 60_000
 const UNCONNECTED_EVERY_MS = 10_000
 
@@ -34,19 +36,23 @@ export function Line(props: LineProps) {
   const now = useServerClock(props.now)
   const before = useRef(line)
   const isTheirs = line?.position === 0
-  /** Whether the counts are of now: not once they waited, as that was a while ago, and they may be in them. */
+  /** Whether the counts are of now: not once they waited or had a server, as that was a while ago. */
   const isCounted = useRef(true)
-  if (line) isCounted.current = false
+  if (line || hasServer) isCounted.current = false
 
   async function refresh(signal?: AbortSignal) {
     const { ok, body } = await request<{ line: LinePlace | null }>('GET', LINE, undefined, signal)
-    if (ok && !signal?.aborted) setLine(body.line)
+    if (!ok) return
+    const list = body.line ? null : await request<{ servers: Server[] }>('GET', SERVERS, undefined, signal)
+    if (signal?.aborted) return
+    setLine(body.line)
+    if (list?.ok) setHasServer(list.body.servers.some(isLive))
   }
   const { connection } = useJobsChannel(props.userId, {
-    onJob: ({ kind, server }) => {
-      if (kind !== 'server_start' || !server || server.end_time) return
-      setHasServer(true)
-      setLine(null)
+    onJob: ({ server }) => {
+      if (!server) return
+      setHasServer(isLive(server))
+      if (isLive(server)) setLine(null)
     },
     onServer: () => {},
     onNews: () => void refresh(),
