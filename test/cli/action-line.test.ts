@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Stack, startStack } from '../../dev/stack.ts'
-import { isWaiting, newPerson, serversOf, waitFor } from '../../testing/people/client.ts'
+import { isWaiting, newPerson, serversOf, stopServer, waitFor } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
 import { runWorkflow } from '../../testing/stack/actions-runner.ts'
@@ -34,11 +34,7 @@ async function meet(workflow: string, interrupt?: Promise<'SIGINT'>) {
     inputs: { url: stack.url },
     ...(interrupt && { interrupt }),
   })
-  const stop = async () => {
-    const [server] = await serversOf(owner)
-    await owner.post('/api/v1/aws/stop_server', { server_id: server?.server_id, session_id: server?.id })
-  }
-  return { ada: ada.person, job, stop }
+  return { ada: ada.person, job, stop: () => stopServer(owner) }
 }
 
 test('waits in line, uses the server that the site then starts, and stops it', async () => {

@@ -3,8 +3,9 @@ import { createServer, type Socket } from 'node:net'
 import { expect, inject, test } from 'vitest'
 import { cannotListen, portPairs } from '../../cli/src/forward.ts'
 import { newApiToken } from '../../src/domain/api-token.ts'
+import { stopServer } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
-import { endOf, newForwarder, openForward, stopServer } from '../../testing/people/forwarder.ts'
+import { endOf, newForwarder, openForward } from '../../testing/people/forwarder.ts'
 import { atEnd } from '../../testing/stack/at-end.ts'
 import { openBreakableLine } from '../../testing/stack/breakable-line.ts'
 import { listenOn, openDoorStack } from '../../testing/stack/door.ts'
@@ -125,7 +126,7 @@ test.concurrent('says that the server stopped, and that the token ended', async 
   const { connect, ended } = await openForward(ada, [AIRSIM])
   const open = await connect(AIRSIM)
   const closed = endOf(open)
-  await stopServer(ada.person, ada.server)
+  await stopServer(ada.person)
   expect(await ended).toMatchObject({ code: 0, err: 'Press Ctrl-C to end this.\nYour server stopped.\n' })
   await closed
 

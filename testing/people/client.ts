@@ -101,6 +101,12 @@ export async function serversOf(person: Pick<Client, 'get'>): Promise<Server[]> 
   return (await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
 }
 
+/** Stops the latest of their servers. */
+export async function stopServer(person: Client): Promise<Reply<{ job_id: string; server: Server }>> {
+  const [server] = await serversOf(person)
+  return person.post('/api/v1/aws/stop_server', { server_id: server?.server_id, session_id: server?.id })
+}
+
 export async function isWaiting(person: Pick<Client, 'get'>): Promise<boolean> {
   return (await person.get<{ line: object | null }>('/api/v1/line')).body.line !== null
 }

@@ -1,8 +1,6 @@
 import { connect, type Socket } from 'node:net'
-import type { Server } from '../../src/domain/wire.ts'
 import { atEnd } from '../stack/at-end.ts'
 import { newRunner, type openDoorStack, tokenOf } from '../stack/door.ts'
-import type { Client } from './client.ts'
 import { newComputer } from './command-line.ts'
 
 type Stack = Awaited<ReturnType<typeof openDoorStack>>
@@ -43,8 +41,3 @@ export const endOf = (socket: Socket) =>
   new Promise<'closed' | 'reset'>((resolve) =>
     socket.resume().on('close', (broken) => resolve(broken ? 'reset' : 'closed')),
   )
-
-export async function stopServer(person: Client, { id, server_id }: Server): Promise<void> {
-  await person.open('/dashboard')
-  await person.post('/api/v1/aws/stop_server', { server_id, session_id: id })
-}
