@@ -11,7 +11,7 @@ const POLL_MS = 3_000
 type LineOptions = SiteOptions & { json?: true }
 type Wishes = { environment?: string; vehicle?: string; name?: string; stop_after?: number; max_gpus?: number }
 
-const findPlace = async (site: Site): Promise<LinePlace | null> =>
+export const findPlace = async (site: Site): Promise<LinePlace | null> =>
   (await call(site, (client) => client.GET('/api/v1/line'))).line
 
 /** Shows the place in line, or gives it up. */

@@ -7,7 +7,7 @@ import { worldText } from '../../src/domain/worlds.ts'
 import { call, getUser, repeatable, stopServer } from './api.ts'
 import { EXIT, type ExitCode, Failure } from './failure.ts'
 import { follow } from './follow.ts'
-import { waitInLine } from './line.ts'
+import { findPlace, waitInLine } from './line.ts'
 import { currentSite, type Site, type SiteOptions } from './site.ts'
 import { ask, isTerminal, liveLine, note, paint, say, sayJson } from './terminal.ts'
 
@@ -45,7 +45,9 @@ export async function start(options: StartOptions): Promise<void> {
       call(site, (client) =>
         client.POST('/api/v1/aws/auto_cloud_start_request', { params: repeatable(), body: { ...body, ...code } }),
       )
-    const { server, job_id } = await (options.waitInLine ? beginOrWait(begin, site, body) : begin())
+    const { server, job_id } = await (options.waitInLine
+      ? beginOrWait(begin, site, body)
+      : begin().catch((error) => nameLine(site, error)))
     if (!user || !interrupts) {
       if (options.json) return sayJson({ server, job_id })
       return say(
@@ -59,6 +61,17 @@ export async function start(options: StartOptions): Promise<void> {
   } finally {
     interrupts?.release()
   }
+}
+
+/** If no server is free, names the way to wait for one, unless the site has no line. @throws always */
+async function nameLine(site: Site, error: unknown): Promise<never> {
+  if (!(error instanceof Failure && error.exitCode === EXIT.noCapacity)) throw error
+  const hasLine = await findPlace(site).then(
+    () => true,
+    () => false,
+  )
+  if (!hasLine) throw error
+  throw new Failure(error.exitCode, `${error.message} Wait in line for one with: proving-ground start --wait-in-line`)
 }
 
 /** At each, a server was free just after none was. */

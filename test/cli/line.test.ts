@@ -1,17 +1,15 @@
 import { randomInt } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { lineGroupPeople, lineGroups } from '../../db/schema.ts'
 import { type Stack, startStack } from '../../dev/stack.ts'
 import { newApiToken } from '../../src/domain/api-token.ts'
 import { ALL_RESERVED, FREE_NOW } from '../../src/domain/server-list.ts'
-import { isWaiting, newPerson, serversOf, waitFor } from '../../testing/people/client.ts'
+import { isWaiting, newPerson, serversOf, stopServer, waitFor } from '../../testing/people/client.ts'
 import { newComputer, newOperator } from '../../testing/people/command-line.ts'
-import { atEnd, temporaryFolder } from '../../testing/stack/at-end.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { openTestDatabase } from '../../testing/stack/database.ts'
 import { quickHasher } from '../../testing/stack/quick-hasher.ts'
+import { serve } from '../../testing/stack/serve.ts'
 
 let stack: Stack
 beforeAll(async () => {
@@ -20,19 +18,14 @@ beforeAll(async () => {
 })
 afterAll(() => stack?.close())
 
-type Person = Awaited<ReturnType<typeof newPerson>>
-
-async function stopServerOf(person: Person) {
-  const [server] = await serversOf(person)
-  await person.post('/api/v1/aws/stop_server', { server_id: server?.server_id, session_id: server?.id })
-}
-
 test('start --wait-in-line waits, line shows the place and gives it up, and the next server starts by itself', async () => {
   const owner = await newPerson(stack.url)
   expect((await owner.post('/api/v1/aws/auto_cloud_start_request')).status).toBe(202)
   const [ada, ben] = [await newOperator(stack.url), await newOperator(stack.url)]
   expect(await ada.run(['line'])).toMatchObject({ code: 0, out: "You don't wait in line.\n" })
-  expect(await ada.run(['start'])).toMatchObject({ code: 4, err: expect.stringContaining('All servers are reserved') })
+  const refused = `error: ${ALL_RESERVED} Wait in line for one with: proving-ground start --wait-in-line\n`
+  for (const start of [['start'], ['start', '--wait']])
+    expect(await ada.run(start)).toEqual({ code: 4, out: '', err: refused })
   const adas = ada.open(['start', '--wait-in-line'])
   await adas.shows("You're number 1 in line: we don't know yet how long it takes.")
   const bens = ben.open(['start', '--wait-in-line'])
@@ -48,32 +41,35 @@ test('start --wait-in-line waits, line shows the place and gives it up, and the 
   expect(await ben.run(['line', 'leave'])).toMatchObject({ code: 0, out: 'You left the line.\n' })
   expect(await isWaiting(ben.person)).toBe(false)
 
-  await stopServerOf(owner)
+  await stopServer(owner)
   expect(await adas.ended).toMatchObject({ code: 0, out: expect.stringMatching(/^Starting Blocks, UAV on a g6/) })
   expect(await serversOf(ada.person)).toMatchObject([{ end_time: null }])
-  await stopServerOf(ada.person)
+  await stopServer(ada.person)
+})
+
+/** A computer whose site gives these answers, one after the other, and what it asks for. */
+async function computerOf(...answers: [status: number, json: object][]) {
+  const asked: string[] = []
+  const url = await serve((req, res) => {
+    asked.push(`${req.method} ${req.url}`)
+    const [status, answer] = answers.shift() ?? [500, {}]
+    res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+  })
+  return { asked, ...newComputer({ PROVING_GROUND_URL: url, PROVING_GROUND_TOKEN: newApiToken(randomInt) }) }
+}
+
+test('start names no line where the site has none', async () => {
+  const { run } = await computerOf([503, { error: ALL_RESERVED }], [404, { error: 'Unknown endpoint.' }])
+  expect(await run(['start'])).toEqual({ code: 4, out: '', err: `error: ${ALL_RESERVED}\n` })
 })
 
 test('start --wait-in-line starts a server that frees before it joins', async () => {
   const server = { id: 'srv', instance_type: 'g6.4xlarge', environment: null, vehicle: null, ends_at: null }
-  const asked: string[] = []
-  const site = createServer((req, res) => {
-    asked.push(`${req.method} ${req.url}`)
-    const answers: [number, object][] = [
-      [503, { error: ALL_RESERVED }],
-      [409, { error: FREE_NOW }],
-      [202, { server, job_id: 'job', message: '' }],
-    ]
-    const [status, answer] = answers[asked.length - 1] ?? [500, {}]
-    res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
-  }).listen(0, '127.0.0.1')
-  atEnd(() => site.close())
-  await once(site, 'listening')
-  const { port } = site.address() as AddressInfo
-  const { run } = newComputer({
-    PROVING_GROUND_URL: `http://127.0.0.1:${port}`,
-    PROVING_GROUND_TOKEN: newApiToken(randomInt),
-  })
+  const { asked, run } = await computerOf(
+    [503, { error: ALL_RESERVED }],
+    [409, { error: FREE_NOW }],
+    [202, { server, job_id: 'job', message: '' }],
+  )
   expect(await run(['start', '--wait-in-line'])).toMatchObject({
     code: 0,
     out: expect.stringMatching(/^Starting a server on a g6/),
@@ -103,9 +99,9 @@ test('start --code takes the place that is held back for its group, once; later 
     code: 0,
     out: expect.stringMatching(/^Starting Blocks, UAV/),
   })
-  await stopServerOf(ada.person)
+  await stopServer(ada.person)
   await waitFor(async () => (await ada.run(['start'])).code === 0)
-  await stopServerOf(ada.person)
+  await stopServer(ada.person)
   await db.delete(lineGroupPeople)
   await db.delete(lineGroups)
 })
