@@ -57,16 +57,14 @@ export function Runs({ servers, page, pages, total, months, filter, now }: RunsP
           />
         </div>
       ) : (
-        <EmptyState>
-          {total ? 'This page is empty.' : months.length ? 'No servers match.' : 'No servers yet.'}
-        </EmptyState>
+        <EmptyState>{months.length ? 'No servers match.' : 'No servers yet.'}</EmptyState>
       )}
       <nav className="row no-print" aria-label="Pages">
         <span className="hint">
           {total.toLocaleString('en-US')} {total === 1 ? 'server' : 'servers'}, page {page} of {pages}
         </span>
         {page > 1 ? (
-          <ButtonLink href={`/servers${listQuery(filter, Math.min(page - 1, pages))}`} rel="prev">
+          <ButtonLink href={`/servers${listQuery(filter, page - 1)}`} rel="prev">
             Newer
           </ButtonLink>
         ) : null}

@@ -23,8 +23,12 @@ export const runs = new Hono<AppEnv>()
     return c.json({ server, events, cost: sumOfLines(lines), provider })
   })
   .get('/servers', async (c) => {
-    const { Runs } = await import('../../../pages/Runs.tsx')
+    const [{ Runs }, { listQuery }] = await Promise.all([
+      import('../../../pages/Runs.tsx'),
+      import('../../../domain/run-list.ts'),
+    ])
     const list = await readList(c)
+    if (list.page > list.pages) return c.redirect(`/servers${listQuery(list.filter, list.pages)}`)
     return renderPage(c, { title: 'Servers', assets: 'runs' }, <Runs {...list} now={c.var.ctx.now()} />)
   })
   .get('/servers.csv', async (c) => {

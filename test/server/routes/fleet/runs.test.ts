@@ -231,6 +231,9 @@ describe('all runs', () => {
     expect(page).toContain(`href="/servers/${failed}"`)
     expect(page).toContain('href="/servers.csv?month=2024-04"')
     expect(await (await get('/servers?page=2', cookie)).text()).toContain('>Newer</a>')
+    const beyond = async (query: string) => (await get(`/servers?${query}`, cookie)).headers.get('Location')
+    expect(await beyond('page=101')).toBe('/servers?page=2')
+    expect(await beyond('q=lap&page=2')).toBe('/servers?q=lap')
     expect(await (await get('/servers', eve.cookie)).text()).toContain('No servers yet.')
   })
 
