@@ -4,7 +4,10 @@ import type { DataFolder } from './data-folder.ts'
 
 const MOST_BYTES = 100_000_000
 
-/** What the simulator's page does in /data: `GET /data/folder/` lists, `GET /data/file` reads, `PUT /data/file` writes. */
+/**
+ * What the simulator's page does in /data: `GET /data/folder/` lists, `GET /data/file` reads, `PUT /data/file` writes. Guests of the door
+ * may do nothing there.
+ */
 export async function answerData(
   folder: DataFolder | undefined,
   path: string,
@@ -15,6 +18,8 @@ export async function answerData(
   const say = (status: number, text = '') =>
     response.writeHead(status, { ...headers, 'content-type': 'text/plain; charset=utf-8' }).end(text)
   if (folder?.state !== 'loaded') return void say(404, 'This server has no files.\n')
+  if (request.headers['x-door-visitor'] === 'guest')
+    return void say(403, "Only the server's owner can use its files.\n")
   try {
     const isList = path === '' || path.endsWith('/')
     if (request.method === 'PUT') {

@@ -14,13 +14,15 @@ const HOP_BY_HOP = [
 ]
 /** Who asks, as Cloudflare and proxies report it, and what a new connection writes itself. */
 const NOT_FOR_MACHINES =
-  /^(cf-.*|x-forwarded-.*|forwarded|x-real-ip|true-client-ip|cdn-loop|host|content-length|sec-websocket-(key|version|extensions|accept))$/
+  /^(cf-.*|x-forwarded-.*|x-door-.*|forwarded|x-real-ip|true-client-ip|cdn-loop|host|content-length|sec-websocket-(key|version|extensions|accept))$/
 /** They would reach beyond this answer: to shared caches, other origins, or scripts that outlive the run. */
 const NOT_FOR_BROWSERS =
   /^(set-cookie2?|alt-svc|clear-site-data|service-worker-allowed|strict-transport-security|(cloudflare-)?cdn-cache-control|surrogate-control|cf-.*|sec-websocket-(accept|extensions))$/
 
 /** A run's host at the door, and its machine's address, which take each other's place in both directions. */
 export type Crossing = { door: Door; label: string; port: number | null; address: string; cookie: string }
+/** A guest may see the simulator, and not the owner's files: only the machine knows which is which. */
+export type Who = 'owner' | 'guest'
 
 const isHop = (headers: Headers) => {
   const named = (headers.get('connection') ?? '').toLowerCase().split(',')
@@ -28,8 +30,8 @@ const isHop = (headers: Headers) => {
   return (name: string) => names.has(name)
 }
 
-/** What the machine gets to see: nothing that would let it in anywhere else, or says who asks. */
-export function toMachine(given: Headers, { door, label, port, address, cookie }: Crossing): Headers {
+/** What the machine gets to see: nothing that would let it in anywhere else, or names who asks. */
+export function toMachine(given: Headers, { door, label, port, address, cookie }: Crossing, who: Who): Headers {
   const headers = new Headers()
   const isDropped = isHop(given)
   for (const [name, value] of given) if (!isDropped(name) && !NOT_FOR_MACHINES.test(name)) headers.append(name, value)
@@ -51,6 +53,7 @@ export function toMachine(given: Headers, { door, label, port, address, cookie }
   if (given.get('upgrade')?.toLowerCase() === 'websocket') headers.set('upgrade', 'websocket')
   headers.set('x-forwarded-host', host)
   headers.set('x-forwarded-proto', door.scheme)
+  headers.set('x-door-visitor', who)
   return headers
 }
 

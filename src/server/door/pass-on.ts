@@ -20,7 +20,7 @@ export async function passOn(
 ): Promise<Response> {
   if (!ctx.machine) return refuse('failed')
   const { pathname, search } = new URL(request.url)
-  const headers = toMachine(request.headers, to)
+  const headers = toMachine(request.headers, to, pass.kind === 'guest' ? 'guest' : 'owner')
   if (headers.has('upgrade')) {
     headers.set(KEEP_HEADER, JSON.stringify({ runId: door.runId, pass, to: to.address, path: pathname + search }))
     const answer = await answered(() => keeper(door.userId).fetch('http://keeper/socket', { headers } as never), false)

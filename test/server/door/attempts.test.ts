@@ -246,6 +246,23 @@ test('a ticket works for a minute, and a guest’s link for its hours', async ()
   expect(tickets.filter(({ runId }) => runId === ada.server.id)).toHaveLength(1)
 })
 
+test('a guest learns nothing of the owner’s files, and writes none', async () => {
+  const made = await ada.person.post(`/api/v1/servers/${ada.server.id}/guests`, { hours: 1 })
+  const entered = await ask(made.body.guest.url, OPENS)
+  const guest = entered.headers['set-cookie']?.[0]?.split(';')[0] ?? ''
+  const owner = await cookieOf(ada.person, url)
+  expect((await ask(`${url}data/`, { cookie: owner })).status).toBe(200)
+  for (const claim of [{}, { 'x-door-visitor': 'owner' }, { 'X-Door-Visitor': ['owner', 'owner'] }]) {
+    const headers = { cookie: guest, ...claim }
+    expect((await ask(url, headers)).status).toBe(200)
+    for (const path of ['data/', 'data/a.txt', '%64ata/', 'x/../data/'])
+      expect((await ask(`${url}${path}`, headers)).status, path).toBeOneOf([403, 404])
+    expect((await ask(`${url}data/a.txt`, headers, { method: 'PUT', body: 'a' })).status).toBe(403)
+  }
+  expect((await ask(`${stack.url}/api/v1/files`, { cookie: guest })).status).toBe(401)
+  expect((await ask(`${url}api/v1/files`, { cookie: guest })).status).toBe(404)
+})
+
 test('a server has at most 20 guest links at once', async () => {
   const guests = `/api/v1/servers/${bob.server.id}/guests`
   // Tickets don't count.

@@ -6,7 +6,8 @@ import { isForeign, toBrowser, toMachine } from '../../../src/server/door/header
 const door: Door = { domain: 'door.example', scheme: 'https', port: '', webPorts: [9090], tcpPorts: [41451] }
 const label = 'abcdefghij0123456789abcd'
 const crossing = { door, label, port: 9090, address: '10.42.1.5:9090', cookie: '__Host-door' }
-const there = (headers: Record<string, string>) => Object.fromEntries(toMachine(new Headers(headers), crossing))
+const there = (headers: Record<string, string>) =>
+  Object.fromEntries(toMachine(new Headers(headers), crossing, 'guest'))
 const back = (headers: [string, string][]) => toBrowser(new Headers(headers), crossing, 'https://site.example')
 
 test('the machine sees neither our cookie nor our token, and its own cookies', () => {
@@ -31,12 +32,15 @@ test('headers of one connection stay there, and so do those that say who asks', 
     'cf-connecting-ip': '198.51.100.7',
     'x-forwarded-for': '198.51.100.7',
     'x-forwarded-host': 'evil.example',
+    'x-door-visitor': 'owner',
+    'x-door-keep': '{}',
     'x-own': 'kept',
   }
   expect(there(given)).toEqual({
     'x-own': 'kept',
     'x-forwarded-host': `${label}-9090.door.example`,
     'x-forwarded-proto': 'https',
+    'x-door-visitor': 'guest',
   })
 })
 
