@@ -77,16 +77,18 @@ export const MONEY_MAILS_RULES: Rule[] = [
               : [],
           )
         })
-        if (plan?.status !== 'active' || plan.paidUntil !== null || hasUnusualPlan || !isOpenAccount) return twice
+        const isPaid = plan?.status === 'active' && plan.paidUntil === null
+        const heardAt = memory.since(`paid plan of ${user.id}`, isPaid, `${plan?.id} ${plan?.upgradedAt}`)
+        if (!plan || heardAt === null || hasUnusualPlan || !isOpenAccount) return twice
         const { start } = periodAt(plan.anchor, now)
         const hours = paidHours(world.stripe.invoices(), plan.stripeSubscriptionId ?? '', start)
         const from = Math.max(start, plan.upgradedAt ?? 0)
         const used = secondsSeen(rows, user.id, start, now)
-        // We look at hours only while a server runs: after a late payment or an upgrade, the next server brings the email.
+        // We look at hours only while a server runs: after late news of a payment or an upgrade, the next server brings the email.
         const paidAt = paidSince(world.stripe.invoices(), plan.stripeSubscriptionId ?? '', start)
         const ranSince = rows.runs.some(
           ({ userId, billedFrom, meteredUntil }) =>
-            userId === user.id && billedFrom !== null && (meteredUntil ?? Infinity) > Math.max(paidAt, from),
+            userId === user.id && billedFrom !== null && (meteredUntil ?? Infinity) > Math.max(paidAt, heardAt, from),
         )
         const missing = HOURS_MAILS.flatMap(({ share, subject }, i) => {
           const isTold = mails.some(
