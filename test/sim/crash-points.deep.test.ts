@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { alerts, outbox, places } from '../../db/schema.ts'
 import { memoryDatabase } from '../../testing/stack/memory-database.ts'
-import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../testing/world/fleet.ts'
+import {
+  aliveOf,
+  type Customer,
+  freshPlaces,
+  jobsOf,
+  latestRun,
+  newCustomer,
+  runsOf,
+} from '../../testing/world/fleet.ts'
 import { expectAlwaysTrue, expectSettled } from '../../testing/world/invariants.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../testing/world/play.ts'
 import { isRead, isSelect, type Mishap, wireWithMishap } from '../../testing/world/wire.ts'
@@ -18,7 +26,6 @@ for (let i = 0; i < 4; i++) lanes.push(await openWorld(memoryDatabase(), { bootM
 const setup = lanes[0] as World
 for (const world of lanes) await freshPlaces(world, 0)
 
-type Customer = Awaited<ReturnType<typeof newCustomer>>
 type Scenario = {
   /** How long its machines run before they answer. */
   answerMs?: number

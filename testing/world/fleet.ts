@@ -51,6 +51,7 @@ export async function newCustomer(world: World, account: Account = {}) {
   ])
   return { user: { id, name: 'Ada', email, admin: false }, suspended }
 }
+export type Customer = Awaited<ReturnType<typeof newCustomer>>
 
 async function pastRun(world: World, userId: string, from: number, seconds: number) {
   const [place] = await world.db.select().from(places).limit(1)

@@ -6,11 +6,10 @@ import { listGroups, makeGroup } from '../../src/server/fleet/line/groups.ts'
 import { LINE } from '../../src/server/ports/objects.ts'
 import { memoryCounters } from '../stack/counters.ts'
 import { memoryDatabase } from '../stack/memory-database.ts'
-import { newCustomer } from './fleet.ts'
+import { type Customer, newCustomer } from './fleet.ts'
 import { pressStop, settle } from './play.ts'
 import { openWorld, type World } from './world.ts'
 
-export type Customer = Awaited<ReturnType<typeof newCustomer>>
 type Wanted = { count?: number; people?: Customer[]; fromMs?: number; ms?: number; gpus?: number; withCode?: boolean }
 
 /** A world in which people wait in line, and an operator may hold places back for groups. */

@@ -1,9 +1,7 @@
 import { startRun } from '../../src/server/fleet/start-run.ts'
 import { stopRun } from '../../src/server/fleet/stop-run.ts'
-import { jobsOf, latestRun, type newCustomer } from './fleet.ts'
+import { type Customer, jobsOf, latestRun } from './fleet.ts'
 import type { World } from './world.ts'
-
-type Customer = Awaited<ReturnType<typeof newCustomer>>
 
 /** Presses Start Server and waits for background work. */
 export async function pressStart(world: World, customer: Customer, placeId: string | null = null) {

@@ -9,14 +9,12 @@ import { wakeOverdue } from '../../../src/server/fleet/sweep.ts'
 import { newId } from '../../../src/server/id.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
-import { freshPlaces, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
+import { type Customer, freshPlaces, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../../testing/world/play.ts'
 import { openWorld } from '../../../testing/world/world.ts'
 
 const world = await openWorld(memoryDatabase())
 afterEach(() => void world.takeLines())
-
-type Customer = Awaited<ReturnType<typeof newCustomer>>
 
 async function customer(
   demo: object = {},

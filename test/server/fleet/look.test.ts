@@ -8,6 +8,7 @@ import { alertsOf } from '../../../testing/stack/operator.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
 import {
   aliveOf,
+  type Customer,
   freshPlaces,
   holders,
   instancesOf,
@@ -37,7 +38,7 @@ async function pilot() {
 }
 
 /** Ends what a test has left. */
-async function stop(ada: Awaited<ReturnType<typeof newCustomer>>): Promise<void> {
+async function stop(ada: Customer): Promise<void> {
   await pressStop(world, ada)
   await settle(world, ada)
 }

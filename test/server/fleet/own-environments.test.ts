@@ -16,7 +16,7 @@ import {
 } from '../../../src/server/fleet/own-environments.ts'
 import { startRun } from '../../../src/server/fleet/start-run.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
-import { freshPlaces, instancesOf, newCustomer, runsOf } from '../../../testing/world/fleet.ts'
+import { type Customer, freshPlaces, instancesOf, newCustomer, runsOf } from '../../../testing/world/fleet.ts'
 import { finishJobs, pressStop, settle } from '../../../testing/world/play.ts'
 import { openWorld } from '../../../testing/world/world.ts'
 
@@ -26,7 +26,6 @@ afterEach(() => {
 })
 const IMAGE = 'ghcr.io/ada/harbor:1'
 
-type Customer = Awaited<ReturnType<typeof newCustomer>>
 const add = ({ user }: Customer, name = 'Harbor', image = IMAGE) =>
   addOwnEnvironment(world.process.ctx, user.id, { name, image })
 const own = ({ user }: Customer) => ownEnvironmentsQuery(world.process.ctx, user.id)

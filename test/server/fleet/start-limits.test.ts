@@ -3,13 +3,11 @@ import { runs } from '../../../db/schema.ts'
 import { AppError } from '../../../src/domain/error.ts'
 import { newId } from '../../../src/server/id.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
-import { freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../../testing/world/fleet.ts'
+import { type Customer, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../../testing/world/fleet.ts'
 import { pressStart, pressStop, settle } from '../../../testing/world/play.ts'
 import { openWorld } from '../../../testing/world/world.ts'
 
 const world = await openWorld(memoryDatabase())
-type Customer = Awaited<ReturnType<typeof newCustomer>>
-
 /** Runs that are over, requested this many seconds ago. */
 async function started(customer: Customer, secondsAgo: number[]) {
   const [place] = await world.db.query.places.findMany({ limit: 1 })

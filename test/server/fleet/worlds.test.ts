@@ -4,7 +4,7 @@ import { environments, places, plans } from '../../../db/schema.ts'
 import { NO_WISHES, type RunWishes } from '../../../src/domain/run-wishes.ts'
 import { startRun } from '../../../src/server/fleet/start-run.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
-import { freshPlaces, latestRun, newCustomer, runsOf } from '../../../testing/world/fleet.ts'
+import { type Customer, freshPlaces, latestRun, newCustomer, runsOf } from '../../../testing/world/fleet.ts'
 import { finishJobs, pressStop, settle } from '../../../testing/world/play.ts'
 import { openWorld } from '../../../testing/world/world.ts'
 
@@ -24,7 +24,6 @@ async function addEnvironment(row: Partial<typeof environments.$inferInsert>) {
   return id
 }
 
-type Customer = Awaited<ReturnType<typeof newCustomer>>
 const start = async (customer: Customer, wishes: Partial<RunWishes> = {}, placeId: string | null = null) =>
   (await startRun(world.process.ctx, customer, placeId, null, { ...NO_WISHES, ...wishes })).run
 

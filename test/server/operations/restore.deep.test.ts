@@ -16,6 +16,7 @@ import { temporaryFolder } from '../../../testing/stack/at-end.ts'
 import { openTestDatabase } from '../../../testing/stack/database.ts'
 import {
   aliveOf,
+  type Customer,
   freshPlaces,
   holders,
   instancesOf,
@@ -56,7 +57,7 @@ function restore(...words: string[]): Promise<{ ok: boolean; said: string[] }> {
   )
 }
 
-async function stopped(people: Awaited<ReturnType<typeof newCustomer>>[]): Promise<void> {
+async function stopped(people: Customer[]): Promise<void> {
   for (const person of people) {
     await pressStop(world, person)
     await settle(world, person)

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { launches } from '../../../../db/schema.ts'
 import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
-import { aliveOf, freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
+import { aliveOf, type Customer, freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running } from '../../../../testing/world/play.ts'
 import { openWorld, type World } from '../../../../testing/world/world.ts'
 
@@ -18,7 +18,7 @@ test.each([
   ['a running server', running],
   [
     'a booting server',
-    async (world: World, customer: Awaited<ReturnType<typeof newCustomer>>) => {
+    async (world: World, customer: Customer) => {
       await pressStart(world, customer)
       await world.ring(customer.user.id)
     },

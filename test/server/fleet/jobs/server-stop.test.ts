@@ -11,6 +11,7 @@ import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 import {
   aliveOf,
+  type Customer,
   freshPlaces,
   holders,
   instancesOf,
@@ -24,7 +25,7 @@ import { openWorld } from '../../../../testing/world/world.ts'
 const world = await openWorld(memoryDatabase())
 
 /** Nothing alive, nothing reserved, every job finished. */
-async function expectNothingLeft(customer: Awaited<ReturnType<typeof newCustomer>>) {
+async function expectNothingLeft(customer: Customer) {
   expect(aliveOf(world, customer.user.id)).toEqual([])
   expect(await holders(world)).not.toContain((await latestRun(world, customer.user.id)).id)
   for (const job of await jobsOf(world, customer.user.id)) expect(['succeeded', 'failed']).toContain(job.status)

@@ -8,6 +8,7 @@ import { alertsOf } from '../../../../testing/stack/operator.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 import {
   aliveOf,
+  type Customer,
   freshPlaces,
   holders,
   instancesOf,
@@ -19,7 +20,6 @@ import { finishJobs, pressStart, pressStop, running, settle } from '../../../../
 import { quietWorld } from '../../../../testing/world/quiet-world.ts'
 
 const world = await quietWorld()
-type Customer = Awaited<ReturnType<typeof newCustomer>>
 const people: Customer[] = []
 
 /** People with one running server each, gone again after their test. */

@@ -6,14 +6,13 @@ import { setBudget } from '../../../../src/server/billing/bills/budget.ts'
 import { mailUsedHours } from '../../../../src/server/billing/bills/hours-mails.ts'
 import { startRun } from '../../../../src/server/fleet/start-run.ts'
 import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
-import { freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
+import { type Customer, freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../../../testing/world/play.ts'
 import { openWorld } from '../../../../testing/world/world.ts'
 
 const world = await openWorld(memoryDatabase())
 afterEach(() => void world.takeLines())
 
-type Customer = Awaited<ReturnType<typeof newCustomer>>
 const mailed = async ({ user }: Customer) =>
   world.db.select().from(outbox).where(eq(outbox.recipient, user.email)).orderBy(asc(outbox.createdAt))
 const subjects = async (one: Customer) => (await mailed(one)).map(({ subject }) => subject)

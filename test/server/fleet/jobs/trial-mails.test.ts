@@ -3,13 +3,11 @@ import { expect, test } from 'vitest'
 import { outbox } from '../../../../db/schema.ts'
 import { liftTrialEndQuery } from '../../../../src/server/billing/plans/grants.ts'
 import { wakeOverdue } from '../../../../src/server/fleet/sweep.ts'
-import { freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
+import { type Customer, freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
 import { pressStop, running, settle } from '../../../../testing/world/play.ts'
 import { quietWorld } from '../../../../testing/world/quiet-world.ts'
 
 const world = await quietWorld()
-
-type Customer = Awaited<ReturnType<typeof newCustomer>>
 
 const written = async ({ user }: Customer) =>
   (await world.db.select().from(outbox).where(eq(outbox.recipient, user.email))).map(({ subject }) => subject)

@@ -6,8 +6,8 @@ import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
 import { joinLine, leaveLine } from '../../../../src/server/fleet/line/join.ts'
 import { findLinePlace } from '../../../../src/server/fleet/line/show.ts'
 import { startRun } from '../../../../src/server/fleet/start-run.ts'
-import { freshPlaces, newCustomer, runsOf } from '../../../../testing/world/fleet.ts'
-import { type Customer, openGroups } from '../../../../testing/world/groups.ts'
+import { type Customer, freshPlaces, newCustomer, runsOf } from '../../../../testing/world/fleet.ts'
+import { openGroups } from '../../../../testing/world/groups.ts'
 import { pressStart, running, settle } from '../../../../testing/world/play.ts'
 
 const { world, empty, end, look } = await openGroups()

@@ -3,8 +3,8 @@ import { beforeEach, expect, test } from 'vitest'
 import { lineGroupPeople, users } from '../../../../db/schema.ts'
 import { MOST_GROUP_PEOPLE } from '../../../../src/domain/line-group.ts'
 import { enterGroupCode } from '../../../../src/server/fleet/line/group-code.ts'
-import { freshPlaces, newCustomer } from '../../../../testing/world/fleet.ts'
-import { type Customer, openGroups } from '../../../../testing/world/groups.ts'
+import { type Customer, freshPlaces, newCustomer } from '../../../../testing/world/fleet.ts'
+import { openGroups } from '../../../../testing/world/groups.ts'
 import { pressStart } from '../../../../testing/world/play.ts'
 
 const { world, ctx, empty, group, customers } = await openGroups()

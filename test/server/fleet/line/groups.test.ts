@@ -5,8 +5,8 @@ import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
 import { endGroup, makeGroup, releaseGroups } from '../../../../src/server/fleet/line/groups.ts'
 import { joinLine } from '../../../../src/server/fleet/line/join.ts'
 import { findLinePlace } from '../../../../src/server/fleet/line/show.ts'
-import { freshPlaces } from '../../../../testing/world/fleet.ts'
-import { type Customer, openGroups } from '../../../../testing/world/groups.ts'
+import { type Customer, freshPlaces } from '../../../../testing/world/fleet.ts'
+import { openGroups } from '../../../../testing/world/groups.ts'
 import { pressStart } from '../../../../testing/world/play.ts'
 
 const { world, hand, empty, group, customers, look } = await openGroups()

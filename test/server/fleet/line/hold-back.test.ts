@@ -11,8 +11,8 @@ import { findLinePlace } from '../../../../src/server/fleet/line/show.ts'
 import { isFreeFor } from '../../../../src/server/fleet/line/turns.ts'
 import { retirePlace } from '../../../../src/server/fleet/places.ts'
 import { startRun } from '../../../../src/server/fleet/start-run.ts'
-import { freshPlaces, latestRun, newCustomer, runsOf } from '../../../../testing/world/fleet.ts'
-import { type Customer, openGroups } from '../../../../testing/world/groups.ts'
+import { type Customer, freshPlaces, latestRun, newCustomer, runsOf } from '../../../../testing/world/fleet.ts'
+import { openGroups } from '../../../../testing/world/groups.ts'
 import { finishJobs, pressStart, running } from '../../../../testing/world/play.ts'
 
 const { world, hand, empty, group, customers, shown, end, look } = await openGroups()

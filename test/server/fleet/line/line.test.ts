@@ -11,8 +11,8 @@ import { passOnQueries } from '../../../../src/server/fleet/line/turns.ts'
 import { drainPlace, resumePlace } from '../../../../src/server/fleet/places.ts'
 import { LINE } from '../../../../src/server/ports/objects.ts'
 import { seededRandom } from '../../../../testing/random.ts'
-import { freshPlaces, latestRun, newCustomer, runsOf } from '../../../../testing/world/fleet.ts'
-import { type Customer, openGroups } from '../../../../testing/world/groups.ts'
+import { type Customer, freshPlaces, latestRun, newCustomer, runsOf } from '../../../../testing/world/fleet.ts'
+import { openGroups } from '../../../../testing/world/groups.ts'
 import { finishJobs, pressStart, running, settle } from '../../../../testing/world/play.ts'
 
 const { world, empty, end, look } = await openGroups()

@@ -4,8 +4,8 @@ import { MINUTE_MS } from '../../../../src/domain/instant.ts'
 import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
 import { listGroups } from '../../../../src/server/fleet/line/groups.ts'
 import { joinLine } from '../../../../src/server/fleet/line/join.ts'
-import { freshPlaces, newCustomer } from '../../../../testing/world/fleet.ts'
-import { type Customer, openGroups } from '../../../../testing/world/groups.ts'
+import { type Customer, freshPlaces, newCustomer } from '../../../../testing/world/fleet.ts'
+import { openGroups } from '../../../../testing/world/groups.ts'
 import { pressStart, running } from '../../../../testing/world/play.ts'
 
 const { world, empty, group, customers } = await openGroups()

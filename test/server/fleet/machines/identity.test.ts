@@ -10,7 +10,7 @@ import { getRunOfMachine } from '../../../../src/server/fleet/machines/identity.
 import { startRun } from '../../../../src/server/fleet/start-run.ts'
 import { publicKeyOf } from '../../../../src/server/machine-settings.ts'
 import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
-import { freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
+import { type Customer, freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
 import { finishJobs, settle } from '../../../../testing/world/play.ts'
 import { openWorld } from '../../../../testing/world/world.ts'
 
@@ -19,7 +19,7 @@ const world = await openWorld(memoryDatabase())
 const amazon = openIdentities(new Store(null))
 afterEach(() => void world.takeLines())
 
-let ada: Awaited<ReturnType<typeof newCustomer>>
+let ada: Customer
 let instance: Instance
 
 beforeEach(async () => {
