@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { listBills } from '../../src/server/billing/bills/billing-history.ts'
 import { closeDueCycles } from '../../src/server/billing/bills/close-cycles.ts'
 import { openBillingStack } from '../../testing/stack/billing-stack.ts'
@@ -11,7 +11,6 @@ const SCRIPT = resolve(import.meta.dirname, '../../scripts/correct.ts')
 const HOUR = 3_600_000
 const db = await ownDatabase()
 const stack = await openBillingStack(Date.UTC(2028, 0, 1), { db })
-afterAll(() => stack.close())
 
 const correct = (...words: string[]) =>
   promisify(execFile)(process.execPath, [SCRIPT, ...words], { env: { ...process.env, LIBSQL_URL: db.url } }).then(

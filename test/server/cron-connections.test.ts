@@ -4,11 +4,12 @@ import { bills, invoices, plans, runs, users } from '../../db/schema.ts'
 import type { Context } from '../../src/server/context.ts'
 import { runCron } from '../../src/server/cron.ts'
 import { newId } from '../../src/server/id.ts'
-import { atEnd } from '../../testing/stack/at-end.ts'
 import { openBillingStack } from '../../testing/stack/billing-stack.ts'
 import { memoryDatabase } from '../../testing/stack/memory-database.ts'
 import { freshPlaces } from '../../testing/world/fleet.ts'
 import { openWorld } from '../../testing/world/world.ts'
+
+const stack = await openBillingStack(Date.UTC(2028, 6, 1))
 
 /** How many calls were open at once at most, and how many were made in total. */
 const calls = { open: 0, most: 0, made: 0 }
@@ -65,8 +66,6 @@ test('fleet: 500 overdue channels take four connections, and so do 100 orphans',
 })
 
 test('money: 100 due invoices and 100 plans to check take four connections', async () => {
-  const stack = await openBillingStack(Date.UTC(2028, 6, 1))
-  atEnd(() => stack.close())
   const now = stack.clock.now
   for (let i = 0; i < 100; i++) {
     const { id: userId } = await stack.newUser()
@@ -97,6 +96,7 @@ test('money: 100 due invoices and 100 plans to check take four connections', asy
   await runCron({ ...stack.ctx, payments }, '0-58 * * * *')
   expect(calls.most).toBe(4)
   expect(stack.stripe.calls().length).toBeGreaterThanOrEqual(200)
+  expect(stack.takeLines()).toHaveLength(200)
   const due = await stack.db.$count(invoices, eq(invoices.nextAt, now))
   const unasked = await stack.db.$count(plans, eq(plans.checkAt, now))
   expect([due, unasked]).toEqual([0, 0])

@@ -1,41 +1,69 @@
 import { asc, eq } from 'drizzle-orm'
+import { beforeEach } from 'vitest'
 import { bills, places, plans, runs } from '../../db/schema.ts'
+import { HOUR_MS } from '../../src/domain/instant.ts'
 import type { User } from '../../src/domain/wire.ts'
 import { getAllowance } from '../../src/server/billing/allowance.ts'
 import { getUsage, toSummary } from '../../src/server/billing/bills/usage.ts'
-import { changePlan } from '../../src/server/billing/plans/change-plan.ts'
+import { cancelPlan } from '../../src/server/billing/plans/cancel-plan.ts'
+import { changePlan, quoteChange } from '../../src/server/billing/plans/change-plan.ts'
 import { createCheckout, settleCheckout } from '../../src/server/billing/plans/checkout.ts'
+import { keepPlan } from '../../src/server/billing/plans/keep-plan.ts'
+import { findPlanPayPage } from '../../src/server/billing/plans/pay-plan.ts'
 import { syncPlan } from '../../src/server/billing/plans/plan-sync.ts'
 import type { Context } from '../../src/server/context.ts'
 import { findAvailability } from '../../src/server/fleet/availability.ts'
 import { startRun } from '../../src/server/fleet/start-run.ts'
 import type { PaidSubscription } from '../../src/server/ports/payments.ts'
-import type { BillingStack } from '../stack/billing-stack.ts'
+import { openBillingStack } from '../stack/billing-stack.ts'
 
-/** What someone does with their plan, and what they then have. @param owner the person of the test that runs now */
-export function planOwner(stack: BillingStack, owner: () => User) {
-  const listPlans = () =>
-    stack.db.select().from(plans).where(eq(plans.userId, owner().id)).orderBy(asc(plans.createdAt))
+/** What someone does with their plan, and what they then have. Each test begins with a new person, at the same moment. */
+export async function openPlanOwner(start: number) {
+  const stack = await openBillingStack(start)
+  const { db, ctx } = stack
+  await db
+    .insert(places)
+    .values({ id: 'srv_4', instanceType: 'g6.12xlarge', availabilityZone: 'us-east-1a', gpus: 4, position: 1 })
+  let owner: User
+  beforeEach(async () => {
+    await stack.forgetEverybody()
+    stack.stripe.heal()
+    stack.clock.now = start
+    owner = await stack.newUser()
+  })
+  const listPlans = () => db.select().from(plans).where(eq(plans.userId, owner.id)).orderBy(asc(plans.createdAt))
   const plan = async () => (await listPlans()).at(-1)
   const stripeId = async () => (await plan())?.stripeSubscriptionId ?? ''
 
   return {
+    stack,
+    owner: () => owner,
+    /** The test continues with another new person. */
+    async another() {
+      owner = await stack.newUser()
+    },
     listPlans,
     plan,
+    stripeId,
     planStates: async () => (await listPlans()).map(({ planType, status }) => [planType, status]),
     async buy(planType: string, card?: 'declined_later' | 'bank_asks') {
-      await stack.press((await createCheckout(stack.ctx, owner(), { planType })).url, card)
-      await settleCheckout(stack.ctx, owner().id)
+      await stack.press((await createCheckout(ctx, owner, { planType })).url, card)
+      await settleCheckout(ctx, owner.id)
       return { anchor: (await plan())?.anchor ?? 0, stripeId: await stripeId() }
     },
-    change: (planType: string, quotedAt: number | null = null) =>
-      changePlan(stack.ctx, owner(), { planType, quotedAt }),
+    quote: (planType: string) => quoteChange(ctx, owner, planType),
+    change: (planType: string, quotedAt: number | null = null) => changePlan(ctx, owner, { planType, quotedAt }),
+    keep: () => keepPlan(ctx, owner),
+    cancel: () => cancelPlan(ctx, owner),
+    payPage: async () => (await findPlanPayPage(ctx, owner.id)).page,
     /** A fresh look at Stripe, as after a webhook. */
-    hear: async () => syncPlan(stack.ctx, await stripeId()),
-    subscription: async () => toSummary(await getUsage(stack.ctx, owner().id)).subscription,
+    hear: async () => syncPlan(ctx, await stripeId()),
+    ranOn: (at: number, hours: number) => stack.insertRun(owner.id, { from: at, until: at + hours * HOUR_MS }),
+    summary: async () => toSummary(await getUsage(ctx, owner.id)),
+    subscription: async () => toSummary(await getUsage(ctx, owner.id)).subscription,
     /** Each bill's plan, hours, and cents, oldest first. */
     async listBills() {
-      const own = stack.db.select().from(bills).where(eq(bills.userId, owner().id))
+      const own = db.select().from(bills).where(eq(bills.userId, owner.id))
       const written = await own.orderBy(asc(bills.periodStart))
       return written.map(({ planType, includedHours, amountCents }) => [planType, includedHours, amountCents])
     },
@@ -45,23 +73,23 @@ export function planOwner(stack: BillingStack, owner: () => User) {
       return data.map(({ total }) => total).reverse()
     },
     /** Answers as if Stripe said this about that subscription. */
-    says(found: PaidSubscription | null, change: Partial<PaidSubscription>): Context {
+    says(found: PaidSubscription | null, change: Partial<PaidSubscription> = {}): Context {
       const findSubscription = async () => found && { ...found, ...change }
-      return { ...stack.ctx, payments: { ...stack.ctx.payments, findSubscription } }
+      return { ...ctx, payments: { ...ctx.payments, findSubscription } }
     },
     /** The IDs of the places that their plan includes. */
-    async sizes(ctx = stack.ctx) {
-      const { candidates } = await findAvailability(ctx, owner().id, await getAllowance(ctx, owner().id))
+    async sizes(heard = ctx) {
+      const { candidates } = await findAvailability(heard, owner.id, await getAllowance(heard, owner.id))
       return candidates.map(({ server_id }) => server_id).sort()
     },
     /** Starts a server, if they may, and frees its place at once. @returns how they are refused */
-    async tryStart(ctx = stack.ctx): Promise<string> {
-      const tried = await startRun(ctx, { user: owner(), suspended: false }).then(
+    async tryStart(heard = ctx): Promise<string> {
+      const tried = await startRun(heard, { user: owner, suspended: false }).then(
         () => 'started',
         (error) => `${error.code}: ${error.message} ${error.page}`,
       )
-      await stack.db.update(runs).set({ endedAt: stack.clock.now }).where(eq(runs.userId, owner().id))
-      await stack.db.update(places).set({ reservedBy: null })
+      await db.update(runs).set({ endedAt: stack.clock.now }).where(eq(runs.userId, owner.id))
+      await db.update(places).set({ reservedBy: null })
       return tried
     },
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { afterEach, expect } from 'vitest'
 import type { Database } from '../../db/client.ts'
 import { checkouts, invoices, places, plans, runs, users } from '../../db/schema.ts'
 import type { Asked } from '../../dev/stand-in/server.ts'
@@ -11,10 +12,10 @@ import { receiveStripeEvent } from '../../src/server/billing/stripe-events.ts'
 import type { Context } from '../../src/server/context.ts'
 import { BILLING_CRON, runCron } from '../../src/server/cron.ts'
 import { newId } from '../../src/server/id.ts'
-import { temporaryFolder } from './at-end.ts'
+import { atEnd, temporaryFolder } from './at-end.ts'
 import { memoryCounters } from './counters.ts'
 import { memoryDatabase } from './memory-database.ts'
-import { recordLog } from './recorded-log.ts'
+import { inBrief, recordLog } from './recorded-log.ts'
 
 /** What becomes of Stripe's webhooks: Stripe keeps them for later, we handle them, or they get lost on the way. */
 type Webhooks = 'kept' | 'handled' | 'lost'
@@ -37,7 +38,10 @@ function impatientCalls() {
   return { fetcher, onUnanswered }
 }
 
-/** Its own database and Stripe on one clock, because closing visits every account in a database. */
+/**
+ * Its own database and Stripe on one clock, because closing visits every account in a database. It ends with the test
+ * file. A test that logs anything must take those lines.
+ */
 export async function openBillingStack(
   start: number,
   { db = memoryDatabase(), ...stripe }: Partial<StripeOptions> & { db?: Database } = {},
@@ -95,6 +99,12 @@ export async function openBillingStack(
     response.writeHead(handled ? 200 : 500).end()
   })
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+  atEnd(async () => {
+    await standIn.close()
+    receiver.closeAllConnections()
+    receiver.close()
+  })
+  afterEach(() => expect(inBrief(takeLines())).toEqual([]))
   await db
     .insert(places)
     .values({ id: 'srv_1', instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', position: 0 })
@@ -187,12 +197,6 @@ export async function openBillingStack(
         // A webhook that was sent before the clock moved on would be too old to be believed.
         await standIn.settle()
       }
-    },
-
-    async close() {
-      await standIn.close()
-      receiver.closeAllConnections()
-      receiver.close()
     },
   }
 }

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { bills, checkouts, outbox, plans, runs, signIns, users } from '../../../db/schema.ts'
 import type { User } from '../../../src/domain/wire.ts'
 import { closeAccount } from '../../../src/server/accounts/close-account.ts'
@@ -20,8 +20,6 @@ const HOUR = 60 * MINUTE
 const PASSWORD = 'correct horse 9'
 
 const stack = await openBillingStack(Date.UTC(2028, 4, 10))
-afterAll(() => stack.close())
-afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
 const ctx = {
   ...stack.ctx,
   counter: memoryCounters(),

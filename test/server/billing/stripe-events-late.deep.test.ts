@@ -1,6 +1,6 @@
 import { asc, eq } from 'drizzle-orm'
 import fc from 'fast-check'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { bills } from '../../../db/schema.ts'
 import { cancelAtPeriodEnd } from '../../../src/server/billing/plans/cancel-plan.ts'
 import { openBillingStack } from '../../../testing/stack/billing-stack.ts'
@@ -11,7 +11,6 @@ const DAY = 24 * HOUR
 
 const stack = await openBillingStack(Date.UTC(2028, 0, 31, 9))
 const { demoUser, live, eventsOf, deliver } = planEvents(stack)
-afterAll(() => stack.close())
 
 /** Lives three months on a plan. `late` is each event's delay in days; null means it never arrives. */
 async function ledger(late: (number | null)[]) {

@@ -1,5 +1,5 @@
 import { asc, eq } from 'drizzle-orm'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { bills, checkouts, plans, stripeEvents } from '../../../db/schema.ts'
 import { signature } from '../../../dev/stripe/webhooks.ts'
 import type { User } from '../../../src/domain/wire.ts'
@@ -15,7 +15,6 @@ const DAY = 24 * HOUR
 
 const stack = await openBillingStack(Date.UTC(2028, 0, 31, 9))
 const { demoUser, live, eventsOf, deliver } = planEvents(stack)
-afterAll(() => stack.close())
 
 describe('webhooks of a subscription', () => {
   /** What the database holds, without ids and write times. */

@@ -14,6 +14,8 @@ const ada = await stack.newUser()
 /** The subjects mailed to the operator since the last call. */
 async function told(): Promise<string[]> {
   await watchMatters(ctx)
+  // It logs each as well.
+  stack.takeLines()
   const rows = await db.select().from(outbox).where(eq(outbox.recipient, 'operator@site.test'))
   await db.delete(outbox).where(eq(outbox.recipient, 'operator@site.test'))
   return rows.map(({ subject }) => subject)

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { billMonths, billsToCsv, totalDollars } from '../../../../src/domain/money/bill.ts'
 import { findStatement, getBillingHistory, listBills } from '../../../../src/server/billing/bills/billing-history.ts'
 import { getBillingOverview } from '../../../../src/server/billing/bills/billing-overview.ts'
-import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
-let stack: BillingStack
-beforeAll(async () => {
-  stack = await openBillingStack(Date.UTC(2028, 0, 31, 8, 30))
-})
-afterAll(() => stack.close())
+const stack = await openBillingStack(Date.UTC(2028, 0, 31, 8, 30))
 
 test('history, total, CSV, statement, and balance agree', async () => {
   const user = await stack.newUser()

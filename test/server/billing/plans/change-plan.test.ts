@@ -1,11 +1,8 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { planPayments } from '../../../../db/schema.ts'
-import type { User } from '../../../../src/domain/wire.ts'
-import { changePlan, quoteChange } from '../../../../src/server/billing/plans/change-plan.ts'
-import { keepPlan } from '../../../../src/server/billing/plans/keep-plan.ts'
-import { planOwner } from '../../../../testing/people/plan-owner.ts'
-import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { changePlan } from '../../../../src/server/billing/plans/change-plan.ts'
+import { openPlanOwner } from '../../../../testing/people/plan-owner.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
 const MINUTE = 60_000
@@ -15,26 +12,16 @@ const DAY = 24 * HOUR
 const PERIOD = 31 * DAY
 const anchor = Date.UTC(2028, 0, 10)
 
-const stack = await openBillingStack(anchor)
-let user: User
-const { plan, buy, change, hear, subscription, listBills, charged } = planOwner(stack, () => user)
-const ranOn = (at: number, hours: number) => stack.insertRun(user.id, { from: at, until: at + hours * HOUR })
-afterAll(() => stack.close())
-afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
-beforeEach(async () => {
-  await stack.forgetEverybody()
-  stack.stripe.heal()
-  stack.clock.now = anchor
-  user = await stack.newUser()
-})
+const { stack, owner, another, plan, buy, quote, change, keep, hear, ranOn, subscription, listBills, charged } =
+  await openPlanOwner(anchor)
 
 test('an upgrade charges the quoted difference and includes the same share of the hours', async () => {
   await buy('basic')
   stack.clock.now = anchor + PERIOD / 4
-  const quote = await quoteChange(stack.ctx, user, 'premium')
-  expect(quote).toMatchObject({ kind: 'upgrade', cents: 16_875, hours: 23.75, periodEnd: anchor + PERIOD })
+  const quoted = await quote('premium')
+  expect(quoted).toMatchObject({ kind: 'upgrade', cents: 16_875, hours: 23.75, periodEnd: anchor + PERIOD })
   stack.clock.now += 10 * MINUTE
-  await change('premium', quote.quotedAt)
+  await change('premium', quoted.quotedAt)
   expect(await charged()).toEqual([2500, 16_875])
   expect(await subscription()).toMatchObject({
     plan_type: 'premium',
@@ -51,7 +38,7 @@ test('an upgrade charges the quoted difference and includes the same share of th
   ])
   expect((await charged()).slice(2)).toEqual([25_000, 25_000])
   // A free hour costs as much as at any other moment: nobody gains by waiting.
-  const fees = await stack.db.select().from(planPayments).where(eq(planPayments.userId, user.id))
+  const fees = await stack.db.select().from(planPayments).where(eq(planPayments.userId, owner().id))
   expect(fees.map((fee) => [fee.planType, fee.amountCents]).sort()).toEqual([
     ['basic', 2500],
     ['premium', 16_875],
@@ -90,7 +77,7 @@ test('up again right after a downgrade waits for the bill of the period before, 
   await hear()
   expect(await subscription()).toMatchObject({ plan_type: 'basic', hours: 5 })
   const wait = { code: 'conflict', message: expect.stringMatching(/still writing your last bill/) }
-  await expect(quoteChange(stack.ctx, user, 'premium')).rejects.toMatchObject(wait)
+  await expect(quote('premium')).rejects.toMatchObject(wait)
   await expect(change('premium')).rejects.toMatchObject(wait)
   await stack.passTime(anchor + PERIOD + 5 * MINUTE, MINUTE)
   await change('premium')
@@ -109,7 +96,7 @@ test('up, down, and up again within a period charges once and includes its hours
     next_plan_type: 'basic',
     next_hours: 5,
   })
-  await keepPlan(stack.ctx, user)
+  await keep()
   expect(await subscription()).toMatchObject({ plan_type: 'premium', hours: 17.5, next_plan_type: 'premium' })
   await change('basic')
   await ranOn(anchor + DAY, 18.5)
@@ -128,7 +115,7 @@ test('up, down, and up again within a period charges once and includes its hours
 
 test('two clicks on one quote charge once, at once or one after the other', async () => {
   await buy('basic')
-  const { quotedAt } = await quoteChange(stack.ctx, user, 'premium')
+  const { quotedAt } = await quote('premium')
   const clicks = await Promise.allSettled([change('premium', quotedAt), change('premium', quotedAt)])
   expect(clicks.some(({ status }) => status === 'fulfilled')).toBe(true)
   expect(await charged()).toEqual([2500, 22_500])
@@ -145,7 +132,7 @@ test('a lost answer counts as done, and we find within a minute what died before
   await change('premium')
   expect([await charged(), (await subscription())?.plan_type]).toEqual([[2500, 22_500], 'premium'])
 
-  user = await stack.newUser()
+  await another()
   await buy('basic')
   // Done at Stripe; neither this process nor a webhook says so.
   stack.stripe.inject('lost_response', 1, 3)
@@ -164,7 +151,7 @@ test('a price is good for ten minutes, and naming an earlier moment or another p
   await expect(change('premium', stack.clock.now - 10 * MINUTE - 1)).rejects.toMatchObject(refused)
   await expect(change('premium', stack.clock.now + 1)).rejects.toMatchObject(refused)
   stack.clock.now = anchor + PERIOD - MINUTE
-  const { quotedAt } = await quoteChange(stack.ctx, user, 'premium')
+  const { quotedAt } = await quote('premium')
   stack.clock.now = anchor + PERIOD
   await expect(change('premium', quotedAt)).rejects.toMatchObject(refused)
   expect(await charged()).toEqual([2500, 2500])
@@ -187,29 +174,29 @@ test('late, doubled, and reordered webhooks change nothing', async () => {
 
 test('refuses a trial, a granted plan, an unpaid plan, and plans that are not for sale', async () => {
   await expect(change('premium')).rejects.toMatchObject({ code: 'not_found' })
-  await stack.insertPlan(user.id)
+  await stack.insertPlan(owner().id)
   await expect(change('premium')).rejects.toMatchObject({
     code: 'invalid',
     message: expect.stringContaining('sales'),
   })
   await expect(change('enterprise')).rejects.toMatchObject({ code: 'invalid' })
 
-  user = await stack.newUser()
+  await another()
   await buy('basic', 'declined_later')
   stack.clock.now = anchor + PERIOD
   await hear()
   await expect(change('premium')).rejects.toMatchObject({ code: 'payment_required', page: '/subscriptions/pay' })
   const closed = { ...stack.ctx, config: { ...stack.ctx.config, plansForSale: false } }
-  await expect(changePlan(closed, user, { planType: 'premium', quotedAt: null })).rejects.toMatchObject({
+  await expect(changePlan(closed, owner(), { planType: 'premium', quotedAt: null })).rejects.toMatchObject({
     code: 'invalid',
   })
 })
 
 test('allows twenty changes an hour, and thirty quotes', async () => {
   await buy('premium')
-  for (let n = 0; n < 20; n++) await keepPlan(stack.ctx, user)
-  await expect(keepPlan(stack.ctx, user)).rejects.toMatchObject({ code: 'too_many' })
+  for (let n = 0; n < 20; n++) await keep()
+  await expect(keep()).rejects.toMatchObject({ code: 'too_many' })
   await expect(change('basic')).rejects.toMatchObject({ code: 'too_many' })
-  for (let n = 0; n < 30; n++) await quoteChange(stack.ctx, user, 'basic')
-  await expect(quoteChange(stack.ctx, user, 'basic')).rejects.toMatchObject({ code: 'too_many' })
+  for (let n = 0; n < 30; n++) await quote('basic')
+  await expect(quote('basic')).rejects.toMatchObject({ code: 'too_many' })
 })

@@ -1,32 +1,19 @@
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
-import type { User } from '../../../../src/domain/wire.ts'
-import { getUsage, toSummary } from '../../../../src/server/billing/bills/usage.ts'
-import { planOwner } from '../../../../testing/people/plan-owner.ts'
-import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
-import { inBrief } from '../../../../testing/stack/recorded-log.ts'
+import { expect, test } from 'vitest'
+import { openPlanOwner } from '../../../../testing/people/plan-owner.ts'
 
 /** Someone changes a subscription's price in Stripe's dashboard. */
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-const stack = await openBillingStack(Date.UTC(2028, 0, 10))
-let user: User
-const { plan, buy, hear, listBills } = planOwner(stack, () => user)
-beforeEach(async () => {
-  await stack.forgetEverybody()
-  user = await stack.newUser()
-})
-afterAll(() => stack.close())
-afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
+const { stack, stripeId, buy, hear, ranOn, summary, listBills } = await openPlanOwner(Date.UTC(2028, 0, 10))
 
 async function change(planType: string) {
   const { data } = await stack.atStripe<{ data: { id: string }[] }>(
     `prices?lookup_keys[]=proving_ground_${planType}_monthly`,
   )
-  await stack.atStripe(`subscriptions/${(await plan())?.stripeSubscriptionId}`, `items[0][price]=${data[0]?.id}`)
+  await stack.atStripe(`subscriptions/${await stripeId()}`, `items[0][price]=${data[0]?.id}`)
 }
-const ranOn = (at: number, hours: number) => stack.insertRun(user.id, { from: at, until: at + hours * HOUR })
 
 test('upward within a period: the whole cycle gets the larger plan’s hours', async () => {
   const { anchor } = await buy('basic')
@@ -46,7 +33,7 @@ test('downward within a period: what was free stays free, and the next cycle get
   await change('basic')
   await hear()
   await hear()
-  const { subscription, monthlyUsage } = toSummary(await getUsage(stack.ctx, user.id))
+  const { subscription, monthlyUsage } = await summary()
   expect([subscription?.plan_type, subscription?.hours, monthlyUsage.amountOwedDollars]).toEqual(['basic', 30, 0])
   await stack.passTime(anchor + 64 * DAY, DAY)
   expect(await listBills()).toEqual([

@@ -1,20 +1,16 @@
 import { and, eq, isNull } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { bills, plans, runs, users } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { endGrantedPlan, grantPlan, setAdmin } from '../../../../src/server/billing/plans/grants.ts'
 import { reconcilePlans } from '../../../../src/server/billing/plans/reconcile.ts'
-import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
-let stack: BillingStack
-beforeAll(async () => {
-  stack = await openBillingStack(Date.UTC(2028, 4, 10))
-})
-afterAll(() => stack.close())
+const stack = await openBillingStack(Date.UTC(2028, 4, 10))
 
 const current = async (userId: string) =>
   (

@@ -1,12 +1,7 @@
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
-import type { User } from '../../../../src/domain/wire.ts'
-import { cancelPlan } from '../../../../src/server/billing/plans/cancel-plan.ts'
+import { expect, test } from 'vitest'
 import { changePlan, quoteChange } from '../../../../src/server/billing/plans/change-plan.ts'
-import { keepPlan } from '../../../../src/server/billing/plans/keep-plan.ts'
 import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
-import { planOwner } from '../../../../testing/people/plan-owner.ts'
-import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
-import { inBrief } from '../../../../testing/stack/recorded-log.ts'
+import { openPlanOwner } from '../../../../testing/people/plan-owner.ts'
 
 const MINUTE = 60_000
 const HOUR = 3_600_000
@@ -15,24 +10,30 @@ const DAY = 24 * HOUR
 const PERIOD = 31 * DAY
 const anchor = Date.UTC(2028, 0, 10)
 
-const stack = await openBillingStack(anchor)
-let user: User
-const { plan, buy, change, hear, subscription, listBills, charged } = planOwner(stack, () => user)
-const ranOn = (at: number, hours: number) => stack.insertRun(user.id, { from: at, until: at + hours * HOUR })
+const {
+  stack,
+  owner,
+  another,
+  plan,
+  stripeId,
+  buy,
+  quote,
+  change,
+  keep,
+  cancel,
+  hear,
+  ranOn,
+  subscription,
+  listBills,
+  charged,
+  says,
+} = await openPlanOwner(anchor)
 const schedules = () => stack.stripe.calls().filter(({ path }) => path.startsWith('/v1/subscription_schedules')).length
-afterAll(() => stack.close())
-afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
-beforeEach(async () => {
-  await stack.forgetEverybody()
-  stack.stripe.heal()
-  stack.clock.now = anchor
-  user = await stack.newUser()
-})
 
 test('a downgrade waits for the next period, with nothing charged or refunded before', async () => {
   await buy('premium')
   stack.clock.now = anchor + 5 * DAY
-  expect(await quoteChange(stack.ctx, user, 'basic')).toMatchObject({ kind: 'downgrade', cents: null, hours: 30 })
+  expect(await quote('basic')).toMatchObject({ kind: 'downgrade', cents: null, hours: 30 })
   await change('basic')
   await change('basic')
   expect([await charged(), await subscription()]).toMatchObject([
@@ -43,7 +44,7 @@ test('a downgrade waits for the next period, with nothing charged or refunded be
   // We haven't heard about the renewal yet when they change their mind, but the change has happened.
   stack.clock.now = anchor + PERIOD
   const changed = { code: 'conflict', message: 'Your plan has just changed. Please look at it again.' }
-  await expect(keepPlan(stack.ctx, user)).rejects.toMatchObject(changed)
+  await expect(keep()).rejects.toMatchObject(changed)
   expect(await subscription()).toMatchObject({ plan_type: 'basic', hours: 5, next_plan_type: 'basic' })
   await stack.passTime(anchor + PERIOD + DAY, HOUR)
   expect([await charged(), await listBills()]).toEqual([[25_000, 2500], [['premium', 30, 0]]])
@@ -55,7 +56,7 @@ test('a second click on the smaller plan takes nothing back, and two at once nev
   const calls = schedules()
   await change('basic')
   expect(schedules()).toBe(calls)
-  await keepPlan(stack.ctx, user)
+  await keep()
   const clicks = await Promise.allSettled([change('basic'), change('basic')])
   const refused = clicks.flatMap((one) => (one.status === 'rejected' ? one.reason.message : []))
   expect(refused).toEqual(refused.map(() => 'Your plan has just changed. Please look at it again.'))
@@ -67,28 +68,28 @@ test('a second click on the smaller plan takes nothing back, and two at once nev
 test('two clicks at once take a change back, and cancel a plan that was set to change', async () => {
   await buy('premium')
   await change('basic')
-  await Promise.all([keepPlan(stack.ctx, user), keepPlan(stack.ctx, user)])
+  await Promise.all([keep(), keep()])
   expect(await subscription()).toMatchObject({ next_plan_type: 'premium' })
   await change('basic')
-  await Promise.all([cancelPlan(stack.ctx, user), cancelPlan(stack.ctx, user)])
+  await Promise.all([cancel(), cancel()])
   expect(await subscription()).toMatchObject({ cancel_at_period_end: true, next_plan_type: null })
 })
 
 test('while Stripe is late with a renewal, a change waits for it', async () => {
   await buy('basic')
-  const found = await stack.ctx.payments.findSubscription((await plan())?.stripeSubscriptionId ?? '')
-  const late = { ...stack.ctx, payments: { ...stack.ctx.payments, findSubscription: async () => found } }
+  const found = await stack.ctx.payments.findSubscription(await stripeId())
+  const late = says(found)
   stack.clock.now = anchor + PERIOD
   const renewing = { code: 'conflict', message: expect.stringContaining('renewing your plan right now') }
-  await expect(quoteChange(late, user, 'premium')).rejects.toMatchObject(renewing)
-  await expect(changePlan(late, user, { planType: 'premium', quotedAt: null })).rejects.toMatchObject(renewing)
+  await expect(quoteChange(late, owner(), 'premium')).rejects.toMatchObject(renewing)
+  await expect(changePlan(late, owner(), { planType: 'premium', quotedAt: null })).rejects.toMatchObject(renewing)
   await change('premium')
   expect(await charged()).toEqual([2500, 2500, 22_500])
 })
 
 test('ending a plan twice is no error', async () => {
   await buy('basic')
-  const id = (await plan())?.stripeSubscriptionId ?? ''
+  const id = await stripeId()
   await stack.ctx.payments.cancelNow(id)
   await stack.ctx.payments.cancelNow(id)
   expect(await stack.ctx.payments.findSubscription(id)).toMatchObject({ status: 'canceled' })
@@ -97,10 +98,10 @@ test('ending a plan twice is no error', async () => {
 test('a downgrade that Stripe makes late, after we asked, leaves the new period only its own hours', async () => {
   await buy('premium')
   await change('basic')
-  const id = (await plan())?.stripeSubscriptionId ?? ''
+  const id = await stripeId()
   const stale = await stack.ctx.payments.findSubscription(id)
   stack.clock.now = anchor + PERIOD + 1000
-  await syncPlan({ ...stack.ctx, payments: { ...stack.ctx.payments, findSubscription: async () => stale } }, id)
+  await syncPlan(says(stale), id)
   expect(await plan()).toMatchObject({ planType: 'premium', syncedAt: stack.clock.now })
   stack.clock.now += MINUTE
   await hear()
@@ -121,17 +122,17 @@ test('dying between the two calls of a downgrade changes nothing; the next try a
   await expect(change('basic')).rejects.toMatchObject({ code: 'unavailable' })
   expect(schedules()).toBeGreaterThan(0)
   expect(await subscription()).toMatchObject({ plan_type: 'premium', next_plan_type: 'premium' })
-  await cancelPlan(stack.ctx, user)
+  await cancel()
   expect(await subscription()).toMatchObject({ cancel_at_period_end: true, next_plan_type: null })
   await expect(change('basic')).rejects.toMatchObject({
     code: 'invalid',
     message: expect.stringContaining('Keep it'),
   })
-  await keepPlan(stack.ctx, user)
+  await keep()
   await change('basic')
   expect(await subscription()).toMatchObject({ cancel_at_period_end: false, next_plan_type: 'basic' })
   // Canceling also undoes the change.
-  await cancelPlan(stack.ctx, user)
+  await cancel()
   stack.clock.now = anchor + PERIOD
   await hear()
   expect([await charged(), (await plan())?.status]).toEqual([[25_000], 'canceled'])
@@ -139,27 +140,27 @@ test('dying between the two calls of a downgrade changes nothing; the next try a
 
 test('a cancelled plan is kept with one click, until it has ended', async () => {
   await buy('basic')
-  await cancelPlan(stack.ctx, user)
-  await keepPlan(stack.ctx, user)
-  await keepPlan(stack.ctx, user)
+  await cancel()
+  await keep()
+  await keep()
   expect(await subscription()).toMatchObject({ cancel_at_period_end: false, next_plan_type: 'basic' })
-  await cancelPlan(stack.ctx, user)
+  await cancel()
   stack.clock.now = anchor + PERIOD
-  await expect(keepPlan(stack.ctx, user)).rejects.toMatchObject({ code: 'not_found' })
+  await expect(keep()).rejects.toMatchObject({ code: 'not_found' })
   await hear()
   expect((await plan())?.status).toBe('canceled')
 
-  user = await stack.newUser()
-  await expect(keepPlan(stack.ctx, user)).rejects.toMatchObject({ code: 'not_found' })
-  await stack.insertPlan(user.id)
-  await cancelPlan(stack.ctx, user)
-  await keepPlan(stack.ctx, user)
+  await another()
+  await expect(keep()).rejects.toMatchObject({ code: 'not_found' })
+  await stack.insertPlan(owner().id)
+  await cancel()
+  await keep()
   expect(await plan()).toMatchObject({ cancelAtPeriodEnd: false, cancelAt: null, endedAt: null })
 })
 
 test('upgrading a cancelled plan keeps it', async () => {
   await buy('basic')
-  await cancelPlan(stack.ctx, user)
+  await cancel()
   await change('premium')
   expect(await subscription()).toMatchObject({ plan_type: 'premium', cancel_at_period_end: false })
 })

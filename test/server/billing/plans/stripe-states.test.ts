@@ -1,30 +1,16 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { checkouts, places } from '../../../../db/schema.ts'
-import type { User } from '../../../../src/domain/wire.ts'
+import { expect, test, vi } from 'vitest'
+import { checkouts } from '../../../../db/schema.ts'
 import { getUsage, toSummary } from '../../../../src/server/billing/bills/usage.ts'
 import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
 import type { Context } from '../../../../src/server/context.ts'
 import type { PaidSubscription } from '../../../../src/server/ports/payments.ts'
-import { planOwner } from '../../../../testing/people/plan-owner.ts'
-import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
-import { inBrief } from '../../../../testing/stack/recorded-log.ts'
+import { openPlanOwner } from '../../../../testing/people/plan-owner.ts'
 
-const stack = await openBillingStack(Date.UTC(2028, 0, 10, 9))
+const { stack, owner, listPlans, plan, cancel, says, sizes, tryStart } = await openPlanOwner(Date.UTC(2028, 0, 10, 9))
 const { ctx } = stack
-await stack.db
-  .insert(places)
-  .values({ id: 'srv_4', instanceType: 'g6.12xlarge', availabilityZone: 'us-east-1a', gpus: 4, position: 1 })
-let user: User
-const { listPlans, plan, says, sizes, tryStart } = planOwner(stack, () => user)
-afterAll(() => stack.close())
-afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
-beforeEach(async () => {
-  await stack.forgetEverybody()
-  user = await stack.newUser()
-})
 
 /**
  * Stripe's status and whether the plan is over; then the status and hours shown, the outcome of a start, and the
@@ -50,14 +36,14 @@ async function hear(status: string, found: PaidSubscription, ended = false) {
   return heard
 }
 async function bought() {
-  const { url } = await createCheckout(ctx, user, { planType: 'premium' })
+  const { url } = await createCheckout(ctx, owner(), { planType: 'premium' })
   await stack.press(url)
-  const [visit] = await stack.db.select().from(checkouts).where(eq(checkouts.userId, user.id))
+  const [visit] = await stack.db.select().from(checkouts).where(eq(checkouts.userId, owner().id))
   const { subscriptionId } = await ctx.payments.getCheckout(visit?.stripeSessionId ?? '')
   return (await ctx.payments.findSubscription(subscriptionId ?? '')) as PaidSubscription
 }
 async function result(heard: Context) {
-  const { subscription } = toSummary(await getUsage(heard, user.id))
+  const { subscription } = toSummary(await getUsage(heard, owner().id))
   const started = (await tryStart(heard)).split(':')[0]
   return [subscription?.status ?? null, subscription?.hours ?? null, started, (await sizes(heard)).at(-1)]
 }
@@ -73,7 +59,7 @@ test.each(STATES)('%s: as the first thing we hear', async (status, ended, expect
 })
 
 test.each(['incomplete', 'incomplete_expired'])('%s replaces no plan', async (status) => {
-  await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
+  await stack.insertPlan(owner().id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
   expect(await result(await hear(status, await bought()))).toEqual(['trialing', 0.5, 'started', 'srv_1'])
   expect(await listPlans()).toHaveLength(1)
 })
@@ -82,7 +68,7 @@ test('a first payment that never came: canceled at once, and never a plan', asyn
   const found = await bought()
   const heard = await hear('incomplete', found)
   const cancelNow = vi.fn(async () => {})
-  await cancelAtPeriodEnd({ ...heard, payments: { ...heard.payments, cancelNow } }, user)
+  await cancelAtPeriodEnd({ ...heard, payments: { ...heard.payments, cancelNow } }, owner())
   expect(cancelNow).toHaveBeenCalledWith(found.id)
   await hear('incomplete_expired', found)
   expect(await plan()).toMatchObject({ status: 'incomplete_expired', endedAt: found.anchor })
@@ -92,6 +78,6 @@ test('a first payment that has just come, before its webhook: canceling keeps th
   const found = await bought()
   await hear('incomplete', found)
   expect(await plan()).toMatchObject({ status: 'incomplete' })
-  await cancelAtPeriodEnd(ctx, user)
+  await cancel()
   expect(await plan()).toMatchObject({ status: 'active', cancelAtPeriodEnd: true, endedAt: null })
 })

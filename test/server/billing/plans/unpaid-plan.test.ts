@@ -1,47 +1,46 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
-import { checkouts, places, plans, users } from '../../../../db/schema.ts'
+import { expect, test } from 'vitest'
+import { checkouts, plans, users } from '../../../../db/schema.ts'
 import { addMonths } from '../../../../src/domain/money/billing.ts'
-import type { User } from '../../../../src/domain/wire.ts'
-import { getUsage, toSummary } from '../../../../src/server/billing/bills/usage.ts'
-import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
-import { findPlanPayPage } from '../../../../src/server/billing/plans/pay-plan.ts'
 import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
 import { BILLING_CRON, runCron } from '../../../../src/server/cron.ts'
-import { planOwner } from '../../../../testing/people/plan-owner.ts'
-import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
-import { inBrief } from '../../../../testing/stack/recorded-log.ts'
+import { openPlanOwner } from '../../../../testing/people/plan-owner.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-const stack = await openBillingStack(Date.UTC(2028, 0, 10, 9))
+const {
+  stack,
+  owner,
+  plan,
+  planStates,
+  buy,
+  cancel,
+  payPage,
+  hear,
+  ranOn,
+  summary,
+  subscription,
+  listBills,
+  says,
+  sizes,
+  tryStart,
+} = await openPlanOwner(Date.UTC(2028, 0, 10, 9))
 const { ctx } = stack
-await stack.db
-  .insert(places)
-  .values({ id: 'srv_4', instanceType: 'g6.12xlarge', availabilityZone: 'us-east-1a', gpus: 4, position: 1 })
-let user: User
-const { plan, planStates, buy, subscription, listBills, says, sizes, tryStart } = planOwner(stack, () => user)
 const REFUSED = 'payment_required: Your plan is unpaid. Pay the open invoice to start servers again. /subscriptions/pay'
-afterAll(() => stack.close())
-afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
-beforeEach(async () => {
-  await stack.forgetEverybody()
-  user = await stack.newUser()
-})
 
 test('its renewal is declined: no hours, no starts, and everything back once its invoice is paid', async () => {
   stack.setWebhooks('handled')
   const { anchor } = await buy('premium', 'declined_later')
   expect([await tryStart(), await sizes()]).toEqual(['started', ['srv_1', 'srv_4']])
-  await stack.insertRun(user.id, { from: anchor + DAY, until: anchor + DAY + 10 * HOUR })
+  await ranOn(anchor + DAY, 10)
   stack.clock.now = anchor + 31 * DAY + 60_000
   await stack.stripe.settle()
   const renewed = Date.UTC(2028, 1, 10, 9)
   expect(await plan()).toMatchObject({ status: 'past_due', paidUntil: renewed })
-  await stack.insertRun(user.id, { from: renewed + HOUR, until: renewed + 3 * HOUR })
+  await ranOn(renewed + HOUR, 2)
   stack.clock.now = renewed + DAY
-  expect(toSummary(await getUsage(ctx, user.id))).toMatchObject({
+  expect(await summary()).toMatchObject({
     subscription: { status: 'past_due', hours: 0 },
     monthlyUsage: { hoursUsed: 2, amountOwedDollars: 3.5 },
   })
@@ -58,7 +57,7 @@ test('its renewal is declined: no hours, no starts, and everything back once its
   expect(await plan()).toMatchObject({ status: 'unpaid', paidUntil: renewed })
   // The page asks Stripe each time it opens.
   const asked = stack.stripe.calls().length
-  const opened = await Promise.allSettled(Array.from({ length: 50 }, () => findPlanPayPage(ctx, user.id)))
+  const opened = await Promise.allSettled(Array.from({ length: 50 }, payPage))
   expect(opened.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
   // They run at once, so any twenty may succeed.
   const refused = opened.filter(({ status }) => status === 'rejected')
@@ -67,11 +66,11 @@ test('its renewal is declined: no hours, no starts, and everything back once its
   )
   expect(stack.stripe.calls().length - asked).toBeLessThanOrEqual(40)
   stack.clock.now += HOUR
-  await stack.press((await findPlanPayPage(ctx, user.id)).page)
+  await stack.press(await payPage())
   await stack.stripe.settle()
   expect(await plan()).toMatchObject({ status: 'active', paidUntil: null })
-  expect((await findPlanPayPage(ctx, user.id)).page).toBeNull()
-  expect(toSummary(await getUsage(ctx, user.id))).toMatchObject({
+  expect(await payPage()).toBeNull()
+  expect(await summary()).toMatchObject({
     subscription: { hours: 30 },
     monthlyUsage: { amountOwedDollars: 0 },
   })
@@ -81,10 +80,7 @@ test('its renewal is declined: no hours, no starts, and everything back once its
 
 test('never paid again: every later cycle has none of its hours, even when it ends', async () => {
   const { anchor, stripeId } = await buy('basic', 'declined_later')
-  for (const day of [1, 40, 70, 100]) {
-    const from = anchor + day * DAY
-    await stack.insertRun(user.id, { from, until: from + 4 * HOUR })
-  }
+  for (const day of [1, 40, 70, 100]) await ranOn(anchor + day * DAY, 4)
   await stack.passTime(anchor + 95 * DAY, DAY)
   const paidUntil = addMonths(anchor, 1)
   expect(await plan()).toMatchObject({ status: 'unpaid', paidUntil })
@@ -108,14 +104,14 @@ test('it ends before Stripe charges for its new period: that period has no hours
   }
   const early = { ...ctx, payments: { ...ctx.payments, findSubscription } }
   const renewed = addMonths(anchor, 1)
-  await stack.insertRun(user.id, { from: renewed - HOUR, until: renewed + HOUR / 2 })
+  await ranOn(renewed - HOUR, 1.5)
   stack.clock.now = renewed + HOUR / 2
   await syncPlan(early, stripeId)
   expect(await plan()).toMatchObject({ status: 'active', paidUntil: null })
   // They close their account.
   const now = stack.clock.now
-  await stack.db.update(users).set({ closedAt: now, billingDueAt: now }).where(eq(users.id, user.id))
-  await stack.db.update(plans).set({ checkAt: now }).where(eq(plans.userId, user.id))
+  await stack.db.update(users).set({ closedAt: now, billingDueAt: now }).where(eq(users.id, owner().id))
+  await stack.db.update(plans).set({ checkAt: now }).where(eq(plans.userId, owner().id))
   stack.clock.now += 3 * 60_000
   await runCron(early, BILLING_CRON)
   expect(await plan()).toMatchObject({ status: 'canceled', paidUntil: renewed })
@@ -129,10 +125,10 @@ test('it ends in a period that was paid: that period has its hours', async () =>
   const { anchor, stripeId } = await buy('premium')
   const renewed = addMonths(anchor, 1)
   stack.clock.now = renewed + 20 * HOUR
-  await stack.insertRun(user.id, { from: renewed + HOUR, until: renewed + 20 * HOUR })
-  await syncPlan(ctx, stripeId)
+  await ranOn(renewed + HOUR, 19)
+  await hear()
   await ctx.payments.cancelNow(stripeId)
-  await syncPlan(ctx, stripeId)
+  await hear()
   expect(await plan()).toMatchObject({ status: 'canceled', paidUntil: null })
   await stack.passTime(renewed + 2 * DAY, DAY)
   expect(await listBills()).toEqual([
@@ -142,22 +138,22 @@ test('it ends in a period that was paid: that period has its hours', async () =>
 })
 
 test('paid while the webhook is late: a start asks Stripe, and then starts', async () => {
-  const { stripeId } = await buy('basic', 'declined_later')
+  await buy('basic', 'declined_later')
   stack.clock.now += 32 * DAY
-  await syncPlan(ctx, stripeId)
+  await hear()
   expect(await tryStart()).toBe(REFUSED)
-  await stack.press((await findPlanPayPage(ctx, user.id)).page)
+  await stack.press(await payPage())
   stack.stripe.inject('error')
   expect(await tryStart()).toBe(REFUSED)
-  expect(stack.takeLines()).toMatchObject([{ event: 'payment_not_settled', userId: user.id }])
+  expect(stack.takeLines()).toMatchObject([{ event: 'payment_not_settled', userId: owner().id }])
   expect(await tryStart()).toBe('started')
 })
 
 test('it can be canceled, and another one bought in its place', async () => {
   const { stripeId } = await buy('premium', 'declined_later')
   stack.clock.now += 32 * DAY
-  await syncPlan(ctx, stripeId)
-  await cancelAtPeriodEnd(ctx, user)
+  await hear()
+  await cancel()
   expect(await plan()).toMatchObject({ status: 'past_due', cancelAtPeriodEnd: true, endedAt: null })
   await buy('basic')
   expect(await planStates()).toEqual([
@@ -172,7 +168,7 @@ test('it can be canceled, and another one bought in its place', async () => {
 test('ended at Stripe before we learned about it: there is nothing to cancel, and we record its end', async () => {
   const { stripeId } = await buy('basic', 'declined_later')
   await ctx.payments.cancelNow(stripeId)
-  await expect(cancelAtPeriodEnd(ctx, user)).rejects.toMatchObject({ code: 'not_found' })
+  await expect(cancel()).rejects.toMatchObject({ code: 'not_found' })
   expect(await plan()).toMatchObject({ status: 'canceled' })
 })
 
@@ -184,7 +180,7 @@ test('repeated syncs, periods later, delay no bill', async () => {
     return syncPlan(says(found, { status: 'past_due', periodStart }), stripeId)
   }
   const dueAt = async () =>
-    (await stack.db.select().from(users).where(eq(users.id, user.id))).map(({ billingDueAt }) => billingDueAt)
+    (await stack.db.select().from(users).where(eq(users.id, owner().id))).map(({ billingDueAt }) => billingDueAt)
   await say(addMonths(anchor, 1))
   await say(addMonths(anchor, 2))
   const before = await dueAt()

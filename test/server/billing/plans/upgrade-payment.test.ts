@@ -1,14 +1,9 @@
-import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { upgradeOf } from '../../../../src/domain/money/plan-words.ts'
-import type { User } from '../../../../src/domain/wire.ts'
 import { planPaymentsQuery } from '../../../../src/server/billing/bills/plan-payments.ts'
-import { cancelPlan } from '../../../../src/server/billing/plans/cancel-plan.ts'
-import { quoteChange } from '../../../../src/server/billing/plans/change-plan.ts'
 import { findPlanPayPage } from '../../../../src/server/billing/plans/pay-plan.ts'
 import { checkPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
-import { planOwner } from '../../../../testing/people/plan-owner.ts'
-import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
-import { inBrief } from '../../../../testing/stack/recorded-log.ts'
+import { openPlanOwner } from '../../../../testing/people/plan-owner.ts'
 
 const MINUTE = 60_000
 const HOUR = 3_600_000
@@ -17,21 +12,12 @@ const DAY = 24 * HOUR
 const PERIOD = 31 * DAY
 const anchor = Date.UTC(2028, 0, 10)
 
-const stack = await openBillingStack(anchor)
-let user: User
-const { plan, buy, change, hear, subscription, listBills, charged } = planOwner(stack, () => user)
-afterAll(() => stack.close())
-afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
-beforeEach(async () => {
-  await stack.forgetEverybody()
-  stack.stripe.heal()
-  stack.clock.now = anchor
-  user = await stack.newUser()
-})
+const { stack, owner, plan, stripeId, buy, quote, change, cancel, payPage, hear, subscription, listBills, charged } =
+  await openPlanOwner(anchor)
 
 test('a declined card changes nothing and says so; another card can pay the same quote at once, and pays once', async () => {
   await buy('basic', 'declined_later')
-  const { quotedAt } = await quoteChange(stack.ctx, user, 'premium')
+  const { quotedAt } = await quote('premium')
   await expect(change('premium', quotedAt)).rejects.toMatchObject({
     code: 'payment_required',
     message: expect.stringContaining("Your card was declined, so nothing changed and you weren't charged."),
@@ -42,8 +28,7 @@ test('a declined card changes nothing and says so; another card can pay the same
     null,
   ])
   const portal = await stack.ctx.payments.createPortal({
-    customerId: (await stack.atStripe<{ customer: string }>(`subscriptions/${(await plan())?.stripeSubscriptionId}`))
-      .customer,
+    customerId: (await stack.atStripe<{ customer: string }>(`subscriptions/${await stripeId()}`)).customer,
     returnUrl: 'http://site.test/',
   })
   await stack.press(portal)
@@ -54,16 +39,16 @@ test('a declined card changes nothing and says so; another card can pay the same
 
 const confirm = { code: 'payment_required', message: expect.stringContaining('confirm'), page: '/subscriptions/pay' }
 const fees = async () => {
-  await checkPlan(stack.ctx, (await plan())?.stripeSubscriptionId ?? '')
-  const rows = await planPaymentsQuery(stack.ctx, user.id)
+  await checkPlan(stack.ctx, await stripeId())
+  const rows = await planPaymentsQuery(stack.ctx, owner().id)
   return rows.map(({ amountCents, status }) => [amountCents, status]).sort()
 }
 
 test('a bank that asks: nothing changes until the payment is confirmed, then the quoted price and hours count', async () => {
   await buy('basic', 'bank_asks')
-  await cancelPlan(stack.ctx, user)
+  await cancel()
   stack.clock.now = anchor + PERIOD / 4
-  const { quotedAt } = await quoteChange(stack.ctx, user, 'premium')
+  const { quotedAt } = await quote('premium')
   // Both clicks open one invoice.
   const clicks = await Promise.allSettled([change('premium', quotedAt), change('premium', quotedAt)])
   expect(clicks).toMatchObject([
@@ -71,7 +56,7 @@ test('a bank that asks: nothing changes until the payment is confirmed, then the
     { status: 'rejected', reason: confirm },
   ])
   await expect(change('premium')).rejects.toMatchObject(confirm)
-  await expect(quoteChange(stack.ctx, user, 'premium')).rejects.toMatchObject(confirm)
+  await expect(quote('premium')).rejects.toMatchObject(confirm)
   expect(await charged()).toEqual([2500, 16_875])
   await stack.passTime(stack.clock.now + DAY / 2, DAY / 4)
   // Nobody owes it, and it still ends.
@@ -82,7 +67,7 @@ test('a bank that asks: nothing changes until the payment is confirmed, then the
   ])
   const other = await stack.newUser()
   expect(await findPlanPayPage(stack.ctx, other.id)).toEqual({ page: null, upgrades: false })
-  const { page, upgrades } = await findPlanPayPage(stack.ctx, user.id)
+  const { page, upgrades } = await findPlanPayPage(stack.ctx, owner().id)
   expect(upgrades).toBe(true)
   await stack.press(page)
   await hear()
@@ -107,7 +92,7 @@ test('an upgrade that nobody confirms lapses after 23 hours, charges nothing, an
   stack.clock.now = anchor + 5 * DAY
   await expect(change('premium')).rejects.toMatchObject(confirm)
   const lapsesAt = stack.clock.now + 23 * HOUR
-  const { page } = await findPlanPayPage(stack.ctx, user.id)
+  const page = await payPage()
   stack.clock.now = lapsesAt - 1000
   expect(upgradeOf((await plan()) ?? null, stack.clock.now)).toEqual({ until: lapsesAt, waits: true })
   // Found without a webhook, within a minute.
@@ -120,11 +105,9 @@ test('an upgrade that nobody confirms lapses after 23 hours, charges nothing, an
     { plan_type: 'basic', hours: 5 },
     { until: lapsesAt, waits: false },
   ])
-  expect((await findPlanPayPage(stack.ctx, user.id)).page).toBeNull()
+  expect(await payPage()).toBeNull()
   // A replaced card upgrades at once, from its own moment.
-  const { customer } = await stack.atStripe<{ customer: string }>(
-    `subscriptions/${(await plan())?.stripeSubscriptionId}`,
-  )
+  const { customer } = await stack.atStripe<{ customer: string }>(`subscriptions/${await stripeId()}`)
   await stack.press(await stack.ctx.payments.createPortal({ customerId: customer, returnUrl: 'http://site.test/' }))
   await change('premium')
   expect(await plan()).toMatchObject({ planType: 'premium', upgradedAt: stack.clock.now, upgradeUntil: null })
