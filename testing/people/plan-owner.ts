@@ -1,6 +1,6 @@
 import { asc, eq } from 'drizzle-orm'
 import { beforeEach } from 'vitest'
-import { bills, places, plans, runs } from '../../db/schema.ts'
+import { bills, checkouts, places, plans, runs } from '../../db/schema.ts'
 import { HOUR_MS } from '../../src/domain/instant.ts'
 import type { User } from '../../src/domain/wire.ts'
 import { getAllowance } from '../../src/server/billing/allowance.ts'
@@ -34,6 +34,9 @@ export async function openPlanOwner(start: number) {
   const listPlans = () => db.select().from(plans).where(eq(plans.userId, owner.id)).orderBy(asc(plans.createdAt))
   const plan = async () => (await listPlans()).at(-1)
   const stripeId = async () => (await plan())?.stripeSubscriptionId ?? ''
+  const open = (planType: string) => createCheckout(ctx, owner, { planType })
+  const pay = async (planType: string, card?: 'declined_later' | 'bank_asks') =>
+    stack.press((await open(planType)).url, card)
 
   return {
     stack,
@@ -45,12 +48,21 @@ export async function openPlanOwner(start: number) {
     listPlans,
     plan,
     stripeId,
+    /** The latest subscription at Stripe, whether or not we have heard of it. */
+    async soldId() {
+      const { data } = await stack.atStripe<{ data: { id: string }[] }>('subscriptions?limit=1')
+      return data[0]?.id ?? ''
+    },
     planStates: async () => (await listPlans()).map(({ planType, status }) => [planType, status]),
-    async buy(planType: string, card?: 'declined_later' | 'bank_asks') {
-      await stack.press((await createCheckout(ctx, owner, { planType })).url, card)
+    /** Opens a checkout page; pays on it; and lets us hear of that. */
+    open,
+    pay,
+    async buy(...wanted: Parameters<typeof pay>) {
+      await pay(...wanted)
       await settleCheckout(ctx, owner.id)
       return { anchor: (await plan())?.anchor ?? 0, stripeId: await stripeId() }
     },
+    visits: () => db.select().from(checkouts).where(eq(checkouts.userId, owner.id)),
     quote: (planType: string) => quoteChange(ctx, owner, planType),
     change: (planType: string, quotedAt: number | null = null) => changePlan(ctx, owner, { planType, quotedAt }),
     keep: () => keepPlan(ctx, owner),
