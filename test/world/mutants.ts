@@ -32,16 +32,11 @@ export function patched({ name, patch }: Mutant): Map<string, string> {
   )
 }
 
-/** @throws if no planted mistake has this name */
-export function findMutant(name: string): Mutant {
-  const mutant = listMutants().find((one) => one.name === name)
-  if (!mutant) throw new Error(`There is no mutant ${name}.`)
-  return mutant
-}
-
 /** From now on, this process imports the code with this mistake. Nothing on disk changes. */
 export function applyInMemory(name: string): void {
-  const files = patched(findMutant(name))
+  const mutant = listMutants().find((one) => one.name === name)
+  if (!mutant) throw new Error(`There is no mutant ${name}.`)
+  const files = patched(mutant)
   registerHooks({
     load(url, context, next) {
       const source = url.startsWith('file:') ? files.get(fileURLToPath(url)) : undefined

@@ -17,17 +17,25 @@ export type Outcome = {
   broken: { rule: string; seen: string } | null
 }
 
-export function scheduleOf(seed: number, scenario: Scenario = 'crowd'): Schedule {
+export function scheduleOf(seed: number, scenario: Scenario = 'ordinary'): Schedule {
   return fc.sample(SCENARIOS[scenario], { seed, numRuns: 1 })[0] as Schedule
 }
 
-export async function runSeed(database: WorldDatabase, seed: number, scenario: Scenario = 'crowd'): Promise<Outcome> {
+export async function runSeed(
+  database: WorldDatabase,
+  seed: number,
+  scenario: Scenario = 'ordinary',
+): Promise<Outcome> {
   return { ...(await runSchedule(database, scheduleOf(seed, scenario))), seed }
 }
 
-export async function runSchedule(database: WorldDatabase, schedule: Schedule): Promise<Outcome> {
+export async function runSchedule(
+  database: WorldDatabase,
+  schedule: Schedule,
+  trace: ((line: string) => void) | null = null,
+): Promise<Outcome> {
   try {
-    return { seed: null, reached: [...(await play(database, schedule))], broken: null }
+    return { seed: null, reached: [...(await play(database, schedule, trace))], broken: null }
   } catch (error) {
     return { seed: null, reached: [], broken: asBroken(error) }
   }
@@ -58,7 +66,7 @@ export async function shrink(database: WorldDatabase, seed: number, scenario: Sc
   const until = Date.now() + SHRINK_MS
   const holds = fc.asyncProperty(SCENARIOS[scenario], async (candidate) => {
     if (Date.now() > until) return true
-    const broken = await play(database, candidate).then(() => null, asBroken)
+    const { broken } = await runSchedule(database, candidate)
     if (broken?.rule !== rule) return true
     shortest = candidate
     return false

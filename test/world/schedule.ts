@@ -110,7 +110,7 @@ function scheduled(
 
 export const SCENARIOS = {
   /** Few people share few servers, from one second to the next and from one month to the next. */
-  crowd: scheduled(wait, {
+  ordinary: scheduled(wait, {
     people: 3,
     places: fc.integer({ min: 1, max: 5 }),
     steps: { minLength: 6, maxLength: 24 },

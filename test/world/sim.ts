@@ -1,46 +1,52 @@
-import { fork } from 'node:child_process'
-import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import './faster-drizzle.ts'
-import { applyInMemory, findMutant, listMutants, type Mutant } from './mutants.ts'
-import { FILES_REACH, REACH, whatIsMissing } from './reach.ts'
+import { applyInMemory, listMutants, type Mutant } from './mutants.ts'
+import { chunks, eachAtOnce, inProcesses, Player } from './players.ts'
+import { REACH, whatIsMissing } from './reach.ts'
 import { schedulesOf } from './regressions.ts'
 import type { Outcome } from './run-seed.ts'
-import type { Scenario, Schedule } from './schedule.ts'
+import type { Scenario } from './schedule.ts'
 import { takeOverRandomness } from './seeded-crypto.ts'
 
-/**
- * `npm run sim -- --seeds N --from SEED` plays N worlds, `--seed S --trace` one with its log, `--seed S --shrink` finds
- * its shortest failing schedule, `--scenario year` plays years, and `--mutants` shows which rule catches each planted mistake.
- * `--mutant NAME --vary` looks for a schedule that catches it, near the one that no longer does.
- */
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '500' },
-    from: { type: 'string', default: '1' },
-    seed: { type: 'string' },
-    trace: { type: 'boolean', default: false },
-    shrink: { type: 'boolean', default: false },
-    mutants: { type: 'boolean', default: false },
-    mutant: { type: 'string' },
-    vary: { type: 'boolean', default: false },
-    scenario: { type: 'string', default: 'crowd' },
-  },
-})
+// docs/correctness.md says what each option does.
+const values = options()
 const scenario = values.scenario as Scenario
-/** Seeds that a process plays before it reports. */
-const CHUNK = scenario === 'year' || scenario === 'competition' ? 1 : 25
 const MUTANT_SEEDS = 2_000
 /** A long run reports its progress now and then. */
 const REPORT_EVERY = 1_000
 
-type Task = { seeds: number[]; schedules?: Schedule[]; mutant?: string }
-
-if (process.send) process.once('message', (task: Task) => playTask(task))
-else if (values.mutant && values.vary) await varySchedules(values.mutant)
+if (values.mutant && values.vary) await varySchedules(values.mutant)
 else if (values.seed) await playOne(Number(values.seed))
 else if (values.mutants || values.mutant) await catchMutants()
 else await playMany(Number(values.from), Number(values.seeds))
+
+function options() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        seeds: { type: 'string', default: '500' },
+        from: { type: 'string', default: '1' },
+        seed: { type: 'string' },
+        trace: { type: 'boolean', default: false },
+        shrink: { type: 'boolean', default: false },
+        mutants: { type: 'boolean', default: false },
+        mutant: { type: 'string' },
+        vary: { type: 'boolean', default: false },
+        scenario: { type: 'string', default: 'ordinary' },
+      },
+    })
+    for (const name of ['seeds', 'from', 'seed'] as const)
+      if (!/^[1-9]\d*$/.test(values[name] ?? '1')) throw new Error(`--${name} takes a number from 1 on.`)
+    if (!Object.hasOwn(REACH, values.scenario))
+      throw new Error(`--scenario takes one of: ${Object.keys(REACH).join(', ')}.`)
+    if (values.mutant !== undefined && !listMutants().some(({ name }) => name === values.mutant))
+      throw new Error(`test/world/mutants/ has no ${values.mutant}.patch.`)
+    return values
+  } catch (error) {
+    console.error(`${(error as Error).message}\ndocs/correctness.md lists the commands.`)
+    process.exit(2)
+  }
+}
 
 async function playMany(from: number, count: number): Promise<void> {
   const since = performance.now()
@@ -51,20 +57,19 @@ async function playMany(from: number, count: number): Promise<void> {
   }
   let played = 0
   let broken = 0
-  await inProcesses(chunks(from, count), (outcome) => {
+  await inProcesses(chunks({ scenario }, from, count), (outcome) => {
     played += 1
     if (played % REPORT_EVERY === 0 && played < count)
       console.log(`${played} of ${count} seeds, ${broken} broken, ${took(played)}`)
     for (const [state, times] of outcome.reached) reached.set(state, (reached.get(state) ?? 0) + times)
     if (!outcome.broken) return
     broken += 1
-    console.log(
-      `seed ${outcome.seed}: ${outcome.broken.seen}\n  replay it with: npm run sim -- --seed ${outcome.seed} --trace`,
-    )
+    const args = `${scenario === 'ordinary' ? '' : `--scenario ${scenario} `}--seed ${outcome.seed} --trace`
+    console.log(`seed ${outcome.seed}: ${outcome.broken.seen}\n  replay it with: npm run sim -- ${args}`)
   })
   for (const [state, times] of [...reached].sort(([, a], [, b]) => b - a))
     console.log(`${String(times).padStart(8)}  ${state}`)
-  const wanted = scenario === 'crowd' ? REACH : scenario === 'files' ? FILES_REACH : []
+  const wanted = REACH[scenario]
   const missing = broken ? [] : whatIsMissing(reached, count, wanted)
   for (const line of missing) console.log(line)
   console.log(`seeds ${from} to ${from + count - 1}, ${took(count)}, ${wanted.length} rare states watched`)
@@ -76,20 +81,18 @@ async function playOne(seed: number): Promise<void> {
   if (values.mutant) applyInMemory(values.mutant)
   takeOverRandomness()
   const { openWorldDatabase } = await import('./database.ts')
-  const { play } = await import('./play.ts')
-  const { runSeed, scheduleOf, shrink } = await import('./run-seed.ts')
+  const { runSchedule, scheduleOf, shrink } = await import('./run-seed.ts')
   const database = await openWorldDatabase()
   const schedule = values.shrink ? await shrink(database, seed, scenario) : scheduleOf(seed, scenario)
   if (values.shrink) console.log(JSON.stringify(schedule, null, 1))
-  if (values.trace) await play(database, schedule, console.log).catch((error) => console.log(String(error)))
-  const { broken } = await runSeed(database, seed, scenario)
+  const { broken } = await runSchedule(database, schedule, values.trace ? console.log : null)
   if (broken) console.log(broken.seen)
-  console.log(`1 seeds, ${broken ? 1 : 0} broken`)
+  console.log(`1 seed, ${broken ? 1 : 0} broken`)
   if (broken) process.exitCode = 1
 }
 
 async function catchMutants(): Promise<void> {
-  const all = values.mutant === undefined ? listMutants() : [findMutant(values.mutant)]
+  const all = listMutants().filter(({ name }) => name === (values.mutant ?? name))
   const caught = new Map<string, Outcome>()
   await eachAtOnce(all, async (mutant) => {
     const outcome = await firstBroken(mutant)
@@ -105,23 +108,21 @@ async function catchMutants(): Promise<void> {
 }
 
 /** A mistake with schedules of its own must be caught by each of them: they are the tests that it doesn't return. */
-async function firstBroken(mutant: Mutant): Promise<Outcome | null> {
-  const tasks = chunks(1, MUTANT_SEEDS).map((task) => ({ ...task, mutant: mutant.name }))
-  const child = fork(import.meta.filename, ['--scenario', scenario])
+async function firstBroken({ name: mutant }: Mutant): Promise<Outcome | null> {
+  const player = new Player()
   try {
-    const schedules = schedulesOf(mutant.name)
+    const schedules = schedulesOf(mutant)
     if (schedules.length) {
-      const outcomes = await ask(child, { seeds: [], schedules, mutant: mutant.name })
+      const outcomes = await player.play({ scenario, seeds: [], schedules, mutant })
       return outcomes.every(({ broken }) => broken) ? (outcomes[0] ?? null) : null
     }
-    for (const task of tasks) {
-      const outcomes = await ask(child, task)
-      const broken = outcomes.find((outcome) => outcome.broken)
+    for (const task of chunks({ scenario, mutant }, 1, MUTANT_SEEDS)) {
+      const broken = (await player.play(task)).find((outcome) => outcome.broken)
       if (broken) return broken
     }
     return null
   } finally {
-    child.kill()
+    player.end()
   }
 }
 
@@ -137,64 +138,4 @@ async function varySchedules(mutant: string): Promise<void> {
     if (broken) console.log(`It still breaks: ${broken.seen}`)
     else console.log(found ? JSON.stringify(found, null, 1) : 'No schedule near it breaks a rule.')
   }
-}
-
-/** In a process of its own: a mutant's code must be loaded after its patch. */
-async function playTask(task: Task): Promise<void> {
-  // Stripe's SDK notes where each call came from. Whoever replays a seed sees its stack.
-  Error.stackTraceLimit = 0
-  if (task.mutant) applyInMemory(task.mutant)
-  takeOverRandomness()
-  const { openWorldDatabase } = await import('./database.ts')
-  const { runSchedule, runSeed } = await import('./run-seed.ts')
-  const database = await openWorldDatabase()
-  const answer = async ({ seeds, schedules = [], mutant }: Task) => {
-    const outcomes: Outcome[] = []
-    for (const schedule of schedules) outcomes.push(await runSchedule(database, schedule))
-    for (const seed of seeds) {
-      const outcome = await runSeed(database, seed, scenario)
-      outcomes.push(outcome)
-      if (mutant && outcome.broken) break
-    }
-    process.send?.(outcomes)
-  }
-  process.on('message', answer)
-  await answer(task)
-}
-
-async function inProcesses(tasks: Task[], take: (outcome: Outcome) => void): Promise<void> {
-  const workers = Array.from({ length: availableParallelism() }, () =>
-    fork(import.meta.filename, ['--scenario', scenario]),
-  )
-  await eachAtOnce(workers, async (worker) => {
-    for (let task = tasks.shift(); task; task = tasks.shift())
-      for (const outcome of await ask(worker, task)) take(outcome)
-    worker.kill()
-  })
-}
-
-function ask(child: ReturnType<typeof fork>, task: Task): Promise<Outcome[]> {
-  return new Promise((resolve, reject) => {
-    const ended = (code: number | null) => reject(new Error(`A world's process ended with ${code}.`))
-    child.once('exit', ended)
-    child.once('message', (outcomes) => {
-      child.off('exit', ended)
-      resolve(outcomes as Outcome[])
-    })
-    child.send(task)
-  })
-}
-
-async function eachAtOnce<T>(all: T[], work: (one: T) => Promise<void>): Promise<void> {
-  const waiting = [...all]
-  const player = async () => {
-    for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) await work(one)
-  }
-  await Promise.all(Array.from({ length: availableParallelism() }, player))
-}
-
-function chunks(from: number, count: number): Task[] {
-  return Array.from({ length: Math.ceil(count / CHUNK) }, (_, n) => ({
-    seeds: Array.from({ length: Math.min(CHUNK, count - n * CHUNK) }, (_, i) => from + n * CHUNK + i),
-  }))
 }

@@ -1,0 +1,56 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import type { Outcome } from './run-seed.ts'
+import type { Scenario, Schedule } from './schedule.ts'
+
+/** What a process plays before it reports. A mistake is planted before its first task. */
+export type Task = { scenario: Scenario; seeds: number[]; schedules?: Schedule[]; mutant?: string }
+
+/** A process that plays worlds: `player.ts`. */
+export class Player {
+  #child: ChildProcess = fork(join(import.meta.dirname, 'player.ts'))
+
+  play(task: Task): Promise<Outcome[]> {
+    return new Promise((resolve, reject) => {
+      const ended = (code: number | null) => reject(new Error(`A world's process ended with ${code}.`))
+      this.#child.once('exit', ended)
+      this.#child.once('message', (outcomes) => {
+        this.#child.off('exit', ended)
+        resolve(outcomes as Outcome[])
+      })
+      this.#child.send(task)
+    })
+  }
+
+  end(): void {
+    this.#child.kill()
+  }
+}
+
+/** Plays these tasks in as many processes as there are cores. */
+export async function inProcesses(tasks: Task[], take: (outcome: Outcome) => void): Promise<void> {
+  const players = Array.from({ length: availableParallelism() }, () => new Player())
+  await eachAtOnce(players, async (player) => {
+    for (let task = tasks.shift(); task; task = tasks.shift())
+      for (const outcome of await player.play(task)) take(outcome)
+    player.end()
+  })
+}
+
+export async function eachAtOnce<T>(all: T[], work: (one: T) => Promise<void>): Promise<void> {
+  const waiting = [...all]
+  const worker = async () => {
+    for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) await work(one)
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, worker))
+}
+
+/** Long worlds report one by one. */
+export function chunks(what: Pick<Task, 'scenario' | 'mutant'>, from: number, count: number): Task[] {
+  const size = what.scenario === 'year' || what.scenario === 'competition' ? 1 : 25
+  return Array.from({ length: Math.ceil(count / size) }, (_, n) => ({
+    ...what,
+    seeds: Array.from({ length: Math.min(size, count - n * size) }, (_, i) => from + n * size + i),
+  }))
+}
