@@ -7,8 +7,8 @@ import { applyPatch, parsePatch } from 'diff'
 const FOLDER = join(import.meta.dirname, 'mutants')
 const ROOT = join(import.meta.dirname, '../..')
 
-/** A mistake that someone could make. `mistake` is the first line of its patch. */
-export type Mutant = { name: string; mistake: string; patch: string }
+/** A mistake that someone could make, and the rule that it breaks: the first two lines of its patch. */
+export type Mutant = { name: string; mistake: string; rule: string; patch: string }
 
 export function listMutants(): Mutant[] {
   return readdirSync(FOLDER)
@@ -16,7 +16,8 @@ export function listMutants(): Mutant[] {
     .sort()
     .map((file) => {
       const patch = readFileSync(join(FOLDER, file), 'utf8')
-      return { name: file.replace('.patch', ''), mistake: patch.slice(0, patch.indexOf('\n')), patch }
+      const [mistake = '', rule = ''] = patch.split('\n', 2)
+      return { name: file.replace('.patch', ''), mistake, rule, patch }
     })
 }
 

@@ -34,6 +34,11 @@ test('each kept schedule names a planted mistake', () => {
   for (const { mistake } of [...FOUND, ...PLANTED]) expect(names).toContain(mistake)
 })
 
+test('each planted mistake says which rule it breaks', () => {
+  const rules = [...RULES, ...CROWD_RULES, ...QUIET_RULES].map(({ name }) => name)
+  for (const { name, rule } of listMutants()) expect(['nothing-unexpected', ...rules], name).toContain(rule)
+})
+
 test.each(FOUND)('never again: $found', async ({ schedule }) => {
   await play(database, schedule)
 })
