@@ -10,7 +10,6 @@ import type { Outcome } from '../../dev/stand-in/server.ts'
 import { Store } from '../../dev/stand-in/store.ts'
 import { ec2Cloud } from '../../src/server/fleet/ec2.ts'
 import type { Cloud } from '../../src/server/ports/cloud.ts'
-import { pendingHits } from './pending-hits.ts'
 import { Recall } from './recall.ts'
 
 export const USUAL = { hiddenMs: 0, wrongRegion: false, bootMs: 4_000, shutdownMs: 3_000 }
@@ -49,11 +48,11 @@ export function openEc2(
   })
   const faults = new Faults<Ec2Fault>(store)
   const protocol = new Protocol({ instances, faults, calls: new Calls<Ec2Call>(), now })
-  const ask = ({ headers, body }: Request): Outcome => {
+  const recall = new Recall(store, ({ headers, body }: Request): Outcome => {
     const authorization = conditions.wrongRegion
       ? headers.authorization?.replace('/us-east-1/', '/eu-west-1/')
       : headers.authorization
-    const before = pendingHits(store)
+    const before = recall.pendingHits()
     const outcome = protocol.answer({
       method: 'POST',
       url: new URL('http://ec2/'),
@@ -61,11 +60,9 @@ export function openEc2(
       body,
     })
     store.commit()
-    if (pendingHits(store) !== before) onFault()
+    if (recall.pendingHits() !== before) onFault()
     return outcome
-  }
-  const recall = new Recall(ask)
-  const read = <T>(key: string, call: () => Promise<T>) => recall.read(key, pendingHits(store) === 0, call)
+  })
   const vanished = new Set<string>()
   const looked = { at: 0 }
   const refusedPlaces = new Set<string>()
@@ -83,9 +80,9 @@ export function openEc2(
     ...adapter,
     listPage(after) {
       looked.at = now()
-      return read(`page ${after}`, () => adapter.listPage(after))
+      return recall.read(`page ${after}`, () => adapter.listPage(after))
     },
-    findInstance: (id) => read(id, () => adapter.findInstance(id)),
+    findInstance: (id) => recall.read(id, () => adapter.findInstance(id)),
     async launch(request) {
       const answer = await adapter.launch(request)
       const isRefused = 'refused' in answer
@@ -112,7 +109,7 @@ export function openEc2(
     },
     isUsual,
     /** Whether a call could fail, or be answered in an unusual way. */
-    isTroubled: () => !isUsual() || pendingHits(store) > 0,
+    isTroubled: () => !isUsual() || recall.pendingHits() > 0,
     heal() {
       faults.heal()
       Object.assign(conditions, usual)

@@ -1,8 +1,3 @@
-import type { Random } from '../../testing/random.ts'
-import { useUpABudget } from './budget-habits.ts'
-import { compete } from './competition.ts'
-import { operate } from './console-habits.ts'
-import { moveEnds } from './end-habits.ts'
 import {
   changeOnThePage,
   closeWithFiles,
@@ -12,6 +7,10 @@ import {
   record,
   stealTheProof,
 } from './files/file-habits.ts'
+import { useUpABudget } from './habits/budget.ts'
+import { compete } from './habits/competition.ts'
+import { operate } from './habits/console.ts'
+import { moveEnds } from './habits/end.ts'
 import {
   loseAtTheEnd,
   missAllServers,
@@ -21,11 +20,11 @@ import {
   stopAfterTheTrial,
   stopAtAnAlarm,
   stopInSilence,
-} from './fleet-habits.ts'
-import { holdPlacesBack } from './group-habits.ts'
-import type { Habit } from './habit.ts'
-import { outgrowThePlan } from './large-server-habits.ts'
-import { addAPlace, leaveAndReturn, letHoldsLapse, lineUp } from './line-habits.ts'
+} from './habits/fleet.ts'
+import { holdPlacesBack } from './habits/group.ts'
+import type { Habit } from './habits/habit.ts'
+import { outgrowThePlan } from './habits/large-server.ts'
+import { addAPlace, leaveAndReturn, letHoldsLapse, lineUp } from './habits/line.ts'
 import {
   buyWhileItRuns,
   leaveBillUnpaid,
@@ -33,16 +32,14 @@ import {
   payAfterClosing,
   reopenDaily,
   spreadTrial,
-} from './money-habits.ts'
-import type { Person } from './people.ts'
-import { changePlans } from './plan-habits.ts'
-import { repeatCalls } from './repeated-calls.ts'
-import { signUpAgain } from './sign-up-habits.ts'
-import { receiveEvents } from './webhook-habits.ts'
-import type { World } from './world.ts'
+} from './habits/money.ts'
+import { changePlans } from './habits/plan.ts'
+import { repeatCalls } from './habits/repeated-calls.ts'
+import { signUpAgain } from './habits/sign-up.ts'
+import { receiveEvents } from './habits/webhook.ts'
 
 /** By kind of step, so that a new one makes no other rarer. */
-const HABITS = {
+export const HABITS = {
   habit: [
     startOften,
     stopAtAnAlarm,
@@ -84,17 +81,3 @@ const HABITS = {
   line: [lineUp, lineUp, leaveAndReturn, letHoldsLapse, addAPlace],
 } satisfies Record<string, Habit[]>
 export type HabitKind = keyof typeof HABITS
-
-export async function habit(
-  kind: HabitKind,
-  world: World,
-  random: Random,
-  person: Person,
-  people: Person[],
-): Promise<void> {
-  await random.pick<Habit>(HABITS[kind])(world, random, person, people)
-}
-
-export function isHabit(kind: string): kind is HabitKind {
-  return Object.hasOwn(HABITS, kind)
-}

@@ -82,22 +82,21 @@ export function stripeHappening(world: World, random: Random, people: Person[]):
 
 /** What an operator does by hand. */
 export async function operatorDeed(world: World, random: Random, person: Person): Promise<void> {
-  const hand = { db: world.ctx.db, now: world.ctx.now }
   const deed = random.between(0, 8)
   if (deed <= 3) {
     const rows = (await world.database.db.select().from(bills)).filter((bill) => bill.corrects === null)
     const bill = random.pick(rows)
     if (!bill) return
     const seconds = random.chance(0.5) ? bill.seconds + random.between(1, 4_000) : Math.floor(bill.seconds / 2)
-    const change = await correctBill(hand, bill.id, { seconds, reason: 'Support' })
+    const change = await correctBill(world.ctx, bill.id, { seconds, reason: 'Support' })
     if (change) world.note(change.amountCents < 0 ? 'bill credited' : 'bill corrected')
   } else if (deed === 4) {
     person.hasUnusualPlan = true
-    await grantPlan(hand, person.user.email, { type: random.pick(['basic', 'premium']), hours: 5 })
+    await grantPlan(world.ctx, person.user.email, { type: random.pick(['basic', 'premium']), hours: 5 })
     world.note('plan granted')
   } else if (deed === 5) {
     person.hasUnusualPlan = true
-    await endGrantedPlan(hand, person.user.email)
+    await endGrantedPlan(world.ctx, person.user.email)
     world.note('granted plan or trial ended by hand')
   } else if (deed === 6) {
     const rows = await world.database.read()
@@ -105,9 +104,9 @@ export async function operatorDeed(world: World, random: Random, person: Person)
     const inUse = open.filter(({ reservedBy }) => reservedBy)
     const place = random.pick(inUse.length ? inUse : open)
     if (!place) return
-    await retirePlace(hand, place.id)
+    await retirePlace(world.ctx, place.id)
     world.note(place.reservedBy ? 'place retired in use' : 'place retired')
-  } else await addPlaces(hand, { instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', gpus: 1, count: 1 })
+  } else await addPlaces(world.ctx, { instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', gpus: 1, count: 1 })
 }
 
 /** The next moments that a rule depends on, in ms since 1970. */

@@ -53,22 +53,9 @@ function nextMonthly(from: number, after: number): number {
   for (let n = 1; ; n++) {
     const y = year + Math.floor((month - 1 + n) / 12)
     const m = ((month - 1 + n) % 12) + 1
-    const days = [
-      31,
-      y % 4 === 0 && (y % 100 !== 0 || y % 400 === 0) ? 29 : 28,
-      31,
-      30,
-      31,
-      30,
-      31,
-      31,
-      30,
-      31,
-      30,
-      31,
-    ][m - 1]
+    const days = new Date(Date.UTC(y, m, 0)).getUTCDate()
     const pad = (value: number) => String(value).padStart(2, '0')
-    const at = Date.parse(`${y}-${pad(m)}-${pad(Math.min(day, days ?? 28))}T${time}`)
+    const at = Date.parse(`${y}-${pad(m)}-${pad(Math.min(day, days))}T${time}`)
     if (at > after) return at
   }
 }

@@ -3,15 +3,16 @@ import { eq } from 'drizzle-orm'
 import { plans, runs, users } from '../../db/schema.ts'
 import type { Invoice, Subscription } from '../../dev/stripe/objects.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/domain/instant.ts'
-import { NO_WISHES } from '../../src/domain/run-wishes.ts'
+import { NO_WISHES, type RunWishes } from '../../src/domain/run-wishes.ts'
 import { ALL_RESERVED } from '../../src/domain/server-list.ts'
 import type { User } from '../../src/domain/wire.ts'
 import { closeAccount } from '../../src/server/accounts/close-account.ts'
 import { extendByLink } from '../../src/server/accounts/extend-link.ts'
 import { cancelAtPeriodEnd } from '../../src/server/billing/plans/cancel-plan.ts'
-import { createCheckout, settleCheckout } from '../../src/server/billing/plans/checkout.ts'
+import { createCheckout } from '../../src/server/billing/plans/checkout.ts'
 import { extendPath } from '../../src/server/extend-key.ts'
 import { changeRun } from '../../src/server/fleet/change-run.ts'
+import { joinLine, leaveLine } from '../../src/server/fleet/line/join.ts'
 import { startRun } from '../../src/server/fleet/start-run.ts'
 import { stopRun } from '../../src/server/fleet/stop-run.ts'
 import type { Random } from '../../testing/random.ts'
@@ -73,53 +74,6 @@ export class Person {
     this.mailbox = user.email.split(/[+@]/)[0] ?? ''
   }
 
-  /** One thing that this person does now, or two at once, often just as an alarm rings or a webhook arrives. */
-  async deeds(random: Random): Promise<{ name: string; run: () => Promise<unknown> }[]> {
-    const others = random.chance(0.3) ? await this.#world.untilNext(40_000) : []
-    const first = await this.#deed(random)
-    const often = { honest: 0.05, forgetful: 0.05, 'two tabs': 0.6, impatient: 0.5, cheating: 0.4 }[this.behavior]
-    if (!random.chance(often)) return [first, ...others]
-    return [first, random.chance(0.5) ? first : await this.#deed(random), ...others]
-  }
-
-  async #deed(random: Random): Promise<{ name: string; run: () => Promise<unknown> }> {
-    const { user } = this
-    // The answer to the closing may have been lost: they are signed out anyway.
-    const [row] = await this.#world.database.db.select().from(users).where(eq(users.id, user.id))
-    this.closedAt = row?.closedAt ?? null
-    const live = await this.live()
-    const weights = await this.#weights(live !== null)
-    const name = weighted(random, weights)
-    const deeds: Record<string, () => Promise<unknown>> = {
-      start: () => this.start(),
-      stop: () => this.stop(),
-      checkout: () => this.openCheckout(random.pick(['basic', 'basic', 'premium'])),
-      pay: async () => this.pay(random, random.chance(0.25)),
-      return: () => settleCheckout(this.#world.ctx, user.id),
-      cancel: () => this.cancel(),
-      'pay bill': async () => (random.chance(0.5) ? this.payBill(random) : this.payPlan()),
-      close: () => this.close(),
-    }
-    return { name: `${user.name} ${name}`, run: () => (deeds[name] as () => Promise<unknown>)() }
-  }
-
-  async #weights(isLive: boolean): Promise<Record<string, number>> {
-    const pages = this.#openPages().length
-    const owed = this.#openInvoices().length
-    const cheating = this.behavior === 'cheating' ? 3 : 1
-    if (this.closedAt !== null) return { pay: 10 * pages, 'pay bill': owed, return: 0.2 }
-    return {
-      start: isLive ? 1 : 8,
-      stop: isLive ? (this.behavior === 'forgetful' ? 2 : 6) : 0.3,
-      checkout: 2 * cheating,
-      pay: pages * (this.behavior === 'cheating' ? 1 : 5),
-      return: pages ? 1 : 0.2,
-      cancel: 0.7,
-      'pay bill': owed * { honest: 5, forgetful: 1, 'two tabs': 3, impatient: 3, cheating: 0.5 }[this.behavior],
-      close: 0.15 * cheating,
-    }
-  }
-
   async live() {
     const rows = await this.#world.database.db.select().from(runs).where(eq(runs.userId, this.user.id))
     return rows.find((run) => run.endedAt === null) ?? null
@@ -158,6 +112,15 @@ export class Person {
     this.stopped.set(runId, Math.min(at, this.stopped.get(runId) ?? Infinity))
   }
 
+  async join(wishes: Partial<RunWishes>, startsByItself: boolean): Promise<void> {
+    await joinLine(this.#world.ctx, { user: this.user, suspended: false }, { ...NO_WISHES, ...wishes }, startsByItself)
+    this.#world.note('joined the line')
+  }
+
+  async leave(): Promise<void> {
+    await leaveLine(this.#world.ctx, this.user.id)
+  }
+
   /** @param inMs from now; null: no end */
   async moveEnd(inMs: number | null): Promise<void> {
     const run = await this.live()
@@ -193,7 +156,7 @@ export class Person {
   }
 
   async openCheckout(planType: string): Promise<void> {
-    const before = this.#openPages().length
+    const before = this.openPages().length
     const { url } = await createCheckout(this.#world.ctx, this.user, { planType })
     this.#pages.add(url)
     if (before > 0) this.#world.note('checkout reopened')
@@ -202,7 +165,7 @@ export class Person {
   /** On Stripe's page, which knows nothing about us. */
   pay(random: Random, declinedLater: boolean): void {
     this.#world.stripe.passTime()
-    const page = random.pick(this.#openPages())
+    const page = random.pick(this.openPages())
     if (!page) return
     this.#world.stripe.pay(page.id, declinedLater ? 'declined_later' : 'good')
     this.#world.note(this.closedAt === null ? 'paid for a plan' : 'paid for a plan after closing')
@@ -229,12 +192,12 @@ export class Person {
   }
 
   payBill(random: Random): void {
-    this.#payInvoice(random.pick(this.#openInvoices().filter(({ parent }) => parent === null)))
+    this.#payInvoice(random.pick(this.openInvoices().filter(({ parent }) => parent === null)))
   }
 
   /** The open invoice of an unpaid plan. */
   payPlan(): void {
-    this.#payInvoice(this.#openInvoices().find(({ parent }) => parent !== null))
+    this.#payInvoice(this.openInvoices().find(({ parent }) => parent !== null))
   }
 
   #payInvoice(invoice: Invoice | undefined): void {
@@ -250,7 +213,7 @@ export class Person {
     // Closing has signed them out everywhere.
     if (row?.closedAt !== null) return
     const isLive = (await this.live()) !== null
-    if (this.#openPages().length > 0) this.#world.note('closed with an open checkout')
+    if (this.openPages().length > 0) this.#world.note('closed with an open checkout')
     this.closes = true
     await closeAccount(this.#world.ctx, this.user, { current_password: PASSWORD })
     this.#world.note(isLive ? 'closed with a server' : 'closed')
@@ -268,11 +231,13 @@ export class Person {
     return this.#world.stripe.customers().find(({ metadata }) => metadata.user_id === this.user.id)?.id
   }
 
-  #openPages() {
+  /** The checkout pages that they can still pay on. */
+  openPages() {
     return this.#world.stripe.checkouts().filter(({ url, status }) => status === 'open' && this.#pages.has(url ?? ''))
   }
 
-  #openInvoices() {
+  /** What they could pay at Stripe. */
+  openInvoices() {
     const customer = this.customer()
     return this.#world.stripe
       .invoices()
@@ -287,37 +252,20 @@ export async function newPerson(world: World, name: string, behavior: Behavior, 
   const born = world.clock.ms - (trial ? 0 : DAY_MS)
   const user = { id, name, email: `${name.toLowerCase()}@example.com`, admin: false }
   await db.insert(users).values({ ...user, passwordHash: PASSWORD_HASH, createdAt: born, confirmedAt: born })
-  if (!trial)
-    await db.insert(plans).values({
-      id: `sub_${name}`,
-      userId: id,
-      planType: 'basic',
-      subType: 'paid',
-      status: 'canceled',
-      anchor: born - 31 * DAY_MS,
-      createdAt: born - 31 * DAY_MS,
-      endedAt: born - 1,
-    })
-  if (trial)
-    await db.insert(plans).values({
-      id: `sub_${name}`,
-      userId: id,
-      planType: 'demo',
-      subType: 'demo',
-      status: 'trialing',
-      anchor: born,
-      hours: 0.5,
-      createdAt: born,
-    })
+  const plan = { id: `sub_${name}`, userId: id }
+  const began = born - 31 * DAY_MS
+  await db.insert(plans).values(
+    trial
+      ? { ...plan, planType: 'demo', subType: 'demo', status: 'trialing', anchor: born, hours: 0.5, createdAt: born }
+      : {
+          ...plan,
+          planType: 'basic',
+          subType: 'paid',
+          status: 'canceled',
+          anchor: began,
+          createdAt: began,
+          endedAt: born - 1,
+        },
+  )
   return new Person(world, user, behavior, born)
-}
-
-function weighted(random: Random, weights: Record<string, number>): string {
-  const all = Object.entries(weights)
-  let luck = random.next() * all.reduce((sum, [, weight]) => sum + weight, 0)
-  for (const [name, weight] of all) {
-    luck -= weight
-    if (luck < 0) return name
-  }
-  return all[0]?.[0] ?? ''
 }

@@ -1,9 +1,10 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/instant.ts'
 import { type Random, seededRandom } from '../../testing/random.ts'
 import type { WorldDatabase } from './database.ts'
-import { habit, isHabit } from './habits.ts'
+import { deeds } from './deeds.ts'
+import { type Habit, stops, task } from './habits/habit.ts'
+import { HABITS } from './habits.ts'
 import { cloudHappening, edges, operatorDeed, stripeHappening } from './happenings.ts'
-import { leave } from './line-habits.ts'
 import { Memory } from './memory.ts'
 import { Broken } from './mishaps.ts'
 import { newPerson, type Person } from './people.ts'
@@ -67,10 +68,10 @@ async function playStep(world: World, people: Person[], step: Step): Promise<voi
   if (step.kind === 'cloud') cloudHappening(world, random)
   else if (step.kind === 'stripe') stripeHappening(world, random, people)
   else if (step.kind === 'deploy') world.deploy()
-  else if (isHabit(step.kind)) await habit(step.kind, world, random, person, people)
   else if (step.kind === 'operator')
     await world.together([{ name: 'operator', run: () => operatorDeed(world, random, person) }])
-  else await world.together(await person.deeds(random))
+  else if (step.kind === 'person') await world.together(await deeds(world, random, person))
+  else await random.pick<Habit>(HABITS[step.kind])(world, random, person, people)
   // Even where nothing failed, calls took seconds.
   if (step.weather !== 'calm') world.calm.disturb()
 }
@@ -95,13 +96,9 @@ async function becomeQuiet(world: World, people: Person[], waits: number[]): Pro
   world.ec2.heal()
   world.stripe.heal()
   for (let tries = 0; tries < 4; tries++) {
-    await world.together(
-      people
-        .filter(({ closedAt }) => closedAt === null)
-        .map((one) => ({ name: `${one.user.name} stop`, run: () => one.stop() })),
-    )
+    await world.together(people.filter(({ closedAt }) => closedAt === null).map(stops))
     if ((await world.database.read()).line.length)
-      await world.together(people.map((one) => ({ name: `${one.user.name} leave`, run: () => leave(world, one) })))
+      await world.together(people.map((one) => task(one, 'leave', () => one.leave())))
     await world.advance(5 * MINUTE_MS)
   }
   for (const wait of waits) await world.advance(wait)

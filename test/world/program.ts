@@ -2,10 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { MINUTE_MS } from '../../src/domain/instant.ts'
 import { toAppError } from '../../src/server/http/error-response.ts'
 import type { Log } from '../../src/server/log.ts'
-import type { Random } from '../../testing/random.ts'
 import { Cut } from '../../testing/world/wire.ts'
 import { Broken, causes, isMishap, unanswered } from './mishaps.ts'
 import { Turns } from './turns.ts'
+import type { World } from './world.ts'
 
 /** How often calls fail: the share of calls that are lost, and of those that end their program. */
 const WEATHER = {
@@ -21,30 +21,17 @@ const REQUEST_EXPIRES_MS = 5 * MINUTE_MS
 type Invocation = { name: string; dead: boolean }
 export type Task = { name: string; run: () => Promise<unknown> }
 
-/** What a program needs to know about its world. */
-type Surroundings = {
-  readonly clock: { ms: number }
-  readonly luck: Random
-  readonly weather: Weather
-  readonly trace: ((line: string) => void) | null
-  note: (state: string) => void
-  disturb: () => void
-  deploy: () => void
-  /** Stripe forgets its idempotency keys. */
-  forgetKeys: () => void
-}
-
 /** The product's invocations, and the calls that leave them: each waits for its turn, and may be lost or cut off. */
 export class Program {
   /** Launches that EC2 carries out after we stopped waiting. */
   #late: { launch: () => Promise<unknown>; at: number }[] = []
-  #world: Surroundings
+  #world: World
   #turns = new Turns()
   #current = new AsyncLocalStorage<Invocation>()
   #invocations = new Set<Invocation>()
   #bug: Broken | null = null
 
-  constructor(world: Surroundings) {
+  constructor(world: World) {
     this.#world = world
   }
 
@@ -98,7 +85,7 @@ export class Program {
 
   async #carryOut(launch: () => Promise<unknown>): Promise<void> {
     await launch().catch(() => {})
-    this.#world.disturb()
+    this.#world.calm.disturb()
     this.#world.note('launch carried out late')
   }
 
@@ -149,7 +136,7 @@ export class Program {
       `  ${new Date(world.clock.ms).toISOString()} ${invocation.name} → ${name}${mishap ? ` (${mishap} ${before ? 'before' : 'after'})` : ''}`,
     )
     if (!mishap) return effect()
-    world.disturb()
+    world.calm.disturb()
     if (name === 'ec2: launch' && world.luck.chance(0.4)) {
       this.#late.push({ launch: effect, at: world.clock.ms + world.luck.between(1, REQUEST_EXPIRES_MS) })
       throw unanswered(name)
@@ -157,7 +144,7 @@ export class Program {
     if (!before && name.startsWith('stripe: ') && world.luck.chance(0.3)) {
       world.note('answer lost, and its key forgotten')
       await effect().catch(() => {})
-      world.forgetKeys()
+      world.stripe.forgetKeys()
       invocation.dead = mishap === 'cut'
       throw mishap === 'cut' ? new Cut(name) : unanswered(name)
     }

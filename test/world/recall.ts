@@ -1,17 +1,27 @@
 import type { Outcome } from '../../dev/stand-in/server.ts'
+import type { Store } from '../../dev/stand-in/store.ts'
 
 /**
  * Remembers what a vendor's SDK returned for a read. While the vendor gives the same answers to the same requests, the
  * SDK needn't sign, send, and parse them again, which took a fifth of a world's time.
  */
 export class Recall<Request> {
+  readonly #store: Store
   readonly #ask: (request: Request) => Outcome
   readonly #known = new Map<string, { exchanges: { request: Request; outcome: Outcome }[]; result: unknown }>()
   /** Those of the current read. */
   #exchanges: { request: Request; outcome: Outcome }[] | null = null
 
-  constructor(ask: (request: Request) => Outcome) {
+  constructor(store: Store, ask: (request: Request) => Outcome) {
+    this.#store = store
     this.#ask = ask
+  }
+
+  /** How many calls the injected faults will still hit. It falls when one does. */
+  pendingHits(): number {
+    return this.#store
+      .all<{ left: number; after: number }>('faults')
+      .reduce((sum, { left, after }) => sum + left + after, 0)
   }
 
   /** For the transport under the SDK. */
@@ -21,9 +31,9 @@ export class Recall<Request> {
     return outcome
   }
 
-  /** @param mayRepeat whether the vendor may be asked twice, which would use up injected faults */
-  async read<T>(key: string, mayRepeat: boolean, call: () => Promise<T>): Promise<T> {
-    if (!mayRepeat) return call()
+  async read<T>(key: string, call: () => Promise<T>): Promise<T> {
+    // To ask the vendor twice would use up injected faults.
+    if (this.pendingHits() > 0) return call()
     const known = this.#known.get(key)
     if (known?.exchanges.every(({ request, outcome }) => areSameWords(this.#ask(request), outcome)))
       return structuredClone(known.result) as T

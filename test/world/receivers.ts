@@ -1,24 +1,19 @@
 import type { PostWebhook, WebhookAnswer } from '../../src/server/ports/webhooks.ts'
 import type { Random } from '../../testing/random.ts'
+import type { World } from './world.ts'
 
 const MODES = ['up', 'up', 'up', 'failing', 'silent', 'flaky', 'gone'] as const
 type Mode = (typeof MODES)[number]
 /** As long as we wait for an answer. */
 const TIMEOUT_MS = 10_000
 
-type Surroundings = {
-  readonly clock: { ms: number }
-  readonly luck: Random
-  note: (state: string) => void
-}
-
 /** What arrived at people's endpoints, and what these answered. */
 export class Receivers {
   readonly posts: { url: string; id: string; body: string; at: number; taken: boolean; isSilent: boolean }[] = []
-  #world: Surroundings
+  #world: World
   #modes = new Map<string, Mode>()
 
-  constructor(world: Surroundings) {
+  constructor(world: World) {
     this.#world = world
   }
 

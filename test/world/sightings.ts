@@ -26,6 +26,9 @@ export function sightings(rows: Rows, memory: Memory): string[] {
         ? ['trial over']
         : [],
     ),
+    ...runs.flatMap(({ id, shortSeconds, creditSeconds }) =>
+      shortSeconds && !memory.runs.get(id)?.shortSeconds ? [creditSeconds ? 'credited for EC2' : 'cut for EC2'] : [],
+    ),
     ...runs.flatMap(({ id, planEnds, stopRequestedAt }) =>
       planEnds && stopRequestedAt !== null && memory.runs.get(id)?.stopRequestedAt == null ? ['outgrew its plan'] : [],
     ),

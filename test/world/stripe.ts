@@ -16,7 +16,6 @@ import { cancelSubscription, getSubscription, updateSubscription } from '../../d
 import { signature } from '../../dev/stripe/webhooks.ts'
 import { stripePayments } from '../../src/server/billing/stripe.ts'
 import type { Payments } from '../../src/server/ports/payments.ts'
-import { pendingHits } from './pending-hits.ts'
 import { Recall } from './recall.ts'
 
 const SECRET = 'whsec_local'
@@ -34,7 +33,7 @@ export function openStripe(now: () => number, note: (state: string) => void, fai
   const store = new Store(null)
   const server = new StripeServer(store, BASE, now)
   const { account } = server
-  const recall = new Recall((request: Asked): Outcome => {
+  const recall = new Recall(store, (request: Asked): Outcome => {
     const outcome = server.answer(request)
     store.commit()
     if (typeof outcome === 'string' || outcome.status >= 500) failed()
@@ -57,7 +56,7 @@ export function openStripe(now: () => number, note: (state: string) => void, fai
   const read =
     <Args extends unknown[], T>(name: string, call: (...args: Args) => Promise<T>) =>
     (...args: Args) =>
-      recall.read(`${name} ${JSON.stringify(args)}`, pendingHits(store) === 0, () => call(...args))
+      recall.read(`${name} ${JSON.stringify(args)}`, () => call(...args))
   const payments: Payments = {
     ...adapter,
     findInvoice: read('invoice', adapter.findInvoice),

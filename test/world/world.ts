@@ -135,14 +135,6 @@ export class World {
     this.alarms.forget()
   }
 
-  disturb(): void {
-    this.calm.disturb()
-  }
-
-  forgetKeys(): void {
-    this.stripe.forgetKeys()
-  }
-
   /** Moves on to the next alarm or webhook if it is near. What people do then happens at the same time. */
   async untilNext(withinMs: number): Promise<Task[]> {
     const next = Math.min(...this.#moments())

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
 import type { Random } from '../../../testing/random.ts'
-import { does, type Habit } from '../habit.ts'
+import { does, type Habit, stops } from '../habits/habit.ts'
 import type { Person } from '../people.ts'
 import type { World } from '../world.ts'
 import { change, newSize, PATHS, upload } from './page-acts.ts'
@@ -47,7 +47,7 @@ export const record = ofOpenAccounts(async (world, random, person) => {
   }
   write(world, random, person)
   const alarms = random.chance(0.3) ? await world.untilNext(20_000) : []
-  await world.together([...alarms, { name: `${person.user.name} stop`, run: () => person.stop() }])
+  await world.together([...alarms, stops(person)])
   await world.watch()
   await world.advance(3 * MINUTE_MS)
   if (random.chance(0.7)) await startAServer(world, random, person)

@@ -1,9 +1,16 @@
 import { MINUTE_MS } from '../../../src/domain/instant.ts'
-import { isGivenUp, isOverdue, iso, type Rule, wasUnseen } from './rule.ts'
+import type { Rows } from '../database.ts'
+import { isOverdue, iso, type Rule, wasUnseen } from './rule.ts'
 
 /** As the product promises: see docs/billing.md. */
 const MISSED_LOOKS = 3
 const MOST_UNSEEN = 2
+
+function isGivenUp(token: string | null, rows: Rows): boolean {
+  return rows.launches.some(
+    (launch) => launch.token === token && (launch.outcome === 'refused' || launch.outcome === 'gone'),
+  )
+}
 
 export const FLEET_RULES: Rule[] = [
   {

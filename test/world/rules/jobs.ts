@@ -1,7 +1,9 @@
 import { MINUTE_MS } from '../../../src/domain/instant.ts'
 import { FLEET } from '../../../src/server/ports/objects.ts'
 import type { World } from '../world.ts'
-import { isOverdue, iso, isTerminal, type Rule } from './rule.ts'
+import { isOverdue, iso, type Rule } from './rule.ts'
+
+const isTerminal = (status: string) => status === 'succeeded' || status === 'failed'
 
 export const JOBS_RULES: Rule[] = [
   {

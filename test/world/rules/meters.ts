@@ -113,7 +113,6 @@ export const METERS_RULES: Rule[] = [
         if (billedFrom === null || meteredUntil === null || endedAt === null || creditAt !== null) return []
         const told = toldSeconds(rows, run, meteredUntil + run.shortSeconds * 1000, records.get(instanceId ?? ''))
         const paid = paidSeconds(rows, run)
-        if (run.shortSeconds) world.note(run.creditSeconds ? 'credited for EC2' : 'cut for EC2')
         return paid > told ? [`${id} pays for ${paid} s, EC2's record has ${told}`] : []
       })
     },

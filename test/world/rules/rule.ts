@@ -17,14 +17,6 @@ export type Rule = {
 
 export const iso = (at: number | null) => (at !== null && Number.isFinite(at) ? new Date(at).toISOString() : 'never')
 
-export const isTerminal = (status: string) => status === 'succeeded' || status === 'failed'
-
-export function isGivenUp(token: string | null, rows: Rows): boolean {
-  return rows.launches.some(
-    (launch) => launch.token === token && (launch.outcome === 'refused' || launch.outcome === 'gone'),
-  )
-}
-
 /** Whether EC2 failed to find the run's instance this many times in a row. */
 export function wasUnseen(rows: Rows, runId: string, looks: number): boolean {
   return rows.witnessed.some(({ what, id }) => id === runId && what === `unseen ${looks}`)

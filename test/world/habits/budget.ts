@@ -1,9 +1,9 @@
-import { HOUR_MS, MINUTE_MS } from '../../src/domain/instant.ts'
-import { setBudget } from '../../src/server/billing/bills/budget.ts'
-import type { Random } from '../../testing/random.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
+import { setBudget } from '../../../src/server/billing/bills/budget.ts'
+import type { Random } from '../../../testing/random.ts'
+import type { Person } from '../people.ts'
+import type { World } from '../world.ts'
 import { does, type Habit } from './habit.ts'
-import type { Person } from './people.ts'
-import type { World } from './world.ts'
 
 /** About as long as a dollar lasts. */
 const DOLLAR_MS = 34 * MINUTE_MS

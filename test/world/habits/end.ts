@@ -1,6 +1,6 @@
-import { HOUR_MS, MINUTE_MS } from '../../src/domain/instant.ts'
-import type { Random } from '../../testing/random.ts'
-import { at, does, type Habit } from './habit.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
+import type { Random } from '../../../testing/random.ts'
+import { at, does, type Habit, task } from './habit.ts'
 
 /** Sets, moves, extends, and removes a server's end: now and then at a warning, at an end, or in two tabs. */
 export const moveEnds: Habit = async (world, random, person) => {
@@ -9,9 +9,9 @@ export const moveEnds: Habit = async (world, random, person) => {
   await world.advance(MINUTE_MS)
   for (let times = random.between(2, 6); times > 0; times--) {
     const to = wishedEnd(random)
-    const move = { name: `${person.user.name} move end`, run: () => person.moveEnd(to) }
+    const move = task(person, 'move end', () => person.moveEnd(to))
     const other = wishedEnd(random)
-    const second = { name: `${person.user.name} move end too`, run: () => person.moveEnd(other) }
+    const second = task(person, 'move end too', () => person.moveEnd(other))
     await world.together(random.chance(0.15) ? [move, second] : [move])
     await world.watch()
     const run = await person.live()
@@ -30,7 +30,7 @@ export const moveEnds: Habit = async (world, random, person) => {
     if (!endsAt || endsAt > world.clock.ms + 3 * HOUR_MS) return
     await at(world, endsAt - 2_000)
     const alarms = await world.untilNext(3_000)
-    const late = random.pick([move, { name: `${person.user.name} extend`, run: () => person.extend() }])
+    const late = random.pick([move, task(person, 'extend', () => person.extend())])
     await world.together(random.chance(0.8) ? [late, ...alarms] : alarms)
     await world.watch()
     await world.advance(4 * MINUTE_MS)

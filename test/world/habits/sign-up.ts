@@ -1,11 +1,11 @@
-import { emailTokens, users } from '../../db/schema.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/instant.ts'
-import { confirmEmail } from '../../src/server/accounts/confirmation.ts'
-import { newEmailToken } from '../../src/server/accounts/email-tokens.ts'
-import { recordMailboxes } from '../../src/server/accounts/mailboxes.ts'
+import { emailTokens, users } from '../../../db/schema.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
+import { confirmEmail } from '../../../src/server/accounts/confirmation.ts'
+import { newEmailToken } from '../../../src/server/accounts/email-tokens.ts'
+import { recordMailboxes } from '../../../src/server/accounts/mailboxes.ts'
+import { PASSWORD_HASH, Person } from '../people.ts'
+import type { World } from '../world.ts'
 import { does, type Habit } from './habit.ts'
-import { PASSWORD_HASH, Person } from './people.ts'
-import type { World } from './world.ts'
 
 /** Signs up with two more addresses of their mailbox, and opens both links at once. Many closed an account and left a bill. */
 export const signUpAgain: Habit = async (world, random, somebody, people) => {

@@ -1,12 +1,12 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/instant.ts'
-import { addMonths } from '../../src/domain/money/billing.ts'
-import { CONFIRM_UPGRADE } from '../../src/domain/money/start-cost.ts'
-import { changePlan, quoteChange } from '../../src/server/billing/plans/change-plan.ts'
-import { keepPlan } from '../../src/server/billing/plans/keep-plan.ts'
-import type { Random } from '../../testing/random.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
+import { addMonths } from '../../../src/domain/money/billing.ts'
+import { CONFIRM_UPGRADE } from '../../../src/domain/money/start-cost.ts'
+import { changePlan, quoteChange } from '../../../src/server/billing/plans/change-plan.ts'
+import { keepPlan } from '../../../src/server/billing/plans/keep-plan.ts'
+import type { Random } from '../../../testing/random.ts'
+import type { Person } from '../people.ts'
+import type { World } from '../world.ts'
 import { at, does, type Habit } from './habit.ts'
-import type { Person } from './people.ts'
-import type { World } from './world.ts'
 
 /** Buys a plan, and then changes it, changes their mind, clicks twice, and tries it with a card that is declined. */
 export const changePlans: Habit = async (world, random, person) => {

@@ -1,6 +1,6 @@
-import { DAY_MS, MINUTE_MS } from '../../src/domain/instant.ts'
-import { addPlaces } from '../../src/server/fleet/places.ts'
-import { at, does, type Habit } from './habit.ts'
+import { DAY_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
+import { addPlaces } from '../../../src/server/fleet/places.ts'
+import { at, does, type Habit, starts, stops } from './habit.ts'
 
 /** Starts and cancels, again and again. */
 export const startOften: Habit = async (world, _random, person) => {
@@ -19,7 +19,7 @@ export const stopAtAnAlarm: Habit = async (world, random, person) => {
   if (random.chance(0.3)) world.ec2.conditions.hiddenMs = 30_000
   await does(world, person, 'start', () => person.start())
   for (let n = 0; n < 8; n++) {
-    const stop = { name: `${person.user.name} stop`, run: () => person.stop() }
+    const stop = stops(person)
     const alarms = await world.untilNext(40_000)
     await world.together(random.chance(0.25) ? [stop, ...alarms] : alarms)
   }
@@ -61,7 +61,7 @@ export const loseAtTheEnd: Habit = async (world, random, person) => {
 
 /** Everyone has a server, and then the region or the account that we ask is the wrong one. */
 export const missAllServers: Habit = async (world, random, _person, people) => {
-  await world.together(people.map((one) => ({ name: `${one.user.name} start`, run: () => one.start() })))
+  await world.together(people.map(starts))
   await world.advance(MINUTE_MS)
   world.ec2.conditions.wrongRegion = true
   world.note('wrong region')
@@ -86,10 +86,10 @@ export const stopInSilence: Habit = async (world, _random, _person, people) => {
   const count = people.length
   await addPlaces(hand, { instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', gpus: 1, count })
   world.ec2.heal()
-  await world.together(people.map((one) => ({ name: `${one.user.name} start`, run: () => one.start() })))
+  await world.together(people.map(starts))
   await world.advance(MINUTE_MS)
   world.ec2.conditions.shutdownMs = MINUTE_MS
-  await world.together(people.map((one) => ({ name: `${one.user.name} stop`, run: () => one.stop() })))
+  await world.together(people.map(stops))
   await world.advance(5_000)
   await world.advance(3 * DAY_MS)
 }

@@ -1,10 +1,10 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/instant.ts'
-import { EVENT_TYPES } from '../../src/domain/webhook.ts'
-import { createWebhook, deleteWebhook, sendAgain, turnOnWebhook } from '../../src/server/accounts/webhooks.ts'
-import type { Random } from '../../testing/random.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
+import { EVENT_TYPES } from '../../../src/domain/webhook.ts'
+import { createWebhook, deleteWebhook, sendAgain, turnOnWebhook } from '../../../src/server/accounts/webhooks.ts'
+import type { Random } from '../../../testing/random.ts'
+import { PASSWORD, type Person } from '../people.ts'
+import type { World } from '../world.ts'
 import { does, type Habit } from './habit.ts'
-import { PASSWORD, type Person } from './people.ts'
-import type { World } from './world.ts'
 
 /** Has events sent to endpoints that work, fail, and come back, and deletes some of them. */
 export const receiveEvents: Habit = async (world, random, person) => {

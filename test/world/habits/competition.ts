@@ -1,18 +1,17 @@
 import { isNotNull } from 'drizzle-orm'
-import { line } from '../../db/schema.ts'
-import { MINUTE_MS, toIso } from '../../src/domain/instant.ts'
-import { NO_WISHES } from '../../src/domain/run-wishes.ts'
-import { ALL_RESERVED } from '../../src/domain/server-list.ts'
-import { enterGroupCode } from '../../src/server/fleet/line/group-code.ts'
-import { makeGroup } from '../../src/server/fleet/line/groups.ts'
-import { joinLine, leaveLine } from '../../src/server/fleet/line/join.ts'
-import { startRun } from '../../src/server/fleet/start-run.ts'
-import type { Random } from '../../testing/random.ts'
-import { does, type Habit } from './habit.ts'
-import { cloudHappening } from './happenings.ts'
-import type { Person } from './people.ts'
-import type { Task } from './program.ts'
-import type { World } from './world.ts'
+import { line } from '../../../db/schema.ts'
+import { MINUTE_MS, toIso } from '../../../src/domain/instant.ts'
+import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
+import { ALL_RESERVED } from '../../../src/domain/server-list.ts'
+import { enterGroupCode } from '../../../src/server/fleet/line/group-code.ts'
+import { makeGroup } from '../../../src/server/fleet/line/groups.ts'
+import { startRun } from '../../../src/server/fleet/start-run.ts'
+import type { Random } from '../../../testing/random.ts'
+import { cloudHappening } from '../happenings.ts'
+import type { Person } from '../people.ts'
+import type { Task } from '../program.ts'
+import type { World } from '../world.ts'
+import { does, type Habit, task } from './habit.ts'
 
 const GROUP_PLACES = 5
 const GROUP_PEOPLE = 12
@@ -43,25 +42,21 @@ export const compete: Habit = async (world, random, person, people) => {
   }
 }
 
-const nameOf = ({ user }: Person) => user.name
-
 /** Everyone stops after some minutes: nobody's place lasts longer than their turn. */
 const wishesOf = ({ clock }: World) => ({ ...NO_WISHES, stopAfterMs: (1 + (clock.ms % 4)) * MINUTE_MS })
 const start = (world: World, { user }: Person) =>
   startRun(world.ctx, { user, suspended: false }, null, null, wishesOf(world))
-const join = (world: World, { user }: Person, byItself: boolean) =>
-  joinLine(world.ctx, { user, suspended: false }, wishesOf(world), byItself).then(() => world.note('joined the line'))
 
-const clicks = (world: World, one: Person): Task => ({ name: `${nameOf(one)} click`, run: () => start(world, one) })
+const clicks = (world: World, one: Person): Task => task(one, 'click', () => start(world, one))
 
 function arrives(world: World, random: Random, one: Person): Task {
   const byItself = random.chance(0.5)
-  const run = () =>
+  return task(one, 'arrive', () =>
     start(world, one).catch((error: Error) => {
       if (error.message !== ALL_RESERVED) throw error
-      return join(world, one, byItself)
-    })
-  return { name: `${nameOf(one)} arrive`, run }
+      return one.join(wishesOf(world), byItself)
+    }),
+  )
 }
 
 /** Forgetful people let every hold lapse. */
@@ -84,11 +79,11 @@ function rejoins(world: World, random: Random, people: Person[], waiting: { user
   if (!one) return []
   const run = async () => {
     for (let n = 0; n < 3; n++) {
-      await leaveLine(world.ctx, one.user.id)
-      await join(world, one, random.chance(0.5))
+      await one.leave()
+      await one.join(wishesOf(world), random.chance(0.5))
     }
   }
-  return [{ name: `${nameOf(one)} leave and join`, run }]
+  return [task(one, 'leave and join', run)]
 }
 
 /** Half of them are listed, the others enter its code. */
@@ -97,18 +92,15 @@ async function holdForAClass(world: World, random: Random, people: Person[]): Pr
   const pupils = people.slice(from, from + GROUP_PEOPLE)
   const listed = pupils.slice(GROUP_PEOPLE / 2)
   const startsAt = world.clock.ms + random.between(0, 10 * MINUTE_MS)
-  const { code } = await makeGroup(
-    { db: world.ctx.db, now: world.ctx.now },
-    {
-      name: 'Class',
-      gpus: 1,
-      places: GROUP_PLACES,
-      from: toIso(startsAt),
-      until: toIso(startsAt + GROUP_MS),
-      people: listed.map(({ user }) => user.email).join(),
-      withCode: true,
-    },
-  )
+  const { code } = await makeGroup(world.ctx, {
+    name: 'Class',
+    gpus: 1,
+    places: GROUP_PLACES,
+    from: toIso(startsAt),
+    until: toIso(startsAt + GROUP_MS),
+    people: listed.map(({ user }) => user.email).join(),
+    withCode: true,
+  })
   world.note('places held back')
   for (const { user } of pupils.slice(0, GROUP_PEOPLE / 2)) await enterGroupCode(world.ctx, user.id, code ?? '')
 }

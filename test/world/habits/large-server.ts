@@ -1,6 +1,6 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/instant.ts'
-import { changePlan } from '../../src/server/billing/plans/change-plan.ts'
-import { keepPlan } from '../../src/server/billing/plans/keep-plan.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
+import { changePlan } from '../../../src/server/billing/plans/change-plan.ts'
+import { keepPlan } from '../../../src/server/billing/plans/keep-plan.ts'
 import { at, does, type Habit } from './habit.ts'
 
 /** Buys Premium, starts a large server, makes the plan smaller, and lets it run past the period's end. Some keep the plan after all. */

@@ -1,12 +1,12 @@
 import { and, eq } from 'drizzle-orm'
-import { idempotencyKeys } from '../../db/schema.ts'
-import { DAY_MS, MINUTE_MS } from '../../src/domain/instant.ts'
-import { startRun } from '../../src/server/fleet/start-run.ts'
-import { stopRun } from '../../src/server/fleet/stop-run.ts'
-import type { Random } from '../../testing/random.ts'
-import { isMishap } from './mishaps.ts'
-import type { Person } from './people.ts'
-import type { World } from './world.ts'
+import { idempotencyKeys } from '../../../db/schema.ts'
+import { DAY_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
+import { startRun } from '../../../src/server/fleet/start-run.ts'
+import { stopRun } from '../../../src/server/fleet/stop-run.ts'
+import type { Random } from '../../../testing/random.ts'
+import { isMishap } from '../mishaps.ts'
+import type { Person } from '../people.ts'
+import type { World } from '../world.ts'
 
 /** A person's program calls our API with an Idempotency-Key, and repeats the call until it gets an answer, or longer. */
 export async function repeatCalls(world: World, random: Random, person: Person): Promise<void> {

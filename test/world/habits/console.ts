@@ -1,14 +1,14 @@
 import { and, eq, isNull } from 'drizzle-orm'
-import { environments } from '../../db/schema.ts'
-import { MINUTE_MS } from '../../src/domain/instant.ts'
-import { addEnvironment, retireEnvironment } from '../../src/server/fleet/catalog.ts'
-import { forceStop } from '../../src/server/operations/fleet-acts.ts'
-import { once } from '../../src/server/operations/operator.ts'
-import { endGrant, grant, lift, suspend } from '../../src/server/operations/person-acts.ts'
-import type { Random } from '../../testing/random.ts'
+import { environments } from '../../../db/schema.ts'
+import { MINUTE_MS } from '../../../src/domain/instant.ts'
+import { addEnvironment, retireEnvironment } from '../../../src/server/fleet/catalog.ts'
+import { forceStop } from '../../../src/server/operations/fleet-acts.ts'
+import { once } from '../../../src/server/operations/operator.ts'
+import { endGrant, grant, lift, suspend } from '../../../src/server/operations/person-acts.ts'
+import type { Random } from '../../../testing/random.ts'
+import type { Person } from '../people.ts'
+import type { World } from '../world.ts'
 import { does, type Habit } from './habit.ts'
-import type { Person } from './people.ts'
-import type { World } from './world.ts'
 
 const ADMIN = { id: 'user_operator', name: 'Operator', email: 'operator@example.com', admin: true }
 const REASON = 'Asked by support'
@@ -54,7 +54,6 @@ async function act(world: World, random: Random, person: Person): Promise<void> 
 async function submit(world: World, random: Random, person: Person, name: ActName): Promise<void> {
   const { id } = person.user
   const run = await person.live()
-  const isDone = (one: Promise<unknown>) => once(one)
   const operator = { ctx: world.ctx, admin: ADMIN }
   const actId = `act_${Array.from({ length: 20 }, () => random.pick([...'abcdefghij0123456789'])).join('')}.${name.replace('_', '-')}`
   const why = { reason: REASON, confirmed: true, act_id: actId }
@@ -69,7 +68,7 @@ async function submit(world: World, random: Random, person: Person, name: ActNam
   const one = {
     name: `operator ${name} of ${person.user.name}`,
     run: async () => {
-      await isDone(acts[name]())
+      await once(acts[name]())
       world.note(`act: ${name}`)
       if (name !== 'stop_run' || run)
         world.acts.push({ id: actId, act: name, subject: run && name === 'stop_run' ? run.id : id })

@@ -1,9 +1,9 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/instant.ts'
-import { correctBill } from '../../src/server/billing/bills/corrections.ts'
-import { grantPlan } from '../../src/server/billing/plans/grants.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
+import { correctBill } from '../../../src/server/billing/bills/corrections.ts'
+import { grantPlan } from '../../../src/server/billing/plans/grants.ts'
+import type { Person } from '../people.ts'
+import type { World } from '../world.ts'
 import { at, does, type Habit } from './habit.ts'
-import type { Person } from './people.ts'
-import type { World } from './world.ts'
 
 /** Opens another checkout page again and again while a cycle ends. */
 export const reopenDaily: Habit = async (world, random, person) => {
@@ -38,9 +38,8 @@ export const leavePlanUnpaid: Habit = async (world, random, person) => {
   await does(world, person, 'pay', () => person.pay(random, true))
   if (random.chance(0.2)) {
     person.hasUnusualPlan = true
-    const hand = { db: world.ctx.db, now: world.ctx.now }
     await does(world, person, 'is granted a plan', () =>
-      grantPlan(hand, person.user.email, { type: 'basic', hours: 5 }),
+      grantPlan(world.ctx, person.user.email, { type: 'basic', hours: 5 }),
     )
   }
   await world.advance(MINUTE_MS)
@@ -91,14 +90,15 @@ export const leaveBillUnpaid: Habit = async (world, random, _person, people) => 
   await world.advance(HOUR_MS)
   const { bill } = await mine()
   if (bill && random.chance(0.6)) {
-    const hand = { db: world.ctx.db, now: world.ctx.now }
     const seconds = random.chance(0.4) ? bill.seconds + 4_000 : Math.floor(bill.seconds / 2)
-    await does(world, debtor, 'has a bill corrected', () => correctBill(hand, bill.id, { seconds, reason: 'Support' }))
+    await does(world, debtor, 'has a bill corrected', () =>
+      correctBill(world.ctx, bill.id, { seconds, reason: 'Support' }),
+    )
     // Stripe's answer gets lost, and its key is forgotten before we ask again.
     if (random.chance(0.5)) world.stripe.inject('lost_response', random.between(1, 3), random.between(0, 3))
     await world.advance(MINUTE_MS)
     await world.advance(MINUTE_MS * random.between(5, 30))
-    world.forgetKeys()
+    world.stripe.forgetKeys()
     await world.advance(2 * HOUR_MS)
   }
   await at(world, ((await mine()).due?.dueAt ?? 0) + HOUR_MS)
