@@ -98,12 +98,14 @@ export async function limitCalls(
 /**
  * Counts a guess at a password or code before checking it. A right guess clears the count. If the check
  * itself fails, the guess is taken back: people who retry while we are busy must not be locked out.
+ * @param whenRight `takeBack` where someone who knows one right answer could guess others: the wrong ones still count
  * @throws too_many, and what `isRight` throws
  */
 export async function limitGuesses(
   ctx: LimitContext & Pick<Context, 'log'>,
   secret: string,
   isRight: () => Promise<boolean>,
+  whenRight: 'forgive' | 'takeBack' = 'forgive',
 ): Promise<boolean> {
   const counter = guessCounter(ctx, secret)
   refuseFor(await counter.guess(ctx.now()))
@@ -111,7 +113,7 @@ export async function limitGuesses(
     await counter.takeBack().catch((cause) => ctx.log('guess_not_taken_back', {}, cause))
     throw error
   })
-  if (right) await counter.forgive()
+  if (right) await counter[whenRight]()
   return right
 }
 

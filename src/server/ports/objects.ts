@@ -52,7 +52,7 @@ export type EventSenderCalls = {
 export type CounterCalls = {
   /** @returns ms to wait; 0: the guess is counted and you may check it */
   guess(now: number): Promise<number>
-  /** The guess could not be checked, so it doesn't count. */
+  /** The guess doesn't count: it could not be checked, or was a right one of many. */
   takeBack(): Promise<void>
   /** The guess was right. */
   forgive(): Promise<void>

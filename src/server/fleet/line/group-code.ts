@@ -18,10 +18,11 @@ const FULL = 'This group is full. Ask the organizer to make room for you.'
 export async function enterGroupCode(ctx: Context, userId: string, text: string): Promise<void> {
   const code = readUserCode(text)
   let group: Entered | undefined
-  const isRight = await limitGuesses(ctx, `${userId} group code`, async () => {
+  const look = async () => {
     if (code !== null) group = await enter(ctx, userId, code)
     return group !== undefined
-  })
+  }
+  const isRight = await limitGuesses(ctx, `${userId} group code`, look, 'takeBack')
   if (!isRight) throw new AppError('invalid', WRONG, { field: 'code' })
   if (!group?.isIn) throw new AppError('conflict', group?.twinIsIn ? TWIN_IS_IN : FULL, { field: 'code' })
 }

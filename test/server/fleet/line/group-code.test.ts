@@ -38,6 +38,18 @@ test('a code cannot be guessed', async () => {
   await expect(enterGroupCode(ctx, cheat.user.id, code ?? '')).rejects.toMatchObject({ code: 'too_many' })
 })
 
+test('whoever has a right code guesses no more of the others', async () => {
+  const [cheat] = await customers(1)
+  const { code } = await group()
+  const answers: string[] = []
+  for (let n = 0; n < 40; n++)
+    await enterGroupCode(ctx, cheat.user.id, n % 4 ? 'BBBB-BBBC' : (code ?? '')).catch((error) =>
+      answers.push(error.code),
+    )
+  expect(answers[0]).toBe('invalid')
+  expect(answers.at(-1)).toBe('too_many')
+})
+
 test('a code is no plan', async () => {
   await freshPlaces(world, 1)
   const over = await newCustomer(world, { demo: true, secondsUsed: 1_800 })
