@@ -27,9 +27,13 @@ export async function showPage(address: string): Promise<void> {
     const form = event.target as HTMLFormElement
     if (form.method === 'dialog') return
     event.preventDefault()
+    // Of two clicks, one counts: a second link to share would be one that nobody knows.
+    if (dialog.ariaBusy) return
+    dialog.ariaBusy = 'true'
     const body = new URLSearchParams(new FormData(form) as never)
     const next = await read(form.action, { method: 'POST', body })
     if (!next) return location.assign(address)
+    dialog.ariaBusy = null
     fill(next)
     // A message takes the focus; the button that had it is gone.
     ;(content.querySelector<HTMLElement>('[autofocus]') ?? title).focus()
