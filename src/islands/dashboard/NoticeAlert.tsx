@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { isFinished, isNoCapacity, type Notice, STARTING, TAKING_LONGER } from '../../domain/server-list.ts'
 import type { Job } from '../../domain/wire.ts'
 import { Alert } from '../../ui/Alert.tsx'
@@ -30,10 +30,17 @@ export function NoticeAlert({ notice, job, now, onDismiss, onStart, mayWait }: P
     const timer = setTimeout(onDismiss, HIDE_AFTER_MS)
     return () => clearTimeout(timer)
   }, [notice, hides])
+  const place = useRef<HTMLElement>(null)
+  const refused = notice?.kind === 'danger'
+  // On a phone, what was clicked may be a screen away.
+  useEffect(() => {
+    if (refused) place.current?.scrollIntoView({ block: 'nearest' })
+  }, [notice, refused])
   const seconds = Math.max(0, Math.floor((now - Date.parse(job?.created_at ?? '')) / 1000))
   const follows = notice?.kind === 'info' && job && notice.job === job.id && !isFinished(job)
   return (
     <section
+      ref={place}
       className="notices"
       aria-label="Messages"
       aria-live="polite"

@@ -1,8 +1,10 @@
+// @vitest-environment happy-dom
 import { renderToStaticMarkup } from 'react-dom/server'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { STARTING, STOPPING } from '../../../src/domain/server-list.ts'
 import type { Job } from '../../../src/domain/wire.ts'
 import { NoticeAlert } from '../../../src/islands/dashboard/NoticeAlert.tsx'
+import { mount } from '../../../testing/browser/hooks.ts'
 
 const CREATED = '2026-11-21T09:30:00.000Z'
 const job = { id: 'job_1', kind: 'server_start', status: 'running', progress: 'Booting…', created_at: CREATED } as Job
@@ -36,4 +38,24 @@ test('shows no seconds if the time of the job is unknown', () => {
   const html = shown(STARTING, 5, { created_at: '' })
   expect(html).toContain(STARTING)
   expect(html).not.toContain('NaN')
+})
+
+test('a refusal comes into view, and so does the next one; good news leaves the page where it is', async () => {
+  const scroll = vi.spyOn(HTMLElement.prototype, 'scrollIntoView').mockReturnValue()
+  const told = (kind: 'danger' | 'success', text: string) => (
+    <NoticeAlert
+      notice={{ kind, text, job: null }}
+      job={null}
+      now={0}
+      onDismiss={nothing}
+      onStart={null}
+      mayWait={false}
+    />
+  )
+  const { render } = await mount(told('success', 'Your server has stopped.'))
+  expect(scroll).not.toHaveBeenCalled()
+  await render(told('danger', 'The end must lie in the future.'))
+  await render(told('danger', 'The end must lie in the future.'))
+  expect(scroll).toHaveBeenCalledTimes(2)
+  expect(scroll.mock.contexts[0]).toHaveProperty('className', 'notices')
 })
