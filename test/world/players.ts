@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
 import type { Outcome } from './run-seed.ts'
 import type { Scenario, Schedule } from './schedule.ts'
 
@@ -9,7 +8,7 @@ export type Task = { scenario: Scenario; seeds: number[]; schedules?: Schedule[]
 
 /** A process that plays worlds: `player.ts`. */
 export class Player {
-  #child: ChildProcess = fork(join(import.meta.dirname, 'player.ts'))
+  #child: ChildProcess = fork(new URL('./player.ts', import.meta.url))
 
   play(task: Task): Promise<Outcome[]> {
     return new Promise((resolve, reject) => {

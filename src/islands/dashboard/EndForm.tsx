@@ -24,6 +24,7 @@ type Props = {
 export function EndForm({ server, now, csrfToken, onMove, latest }: Props) {
   const { ends_at } = server
   const end = ends_at ? Date.parse(ends_at) : null
+  const later = (end ?? now) + HOUR_MS
   const form = { server, csrfToken, onMove }
   const may = (at: number) => latest === null || at <= latest
   return (
@@ -36,11 +37,13 @@ export function EndForm({ server, now, csrfToken, onMove, latest }: Props) {
         <p>{latest ? 'Stops when your free minutes are used up' : 'Runs until you stop it'}</p>
       )}
       <div className="row">
-        <MoveForm {...form}>
-          {end && may(end + HALF_MS) ? <To at={end + HALF_MS}>+30 min</To> : null}
-          {may((end ?? now) + HOUR_MS) ? <To at={(end ?? now) + HOUR_MS}>{end ? '+1 h' : 'Stop in 1 h'}</To> : null}
-          {end ? <To at={null}>No end</To> : null}
-        </MoveForm>
+        {end || may(later) ? (
+          <MoveForm {...form}>
+            {end && may(end + HALF_MS) ? <To at={end + HALF_MS}>+30 min</To> : null}
+            {may(later) ? <To at={later}>{end ? '+1 h' : 'Stop in 1 h'}</To> : null}
+            {end ? <To at={null}>No end</To> : null}
+          </MoveForm>
+        ) : null}
         <details className="fold">
           <summary>Another time</summary>
           <MoveForm {...form}>
