@@ -111,8 +111,9 @@ function brokenWords(page: Page): Promise<string[]> {
     const broken: string[] = []
     for (let text = texts.nextNode() as Text | null; text; text = texts.nextNode() as Text | null) {
       if (!text.parentElement?.checkVisibility() || text.parentElement.closest('.visually-hidden, pre')) continue
+      const isId = innerWidth >= 768 && text.parentElement.matches('th a code')
       // They may break after these signs, and an address may break anywhere.
-      for (const { 0: word, index } of text.data.matchAll(/(?<!\S)[^\s/@–—-]{1,16}(?!\S)/g)) {
+      for (const { 0: word, index } of text.data.matchAll(isId ? /\S+/g : /(?<!\S)[^\s/@–—-]{1,16}(?!\S)/g)) {
         range.setStart(text, index)
         range.setEnd(text, index + word.length)
         const tops = [...range.getClientRects()].filter(({ width }) => width > 0).map(({ top }) => Math.round(top))
