@@ -89,8 +89,12 @@ function leftIn(folder: string): string[] {
       return ''
     }
   })
-  return [...readdirSync(folder), ...commands.filter((command) => command.includes(folder))]
+  const files = readdirSync(folder).filter((name) => !name.startsWith(CHROMIUMS_OWN))
+  return [...files, ...commands.filter((command) => command.includes(folder))]
 }
+
+/** Closed while a page paints, Chromium leaves an empty file. One that still runs is found by its command. */
+const CHROMIUMS_OWN = '.org.chromium.Chromium.'
 
 /** Vitest's own NODE_ENV would have React built for development. */
 const build = () => promisify(execFile)('npm', ['run', 'build'], { env: { ...process.env, NODE_ENV: 'production' } })
