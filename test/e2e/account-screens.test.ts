@@ -1,38 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { openBrowser } from '../../testing/browser/chromium.ts'
-import { untilHydrated } from '../../testing/browser/e2e.ts'
-import { Client, confirmationToken, newPerson, PASSWORD } from '../../testing/people/client.ts'
+import type { Page } from 'playwright-core'
+import { expect, inject, test } from 'vitest'
+import { ownBrowser, pageOf, stopClock, untilHydrated } from '../../testing/browser/e2e.ts'
+import { confirmationToken, newPerson, newUnconfirmed, PASSWORD } from '../../testing/people/client.ts'
 
 const url = inject('url')
-let browser: Browser
-
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser?.close())
-
-async function open(person?: Client): Promise<Page> {
-  const context = await browser.newContext()
-  if (person) await context.addCookies([...person.cookies].map(([name, value]) => ({ name, value, url })))
-  return context.newPage()
-}
-
-/** The link mailed to someone who just signed up. */
-async function confirmationLink(): Promise<string> {
-  const client = new Client(url)
-  const email = `${randomUUID()}@example.com`
-  await client.open('/sign_up')
-  const passwords = { password: PASSWORD, password_confirmation: PASSWORD }
-  await client.post('/users', { user: { name: 'Ada', email, ...passwords, terms_of_service: true } })
-  return `${url}/confirm_email?confirmation_token=${await confirmationToken(url, email)}`
-}
+const browser = await ownBrowser()
 
 test('a confirmed address leads to the sign-in screen after ten seconds, unless they press "Stay here"', async () => {
-  const page = await open()
-  await page.clock.install()
-  const link = await confirmationLink()
+  const page = await browser.newPage()
+  await stopClock(page)
+  const { email } = await newUnconfirmed(url)
+  const link = `${url}/confirm_email?confirmation_token=${await confirmationToken(url, email)}`
   await page.goto(link)
   await page.getByText('Your email address is confirmed.').waitFor()
   await page.getByText('Redirecting in 10 seconds').waitFor({ state: 'attached' })
@@ -53,8 +32,8 @@ test('a confirmed address leads to the sign-in screen after ten seconds, unless 
 })
 
 test('an expired link shows the sentence; requesting a new one leads to sign-in after five seconds', async () => {
-  const page = await open()
-  await page.clock.install()
+  const page = await browser.newPage()
+  await stopClock(page)
   await page.goto(`${url}/confirm_email?confirmation_token=expired`)
   await page.getByText('Invalid or expired confirmation link. You can request a new confirmation link below:').waitFor()
   await page.getByLabel('Email').fill('nobody')
@@ -74,7 +53,7 @@ const bringBack = (page: Page) =>
 
 test('covers a restored page until it knows who is signed in, and reloads it if nobody is', async () => {
   const person = await newPerson(url)
-  const page = await open(person)
+  const page = await pageOf(browser, url, person)
   await page.goto(`${url}/account_overview`)
   await untilHydrated(page)
   const cover = page.locator('#session-check')
@@ -101,7 +80,7 @@ test('covers a restored page until it knows who is signed in, and reloads it if 
 })
 
 test('a page whose bootstrap block is corrupted says so and can be refreshed', async () => {
-  const page = await open()
+  const page = await browser.newPage()
   await page.route('**/sign_in', async (route) => {
     const response = await route.fetch()
     const html = (await response.text()).replace(/(<script id="bootstrap"[^>]*>)[^<]*/, '$1{"user":')
@@ -119,7 +98,7 @@ test.each([
   ['Latin', 'Wolfeschlegelsteinhausenbergerdorff'],
   ['Arabic', 'عبد الرحمن بن محمد بن عبد الله الخوارزمي'],
 ])('a long %s name in a narrow top bar is cut off at its end', async (_, name) => {
-  const page = await open(await newPerson(url, name))
+  const page = await pageOf(browser, url, await newPerson(url, name))
   await page.setViewportSize({ width: 360, height: 640 })
   await page.goto(`${url}/devices`)
   const button = page.getByRole('button', { name: `Hi ${name}`, exact: true })
@@ -146,7 +125,7 @@ test.each([
 })
 
 test('a Copy button takes a new token whole, and examples from the docs', async () => {
-  const page = await open(await newPerson(url))
+  const page = await pageOf(browser, url, await newPerson(url))
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
   await page.goto(`${url}/api_tokens`)
@@ -167,7 +146,7 @@ test('a Copy button takes a new token whole, and examples from the docs', async 
 })
 
 test('where the browser refuses to copy, the text is selected, and the button says what to press', async () => {
-  const page = await open()
+  const page = await browser.newPage()
   await page.addInitScript(() => {
     navigator.clipboard.writeText = () => Promise.reject(new Error('refused'))
   })

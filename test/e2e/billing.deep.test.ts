@@ -13,7 +13,7 @@ import {
   stopServer,
   untilHydrated,
 } from '../../testing/browser/e2e.ts'
-import { newPerson, PASSWORD } from '../../testing/people/client.ts'
+import { mailsTo, newPerson, PASSWORD } from '../../testing/people/client.ts'
 
 const SHOTS = 'test-results/billing'
 const DAY = 86_400
@@ -27,8 +27,7 @@ const runUntilStopped = (page: Page) => page.getByLabel('Stop after').selectOpti
 
 /** The subjects of their mails about money, oldest first. */
 async function moneyMails(email: string): Promise<string[]> {
-  const mails: { to: string; subject: string }[] = await (await fetch(`${world.url}/dev/mailbox.json`)).json()
-  const subjects = mails.filter(({ to }) => to === email).map(({ subject }) => subject)
+  const subjects = (await mailsTo(world.url, email)).map(({ subject }) => subject)
   return subjects.reverse().filter((subject) => /hours|invoice|\$/.test(subject))
 }
 

@@ -1,16 +1,10 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { openBrowser } from '../../testing/browser/chromium.ts'
-import { complaintsOf, pageOf } from '../../testing/browser/e2e.ts'
+import { expect, inject, test } from 'vitest'
+import { complaintsOf, ownBrowser, pageOf } from '../../testing/browser/e2e.ts'
 import { openSocket } from '../../testing/people/cable.ts'
 import { newPerson } from '../../testing/people/client.ts'
 
 const url = inject('url')
-let browser: Browser
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser?.close())
+const browser = await ownBrowser()
 
 /** The dashboard of a new person on a trial. */
 async function openDashboard() {

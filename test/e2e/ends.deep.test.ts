@@ -8,7 +8,7 @@ import { formatUptime } from '../../src/domain/server.ts'
 import type { ProviderRecord, RunEvent, Server } from '../../src/domain/wire.ts'
 import { axeFaults } from '../../testing/browser/axe.ts'
 import { advance, complaintsOf, pageOf, stackAndBrowser } from '../../testing/browser/e2e.ts'
-import { newPerson, waitFor } from '../../testing/people/client.ts'
+import { mailedTo, newPerson, waitFor } from '../../testing/people/client.ts'
 import { openTestDatabase } from '../../testing/stack/database.ts'
 
 type Shown = { server: Server; events: RunEvent[]; cost: RunCostSum; provider: ProviderRecord | null }
@@ -52,10 +52,7 @@ test('started for an hour, warned, extended from the email, stopped at the new e
   await ahead(3000)
   await countdown.waitFor()
   await happened.getByText('Warned of the end').waitFor()
-  const links = async () => {
-    const all: { to: string; text: string }[] = await (await fetch(`${world.url}/dev/mailbox.json`)).json()
-    return all.flatMap(({ to, text }) => (to === ada.email ? (/http\S+\/extend\?key=\S+/.exec(text)?.[0] ?? []) : []))
-  }
+  const links = () => mailedTo(world.url, ada.email, /http\S+\/extend\?key=\S+/)
   const link = await waitFor(async () => (await links())[0])
   expect(await links()).toHaveLength(1)
 
@@ -74,7 +71,7 @@ test('started for an hour, warned, extended from the email, stopped at the new e
 
   await ahead(3600)
   await countdown.waitFor()
-  await expect.poll(async () => (await links()).length).toBe(2)
+  await expect.poll(links).toHaveLength(2)
   await ahead(600)
   await page
     .locator('main')

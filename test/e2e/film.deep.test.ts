@@ -1,16 +1,11 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { openBrowser } from '../../testing/browser/chromium.ts'
-import { complaintsOf } from '../../testing/browser/e2e.ts'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { expect, inject, test } from 'vitest'
+import { complaintsOf, ownBrowser } from '../../testing/browser/e2e.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
+const browser = await ownBrowser()
 
 async function landing(options: BrowserContextOptions = {}) {
-  const page = await (await browser.newContext({ viewport: { width: 1000, height: 700 }, ...options })).newPage()
+  const page = await browser.newPage({ viewport: { width: 1000, height: 700 }, ...options })
   const complaints = complaintsOf(page)
   const files: string[] = []
   page.on('request', (request) => {

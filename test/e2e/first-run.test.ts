@@ -1,26 +1,14 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { openBrowser } from '../../testing/browser/chromium.ts'
-import { pageOf, untilHydrated } from '../../testing/browser/e2e.ts'
+import type { Page } from 'playwright-core'
+import { expect, inject, test } from 'vitest'
+import { ownBrowser, pageOf, SCRIPT_OR_NOT, untilHydrated } from '../../testing/browser/e2e.ts'
 import { newPerson } from '../../testing/people/client.ts'
 
 /** What a new person meets first, with and without a script. */
 
 const url = inject('url')
-let browser: Browser
+const browser = await ownBrowser()
 
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser?.close())
-
-const visitor = { cookies: new Map<string, string>() }
-const ways: [string, BrowserContextOptions][] = [
-  ['with scripts', {}],
-  ['without scripts', { javaScriptEnabled: false }],
-]
-
-test.each(ways)('%s, an empty dashboard shows three steps, until the first server', async (_, options) => {
+test.each(SCRIPT_OR_NOT)('%s, an empty dashboard shows three steps, until the first server', async (_, options) => {
   const person = await newPerson(url)
   const page = await pageOf(browser, url, person, options)
   await page.goto(`${url}/dashboard`)
@@ -39,7 +27,7 @@ test.each(ways)('%s, an empty dashboard shows three steps, until the first serve
 })
 
 test('sign-up says what is free, and which fields it needs', async () => {
-  const page = await pageOf(browser, url, visitor)
+  const page = await browser.newPage()
   await page.goto(`${url}/sign_up`)
   await page.getByText('30 minutes free, no card.').waitFor()
   const required = (inputs: Element[]) => inputs.every((input) => (input as HTMLInputElement).required)
@@ -48,7 +36,7 @@ test('sign-up says what is free, and which fields it needs', async () => {
   await page.context().close()
 })
 
-test.each(ways)('%s, a password manager finds the folded password form', async (_, options) => {
+test.each(SCRIPT_OR_NOT)('%s, a password manager finds the folded password form', async (_, options) => {
   const page = await pageOf(browser, url, await newPerson(url), options)
   await page.goto(`${url}/account_overview`)
   const current = page.getByLabel('Current password', { exact: true })
@@ -110,7 +98,7 @@ test('asks before leaving with an edited profile, and not once it is saved', asy
 })
 
 test('asks before leaving a message to sales, but not when sending it', async () => {
-  const page = await pageOf(browser, url, visitor)
+  const page = await browser.newPage()
   await page.goto(`${url}/contact_sales`)
   await page.waitForLoadState('networkidle')
   await page.getByLabel('Message').fill('Twelve rovers.')

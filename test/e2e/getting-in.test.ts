@@ -1,21 +1,21 @@
-import { randomUUID } from 'node:crypto'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, inject, test } from 'vitest'
 import { axeFaults } from '../../testing/browser/axe.ts'
-import { openBrowser } from '../../testing/browser/chromium.ts'
-import { pageOf, untilHydrated } from '../../testing/browser/e2e.ts'
-import { Client, confirmationToken, newPerson, PASSWORD } from '../../testing/people/client.ts'
+import { ownBrowser, pageOf, SCRIPT_OR_NOT, untilHydrated } from '../../testing/browser/e2e.ts'
+import {
+  Client,
+  confirmationToken,
+  mailedTo,
+  newPerson,
+  newUnconfirmed,
+  PASSWORD,
+} from '../../testing/people/client.ts'
 
 /** Getting into the product, with and without a script: after a session ended, before confirming, with a dead link. */
 
 const REVOKED = 'This device was signed out from another device or by a password change. Please sign in again.'
 const url = inject('url')
-let browser: Browser
-
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser?.close())
+const browser = await ownBrowser()
 
 async function signIn(page: Page, email: string, password = PASSWORD): Promise<void> {
   await page.getByLabel('Email', { exact: true }).fill(email)
@@ -26,33 +26,11 @@ async function signIn(page: Page, email: string, password = PASSWORD): Promise<v
 /** Ends every session of this person from another browser. */
 async function endFromElsewhere(email: string): Promise<void> {
   const laptop = new Client(url)
-  await laptop.open('/sign_in')
-  await laptop.post('/users/sign_in', { user: { email, password: PASSWORD } })
+  await laptop.signIn(email, PASSWORD)
   await laptop.request('DELETE', '/api/v1/users/sign_ins')
 }
 
-/** Signed up, but not confirmed. */
-async function unconfirmedEmail(): Promise<string> {
-  const email = `${randomUUID()}@example.com`
-  const client = new Client(url)
-  await client.open('/sign_up')
-  const passwords = { password: PASSWORD, password_confirmation: PASSWORD }
-  await client.post('/users', { user: { name: 'Ada', email, ...passwords, terms_of_service: true } })
-  await confirmationToken(url, email)
-  return email
-}
-
-const confirmationsTo = async (email: string) =>
-  ((await (await fetch(`${url}/dev/mailbox.json`)).json()) as { to: string; text: string }[]).filter(
-    (mail) => mail.to === email && mail.text.includes('confirmation_token='),
-  ).length
-
-const ways: [string, BrowserContextOptions][] = [
-  ['with scripts', {}],
-  ['without scripts', { javaScriptEnabled: false }],
-]
-
-test.each(ways)('%s, an ended session says why, and signing in leads back', async (_, options) => {
+test.each(SCRIPT_OR_NOT)('%s, an ended session says why, and signing in leads back', async (_, options) => {
   const person = await newPerson(url)
   const page = await pageOf(browser, url, person, options)
   await page.goto(`${url}/account_overview`)
@@ -82,9 +60,10 @@ test('an open dashboard whose session ends leads to the reason, and back', async
   await page.context().close()
 })
 
-test.each(ways)('%s, signing in before confirming offers a new link, filled in', async (_, options) => {
-  const email = await unconfirmedEmail()
-  const page = await pageOf(browser, url, { cookies: new Map() }, options)
+test.each(SCRIPT_OR_NOT)('%s, signing in before confirming offers a new link, filled in', async (_, options) => {
+  const { email } = await newUnconfirmed(url)
+  await confirmationToken(url, email)
+  const page = await browser.newPage(options)
   await page.goto(`${url}/sign_in`)
   await signIn(page, email)
   await page.getByText('You have to confirm your email address before continuing.').waitFor()
@@ -93,24 +72,21 @@ test.each(ways)('%s, signing in before confirming offers a new link, filled in',
   expect(await page.getByLabel('Email', { exact: true }).inputValue()).toBe(email)
   await page.getByRole('button', { name: 'Resend confirmation email' }).click()
   await page.getByText('Confirmation email sent. Please check your inbox.').waitFor()
-  await expect.poll(() => confirmationsTo(email)).toBe(2)
+  await expect.poll(() => mailedTo(url, email, /confirmation_token=/)).toHaveLength(2)
   expect(page.url()).toBe(`${url}/sign_in`)
   expect(await page.getByText('You have to confirm').count()).toBe(0)
   await page.context().close()
 })
 
-test.each(ways)('%s, a dead reset link says so when it is opened, and gets a new one', async (_, options) => {
+test.each(SCRIPT_OR_NOT)('%s, a dead reset link says so when it is opened, and gets a new one', async (_, options) => {
   const { email } = await newPerson(url)
-  const page = await pageOf(browser, url, { cookies: new Map() }, options)
-  const links = async () =>
-    ((await (await fetch(`${url}/dev/mailbox.json`)).json()) as { to: string; text: string }[])
-      .filter((mail) => mail.to === email)
-      .flatMap((mail) => /\/reset_password\?reset_password_token=[\w-]+/.exec(mail.text) ?? [])
+  const page = await browser.newPage(options)
+  const links = () => mailedTo(url, email, /\/reset_password\?reset_password_token=[\w-]+/)
   await page.goto(`${url}/forgot_password`)
   await page.getByLabel('Email').fill(email)
   await page.getByRole('button', { name: 'Send link' }).click()
   await page.waitForURL('**/sign_in')
-  await expect.poll(async () => (await links()).length).toBe(1)
+  await expect.poll(links).toHaveLength(1)
   const [link] = await links()
   await page.goto(url + link)
   await page.getByLabel('New password', { exact: true }).fill('another good one')
@@ -124,13 +100,13 @@ test.each(ways)('%s, a dead reset link says so when it is opened, and gets a new
   expect(await page.getByLabel('Email').inputValue()).toBe(email)
   await page.getByRole('button', { name: 'Send link' }).click()
   await page.waitForURL('**/sign_in')
-  await expect.poll(async () => (await links()).length).toBe(2)
+  await expect.poll(links).toHaveLength(2)
   await page.context().close()
 })
 
 test('a confirmed address has one button', async () => {
-  const email = await unconfirmedEmail()
-  const page = await pageOf(browser, url, { cookies: new Map() })
+  const { email } = await newUnconfirmed(url)
+  const page = await browser.newPage()
   await page.goto(`${url}/confirm_email?confirmation_token=${await confirmationToken(url, email)}`)
   await page.getByText('Your email address is confirmed.').waitFor()
   await untilHydrated(page)

@@ -1,17 +1,11 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { openBrowser } from '../../testing/browser/chromium.ts'
-import { complaintsOf } from '../../testing/browser/e2e.ts'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { expect, inject, test } from 'vitest'
+import { complaintsOf, ownBrowser } from '../../testing/browser/e2e.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
+const browser = await ownBrowser()
 
 async function landing(options: BrowserContextOptions = {}, before = () => {}) {
-  const context = await browser.newContext({ viewport: { width: 1000, height: 700 }, ...options })
-  const page = await context.newPage()
+  const page = await browser.newPage({ viewport: { width: 1000, height: 700 }, ...options })
   const complaints = complaintsOf(page)
   await page.addInitScript(before)
   await page.goto(inject('url'))

@@ -1,14 +1,8 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { openBrowser } from '../../testing/browser/chromium.ts'
-import { untilHydrated } from '../../testing/browser/e2e.ts'
+import { expect, inject, test } from 'vitest'
+import { ownBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
 
 const url = inject('url')
-let browser: Browser
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
+const browser = await ownBrowser()
 
 test('a search for a password by label finds one field, and the button beside it by its name', async () => {
   const page = await browser.newPage()

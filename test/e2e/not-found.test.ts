@@ -1,13 +1,8 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, inject, test } from 'vitest'
-import { openBrowser } from '../../testing/browser/chromium.ts'
+import { inject, test } from 'vitest'
+import { ownBrowser } from '../../testing/browser/e2e.ts'
 
 const url = inject('url')
-let browser: Browser
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
+const browser = await ownBrowser()
 
 test('Go Back leads to the previous page, even if the address was typed', async () => {
   const page = await browser.newPage()

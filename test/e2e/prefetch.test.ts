@@ -1,15 +1,10 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { openBrowser } from '../../testing/browser/chromium.ts'
-import { complaintsOf, pageOf } from '../../testing/browser/e2e.ts'
+import type { Page } from 'playwright-core'
+import { expect, inject, test } from 'vitest'
+import { complaintsOf, ownBrowser, pageOf } from '../../testing/browser/e2e.ts'
 import { newPerson } from '../../testing/people/client.ts'
 
 const url = inject('url')
-let browser: Browser
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
+const browser = await ownBrowser()
 
 /** Opens a page and waits for its prefetch rules; the list grows with what the browser prefetches from then on. */
 async function openWithRules(page: Page, path: string) {
@@ -29,7 +24,7 @@ const delivery = (page: Page) =>
   )
 
 test('prefetches a public page while the pointer rests on its link, and shows that copy', async () => {
-  const page = await (await browser.newContext()).newPage()
+  const page = await browser.newPage()
   const { ahead, complaints } = await openWithRules(page, '/sign_in')
   const pricing = page.getByRole('navigation', { name: 'Site' }).getByRole('link', { name: 'Pricing' })
   await pricing.hover()
@@ -41,7 +36,7 @@ test('prefetches a public page while the pointer rests on its link, and shows th
 })
 
 test('a form that leads into the app prefetches its style sheet once the browser is idle; other pages do not', async () => {
-  const page = await (await browser.newContext()).newPage()
+  const page = await browser.newPage()
   const sheets: string[] = []
   page.on('request', (request) => request.url().includes('/app-') && sheets.push(request.resourceType()))
   await page.goto(`${url}/`)

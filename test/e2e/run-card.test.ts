@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest'
 import { axeFaults } from '../../testing/browser/axe.ts'
-import { confirmStop, hold, openWithServer, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { confirmStop, DESK, hold, openWithServer, PHONE, stackAndBrowser } from '../../testing/browser/e2e.ts'
 
-const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
-const DESK = { viewport: { width: 1280, height: 800 } }
 const world = stackAndBrowser({ ec2BootMs: 1500 })
 
 test.each([

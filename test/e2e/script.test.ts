@@ -1,14 +1,8 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { openBrowser } from '../../testing/browser/chromium.ts'
-import { complaintsOf, untilHydrated } from '../../testing/browser/e2e.ts'
+import { expect, inject, test } from 'vitest'
+import { complaintsOf, ownBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
 
 const url = inject('url')
-let browser: Browser
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
+const browser = await ownBrowser()
 
 test.each([
   ['/', 'public'],
@@ -18,7 +12,7 @@ test.each([
   ['/sign_up', 'client'],
   ['/no-such-page', 'public'],
 ])('%s loads all its scripts with the page, each once, and starts with one: %s', async (path, first) => {
-  const page = await (await browser.newContext()).newPage()
+  const page = await browser.newPage()
   const complaints = complaintsOf(page)
   await page.goto(url + path)
   await untilHydrated(page)
@@ -45,7 +39,7 @@ test('a text page has no script', async () => {
 })
 
 test('a form sent before its island hydrates is a plain form, answered with a page', async () => {
-  const page = await (await browser.newContext()).newPage()
+  const page = await browser.newPage()
   const { promise: pressed, resolve: release } = Promise.withResolvers<void>()
   await page.route('**/assets/client-*.js', async (route) => {
     await pressed
@@ -64,7 +58,7 @@ test('a form sent before its island hydrates is a plain form, answered with a pa
 })
 
 test('an async script that loads before the end of the page still hydrates all of it', async () => {
-  const page = await (await browser.newContext()).newPage()
+  const page = await browser.newPage()
   await page.goto(`${url}/sign_in`)
   await untilHydrated(page)
   // From here on, every script comes from the browser's cache.

@@ -1,10 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { axeFaults } from '../../testing/browser/axe.ts'
-import { complaintsOf, confirmStop, hold, openWithServer, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import {
+  complaintsOf,
+  confirmStop,
+  DESK,
+  hold,
+  openWithServer,
+  PHONE,
+  stackAndBrowser,
+} from '../../testing/browser/e2e.ts'
+import { serversOf } from '../../testing/people/client.ts'
 
-const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
-const DESK = { viewport: { width: 1280, height: 800 } }
 const world = stackAndBrowser({ ec2BootMs: 1500 })
 
 test('Stop asks once, and returns the focus if the answer is no', async () => {
@@ -75,9 +82,7 @@ test('without scripts, Stop opens a page that asks, or the dashboard if there is
   end.release()
   await page.goto(`${world.url}/stop_server`)
   expect(new URL(page.url()).pathname).toBe('/dashboard')
-  expect(
-    (await person.get<{ servers: { stopping: boolean }[] }>('/api/v1/servers/get_servers')).body.servers,
-  ).toHaveLength(1)
+  expect(await serversOf(person)).toHaveLength(1)
   await page.context().close()
 })
 

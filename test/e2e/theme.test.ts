@@ -1,18 +1,13 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { openBrowser } from '../../testing/browser/chromium.ts'
-import { complaintsOf, pageOf } from '../../testing/browser/e2e.ts'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { expect, inject, test } from 'vitest'
+import { complaintsOf, ownBrowser, pageOf } from '../../testing/browser/e2e.ts'
 import { newPerson } from '../../testing/people/client.ts'
 
 const url = inject('url')
-let browser: Browser
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
+const browser = await ownBrowser()
 
-const open = async (options: BrowserContextOptions = {}) =>
-  (await browser.newContext({ viewport: { width: 900, height: 500 }, ...options })).newPage()
+const open = (options: BrowserContextOptions = {}) =>
+  browser.newPage({ viewport: { width: 900, height: 500 }, ...options })
 const themeOf = (page: Page) => page.locator('html').getAttribute('data-theme')
 const scrolled = (page: Page) => page.evaluate(() => Math.round(scrollY))
 const choice = (page: Page, name: string) => page.getByRole('contentinfo').getByRole('button', { name })

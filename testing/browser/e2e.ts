@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'vitest'
 import type { StackOptions } from '../../dev/services.ts'
 import { type Stack, startStack } from '../../dev/stack.ts'
 import { newPerson } from '../people/client.ts'
-import { temporaryFolder } from '../stack/at-end.ts'
+import { atEnd, temporaryFolder } from '../stack/at-end.ts'
 import { quickHasher } from '../stack/quick-hasher.ts'
 import { openBrowser } from './chromium.ts'
 
@@ -28,6 +28,21 @@ export function stackAndBrowser({ prepare, ...options }: Options = {}) {
   })
   return world
 }
+
+/** A browser of this file's own, for the site that all tests share. */
+export async function ownBrowser(): Promise<Browser> {
+  const browser = await openBrowser()
+  atEnd(() => browser.close())
+  return browser
+}
+
+export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+export const DESK = { viewport: { width: 1280, height: 800 } }
+
+export const SCRIPT_OR_NOT: [string, BrowserContextOptions][] = [
+  ['with scripts', {}],
+  ['without scripts', { javaScriptEnabled: false }],
+]
 
 /** Confirms the question that Stop asks. */
 export async function confirmStop(page: Page): Promise<void> {
@@ -67,6 +82,13 @@ export async function signInByHand(page: Page, url: string, { email, password }:
   await page.getByRole('button', { name: 'Sign In' }).click()
   // It leads to the dashboard, or back to where their session ended.
   await page.waitForURL((url) => !url.pathname.startsWith('/sign_in'))
+}
+
+/** From here on, time passes in the page only as the test says. */
+export async function stopClock(page: Page): Promise<void> {
+  const now = Date.now()
+  await page.clock.install({ time: now })
+  await page.clock.pauseAt(now + 60_000)
 }
 
 /** Waits until every island is hydrated: a test that fakes answers or the clock must not meet the plain form first. */

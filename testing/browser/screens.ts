@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { SEED_EMAILS } from '../../dev/seed.ts'
 import type { Cast, Role } from '../people/cast.ts'
-import { waitFor } from '../people/client.ts'
+import { mailedTo, waitFor } from '../people/client.ts'
 
 /** One picture of the product: who looks at what, and what they did first. */
 export type Screen = {
@@ -91,10 +91,8 @@ export const SCREENS: Screen[] = [
       await submit(page, 'Send link')
       await page.waitForURL('**/sign_in')
       const { origin } = new URL(page.url())
-      const link = await waitFor(async () => {
-        const mails = (await (await fetch(`${origin}/dev/mailbox.json`)).json()) as { text: string }[]
-        return /\/reset_password\?reset_password_token=[\w-]+/.exec(mails.map(({ text }) => text).join())?.[0]
-      })
+      const pattern = /\/reset_password\?reset_password_token=[\w-]+/
+      const link = await waitFor(async () => (await mailedTo(origin, SEED_EMAILS.pilot, pattern))[0])
       await page.goto(origin + link)
     },
   },

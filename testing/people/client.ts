@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { CapturedMail } from '../../dev/mailbox.ts'
 import type { Server } from '../../src/domain/wire.ts'
 
 export type Reply<T = Record<string, unknown>> = { status: number; headers: Headers; body: T; text: string }
@@ -77,23 +78,40 @@ export const PASSWORD = 'a good long password'
 
 /** A person of your own: signed up, confirmed through the captured mail, signed in. */
 export async function newPerson(url: string, name = 'Ada'): Promise<Client & { email: string; id: string }> {
+  const client = await newUnconfirmed(url, name)
+  const { email } = client
+  await client.get(`/users/confirmation?confirmation_token=${await confirmationToken(url, email)}`)
+  const signedIn = await client.signIn(email, PASSWORD)
+  if (signedIn.status !== 200) throw new Error(`The new person could not sign in: ${signedIn.text}`)
+  return Object.assign(client, { id: (signedIn.body as { user: { id: string } }).user.id })
+}
+
+/** Someone who has only signed up. */
+export async function newUnconfirmed(url: string, name = 'Ada'): Promise<Client & { email: string }> {
   const client = new Client(url)
   const email = `${randomUUID()}@example.com`
   await client.open('/sign_up')
   const user = { name, email, password: PASSWORD, password_confirmation: PASSWORD, terms_of_service: true }
   await client.post('/users', { user })
-  await client.get(`/users/confirmation?confirmation_token=${await confirmationToken(url, email)}`)
-  const signedIn = await client.signIn(email, PASSWORD)
-  if (signedIn.status !== 200) throw new Error(`The new person could not sign in: ${signedIn.text}`)
-  return Object.assign(client, { email, id: (signedIn.body as { user: { id: string } }).user.id })
+  return Object.assign(client, { email })
 }
 
-export async function confirmationToken(url: string, email: string): Promise<string> {
-  const mail = await waitFor(async () => {
-    const mails = (await (await fetch(`${url}/dev/mailbox.json`)).json()) as { to: string; text: string }[]
-    return mails.find((mail) => mail.to === email && mail.text.includes('confirmation_token='))
+export const confirmationToken = (url: string, email: string): Promise<string> =>
+  waitFor(async () => (await mailedTo(url, email, /confirmation_token=([\w-]+)/))[0])
+
+/** What the mails to this address say where the pattern matches, the newest first. */
+export async function mailedTo(url: string, email: string, pattern: RegExp): Promise<string[]> {
+  const mails = await mailsTo(url, email)
+  return mails.flatMap(({ text }) => {
+    const found = pattern.exec(text)
+    return found ? [found[1] ?? found[0]] : []
   })
-  return /confirmation_token=([\w-]+)/.exec(mail.text)?.[1] ?? ''
+}
+
+/** The captured mails to this address, the newest first. */
+export async function mailsTo(url: string, email: string): Promise<CapturedMail[]> {
+  const all = (await (await fetch(`${url}/dev/mailbox.json`)).json()) as CapturedMail[]
+  return all.filter(({ to }) => to === email)
 }
 
 /** Their latest runs, newest first. */
