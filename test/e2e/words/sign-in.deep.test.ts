@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { untilHydrated } from '../../../testing/browser/e2e.ts'
+import { stopClock, untilHydrated } from '../../../testing/browser/e2e.ts'
 import { answer, cut, hold, press, type Scene, walk } from '../../../testing/browser/words.ts'
 
 /** Sign-up, sign-in, and confirming an address. One row per text of the specification. */
@@ -233,7 +233,7 @@ const SCENES: Scene[] = [
   {
     at: 'confirmed',
     open: async (page, { go }) => {
-      await page.clock.install()
+      await stopClock(page)
       await answer(page, '/users/confirmation?*', 200, { message: 'ok' })
       await go('/confirm_email?confirmation_token=x')
       await page.getByText('Redirecting in').waitFor()
@@ -247,7 +247,7 @@ const SCENES: Scene[] = [
   {
     at: 'confirmed, 10 s later',
     open: async (page, { go }) => {
-      await page.clock.install()
+      await stopClock(page)
       await answer(page, '/users/confirmation?*', 200, { message: 'ok' })
       await go('/confirm_email?confirmation_token=x')
       await page.getByText('Redirecting in').waitFor()
@@ -274,7 +274,7 @@ const SCENES: Scene[] = [
     at: 'resent',
     open: async (page, { go }) => {
       await answer(page, '/users/confirmation', 200, {})
-      await page.clock.install()
+      await stopClock(page)
       await go('/confirm_email')
       await untilHydrated(page)
       await resend(page)
@@ -288,7 +288,7 @@ const SCENES: Scene[] = [
     at: 'resent, with a server message',
     open: async (page, { go }) => {
       await answer(page, '/users/confirmation', 200, { message: 'On its way.' })
-      await page.clock.install()
+      await stopClock(page)
       await go('/confirm_email')
       await untilHydrated(page)
       await resend(page)
@@ -299,7 +299,7 @@ const SCENES: Scene[] = [
     at: 'resent, 5 s later',
     open: async (page, { go }) => {
       await answer(page, '/users/confirmation', 200, {})
-      await page.clock.install()
+      await stopClock(page)
       await go('/confirm_email')
       await untilHydrated(page)
       await resend(page)
