@@ -113,7 +113,7 @@ export class Person {
   }
 
   async join(wishes: Partial<RunWishes>, startsByItself: boolean): Promise<void> {
-    await joinLine(this.#world.ctx, { user: this.user, suspended: false }, { ...NO_WISHES, ...wishes }, startsByItself)
+    await joinLine(this.#world.ctx, { user: this.user }, { ...NO_WISHES, ...wishes }, startsByItself)
     this.#world.note('joined the line')
   }
 
@@ -127,7 +127,7 @@ export class Person {
     if (!run) return
     const { ctx, clock } = this.#world
     const ends_at = inMs === null ? null : new Date(clock.ms + inMs).toISOString()
-    await this.#moveTo(run.id, () => changeRun(ctx, { user: this.user, suspended: false }, run.id, { ends_at }))
+    await this.#moveTo(run.id, () => changeRun(ctx, { user: this.user }, run.id, { ends_at }))
     this.#world.note(ends_at === null ? 'end removed' : run.endsAt === null ? 'end set later' : 'end moved')
   }
 

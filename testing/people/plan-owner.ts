@@ -96,7 +96,7 @@ export async function openPlanOwner(start: number) {
     },
     /** Starts a server, if they may, and frees its place at once. @returns how they are refused */
     async tryStart(heard = ctx): Promise<string> {
-      const tried = await startRun(heard, { user: owner, suspended: false }).then(
+      const tried = await startRun(heard, { user: owner }).then(
         () => 'started',
         (error) => `${error.code}: ${error.message} ${error.page}`,
       )

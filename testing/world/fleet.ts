@@ -25,18 +25,18 @@ export async function freshPlaces(world: World, count: number, large = 0): Promi
   return placeRows.map((place) => place.id)
 }
 
-type Account = { demo?: boolean; premium?: boolean; secondsUsed?: number; suspended?: boolean }
+type Account = { demo?: boolean; premium?: boolean; secondsUsed?: number; suspendedAt?: number }
 
 /** Someone who may start servers: on a paid plan, or on a trial with some seconds used. */
 export async function newCustomer(world: World, account: Account = {}) {
-  const { demo = false, premium = false, secondsUsed = 0, suspended = false } = account
+  const { demo = false, premium = false, secondsUsed = 0, suspendedAt = null } = account
   const { db, clock } = world
   const id = newId('user')
   // As sign-up stores it.
   const email = `${id.toLowerCase()}@example.com`
   const before = Math.floor(clock.ms / 1000) * 1000 - 86_400_000
   await writeBatch(db, [
-    db.insert(users).values({ id, email, name: 'Ada', passwordHash: '', createdAt: before }),
+    db.insert(users).values({ id, email, name: 'Ada', passwordHash: '', createdAt: before, suspendedAt }),
     db.insert(plans).values({
       id: newId('sub'),
       userId: id,
@@ -49,7 +49,7 @@ export async function newCustomer(world: World, account: Account = {}) {
     }),
     ...(secondsUsed ? [db.insert(runs).values(await pastRun(world, id, before, secondsUsed))] : []),
   ])
-  return { user: { id, name: 'Ada', email, admin: false }, suspended }
+  return { user: { id, name: 'Ada', email, admin: false } }
 }
 export type Customer = Awaited<ReturnType<typeof newCustomer>>
 

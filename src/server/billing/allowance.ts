@@ -4,7 +4,6 @@ import { AppError } from '../../domain/error.ts'
 import { trialSecondsLeft } from '../../domain/money/billing.ts'
 import { gpusOf, isUnpaid, type PlanType, planOf } from '../../domain/money/plan.ts'
 import { planEndOf } from '../../domain/money/plan-end.ts'
-import { SUSPENDED } from '../../domain/money/start-cost.ts'
 import type { Context } from '../context.ts'
 import { getUsage, type Usage, unpaidRefusal } from './bills/usage.ts'
 import { settleCheckout } from './plans/checkout.ts'
@@ -25,9 +24,8 @@ export type Allowance = {
  * may have missed a payment.
  * @throws payment_required, with the page to pay or to raise the budget
  */
-export async function requireAllowance(ctx: Context, userId: string, suspended: boolean): Promise<Allowance> {
+export async function requireAllowance(ctx: Context, userId: string): Promise<Allowance> {
   const usage = await getUsageOfPayer(ctx, userId)
-  if (suspended) throw suspendedError()
   const refusal = unpaidRefusal(usage)
   if (refusal) throw new AppError('payment_required', refusal.error, { page: refusal.page })
   const allowance = toAllowance(usage)
@@ -39,10 +37,6 @@ export async function requireAllowance(ctx: Context, userId: string, suspended: 
 /** The same from the database alone, without a refusal. */
 export async function getAllowance(ctx: Context, userId: string): Promise<Allowance> {
   return toAllowance(await getUsage(ctx, userId))
-}
-
-export function suspendedError(): AppError {
-  return new AppError('payment_required', SUSPENDED, { page: '/billing_history' })
 }
 
 /** When their plan stops including a server of this size; null: as far as we know, never. */

@@ -1,10 +1,9 @@
 import { and, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { places, runs, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
-import { HELD } from '../../domain/money/start-cost.ts'
+import { HELD, SUSPENDED } from '../../domain/money/start-cost.ts'
 import { ALL_RESERVED } from '../../domain/server-list.ts'
 import { tooEarly, tooLongUnanswered, UNANSWERED_LIMIT } from '../../domain/start-limits.ts'
-import { suspendedError } from '../billing/allowance.ts'
 import type { Context } from '../context.ts'
 import { countedStartsQuery, unansweredQuery } from './start-limits.ts'
 
@@ -48,7 +47,7 @@ export async function whyNotStarted(
   ])
   // The account closed after we let this request in: nobody could stop the server.
   if (account?.closedAt !== null) return new AppError('unauthenticated', 'Please sign in first.')
-  if (account.suspendedAt !== null) return suspendedError()
+  if (account.suspendedAt !== null) return new AppError('payment_required', SUSPENDED, { page: '/billing_history' })
   if (account.heldAt !== null) return new AppError('forbidden', HELD)
   if (!account.included) return new AppError('conflict', CHANGED)
   if (placeId !== null && !place.length) return new AppError('not_found', "Your plan doesn't include this server.")

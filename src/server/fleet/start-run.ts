@@ -13,7 +13,7 @@ import { isWithinLimits } from './start-limits.ts'
 import { isIncluded, requireWorld, worldQueries } from './worlds.ts'
 
 /** A user, and the API token that they use, if any. */
-export type Starter = { user: { id: string }; suspended: boolean; tokenName?: string | null }
+export type Starter = { user: { id: string }; tokenName?: string | null }
 
 /**
  * Reserves the given place, or the largest free one that the user's plan and wish allow, and queues the job that
@@ -45,7 +45,7 @@ async function reserveAndQueue(
   const userId = starter.user.id
   const { name, stopAfterMs, maxGpus } = wishes
   const [allowed, catalog] = await Promise.all([
-    requireAllowance(ctx, userId, starter.suspended),
+    requireAllowance(ctx, userId),
     ctx.db.batch([...worldQueries(ctx, userId)]),
   ])
   const gpus = Math.min(allowed.gpus, maxGpus ?? allowed.gpus)

@@ -121,7 +121,7 @@ test('nobody gets a larger place than their plan allows, not by chance and not b
 
 test('reserves nothing for someone who may not start', async () => {
   await freshPlaces(world, 1)
-  const suspended = await newCustomer(world, { suspended: true })
+  const suspended = await newCustomer(world, { suspendedAt: 1 })
   const usedUp = await newCustomer(world, { demo: true, secondsUsed: 1_800 })
   await expect(startRun(world.ctx, suspended)).rejects.toMatchObject({ code: 'payment_required' })
   await expect(startRun(world.ctx, usedUp)).rejects.toMatchObject({ code: 'payment_required' })

@@ -44,8 +44,7 @@ export const compete: Habit = async (world, random, person, people) => {
 
 /** Everyone stops after some minutes: nobody's place lasts longer than their turn. */
 const wishesOf = ({ clock }: World) => ({ ...NO_WISHES, stopAfterMs: (1 + (clock.ms % 4)) * MINUTE_MS })
-const start = (world: World, { user }: Person) =>
-  startRun(world.ctx, { user, suspended: false }, null, null, wishesOf(world))
+const start = (world: World, { user }: Person) => startRun(world.ctx, { user }, null, null, wishesOf(world))
 
 const clicks = (world: World, one: Person): Task => task(one, 'click', () => start(world, one))
 

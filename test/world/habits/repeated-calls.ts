@@ -12,7 +12,7 @@ import type { World } from '../world.ts'
 export async function repeatCalls(world: World, random: Random, person: Person): Promise<void> {
   await repeat(world, random, person, 'start', async (key) => {
     const repeatable = { userId: person.user.id, key, digest: 'start' }
-    return startRun(world.ctx, { user: person.user, suspended: false }, null, repeatable)
+    return startRun(world.ctx, { user: person.user }, null, repeatable)
   })
   await world.advance(random.between(1_000, 3 * MINUTE_MS))
   const live = await person.live()

@@ -27,7 +27,7 @@ import { isFreeFor, isNobodysTurn } from './turns.ts'
 export async function joinLine(ctx: Context, starter: Starter, wishes: RunWishes, start: boolean): Promise<LinePlace> {
   const userId = starter.user.id
   const [allowed, catalog] = await Promise.all([
-    requireAllowance(ctx, userId, starter.suspended),
+    requireAllowance(ctx, userId),
     ctx.db.batch([...worldQueries(ctx, userId)]),
   ])
   const most = Math.min(allowed.gpus, wishes.maxGpus ?? allowed.gpus)

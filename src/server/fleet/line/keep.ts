@@ -141,17 +141,9 @@ type Offer = { row: LineRow; email: string; placeId: string }
 async function offerPlace(ctx: Context, offer: Offer): Promise<void> {
   const { row, placeId } = offer
   try {
-    const { gpus } = await requireAllowance(ctx, row.userId, false)
+    const { gpus } = await requireAllowance(ctx, row.userId)
     if (gpus < row.gpus) throw new AppError('invalid', SMALLER_PLAN)
-    if (row.start)
-      await startRun(
-        ctx,
-        { user: { id: row.userId }, suspended: false },
-        placeId,
-        null,
-        row.wishes,
-        startedMail(ctx, offer),
-      )
+    if (row.start) await startRun(ctx, { user: { id: row.userId } }, placeId, null, row.wishes, startedMail(ctx, offer))
     else await hold(ctx, offer)
   } catch (error) {
     if (!(error instanceof AppError)) throw error

@@ -102,7 +102,7 @@ describe('the budget', () => {
     const id = await start(true)
     await lookAt(USED_UP - 1000)
     expect((await runOf(id))?.endsAt).toBeNull()
-    await requireAllowance(stack.ctx, user.id, false)
+    await requireAllowance(stack.ctx, user.id)
     await lookAt(USED_UP)
     expect(await runOf(id)).toMatchObject({ endsAt: USED_UP, budgetCents: 100 })
     expect(stack.woken).toContain(user.id)
@@ -111,14 +111,14 @@ describe('the budget', () => {
     await lookAt(USED_UP + 60_000)
     expect((await runOf(id))?.endsAt).toBe(USED_UP)
     expect((await mails())[0]?.text).toContain('we stop your server now')
-    await expect(requireAllowance(stack.ctx, user.id, false)).rejects.toMatchObject({
+    await expect(requireAllowance(stack.ctx, user.id)).rejects.toMatchObject({
       code: 'payment_required',
       page: '/budget',
     })
     await setBudget(stack.ctx, user.id, { dollars: 2, stops: true })
-    await requireAllowance(stack.ctx, user.id, false)
+    await requireAllowance(stack.ctx, user.id)
     await setBudget(stack.ctx, user.id, { dollars: 1, stops: false })
-    await requireAllowance(stack.ctx, user.id, false)
+    await requireAllowance(stack.ctx, user.id)
   })
 
   test('stops nothing if it is raised while we look', async () => {

@@ -132,7 +132,7 @@ test('paid, no webhook yet, and the trial used up: a server starts at once, on t
   await stack.insertPlan(owner().id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
   await stack.insertRun(owner().id, { from: stack.clock.now, until: stack.clock.now + HOUR / 2 })
   stack.clock.now += HOUR
-  const start = () => startRun(stack.ctx, { user: owner(), suspended: false })
+  const start = () => startRun(stack.ctx, { user: owner() })
   await expect(start()).rejects.toMatchObject({ code: 'payment_required' })
   const { url } = await open('basic')
   await expect(start()).rejects.toMatchObject({ code: 'payment_required' })

@@ -136,10 +136,10 @@ test.each([
 test('a click that moves the end counts as use, and that end is theirs', async () => {
   const { ada, run, runId, from, until } = await running()
   await until(from + 25 * MINUTE)
-  await changeRun(world.process.ctx, { ...ada, suspended: false }, runId, { ends_at: iso(from + 90 * MINUTE) })
+  await changeRun(world.process.ctx, ada, runId, { ends_at: iso(from + 90 * MINUTE) })
   await until(from + 54 * MINUTE)
   expect(await run()).toMatchObject({ endsAt: from + 90 * MINUTE, idleEnds: false })
-  await changeRun(world.process.ctx, { ...ada, suspended: false }, runId, { ends_at: null })
+  await changeRun(world.process.ctx, ada, runId, { ends_at: null })
   const moved = world.clock.ms
   await until(moved + 19 * MINUTE)
   expect((await run()).endsAt).toBeNull()

@@ -245,7 +245,7 @@ test('refuses as a start would, and where a start would work', async () => {
   const [owner] = await fullFleet()
   const over = await newCustomer(world, { demo: true, secondsUsed: 1_800 })
   await expect(join(over)).rejects.toMatchObject({ code: 'payment_required' })
-  await expect(join(await newCustomer(world, { suspended: true }))).rejects.toMatchObject({ code: 'payment_required' })
+  await expect(join(await newCustomer(world, { suspendedAt: 1 }))).rejects.toMatchObject({ code: 'payment_required' })
   await expect(join(owner)).rejects.toMatchObject({
     code: 'conflict',
     message: expect.stringContaining('already running'),
