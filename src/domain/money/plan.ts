@@ -82,6 +82,11 @@ export function planOffered(type: string | null | undefined): Plan | undefined {
   return PLANS.find((plan) => plan.type === type)
 }
 
+/** Likewise for one whose price is negotiated. */
+export function planForSale(type: string | null | undefined): Plan | undefined {
+  return PLANS.find((plan) => plan.type === type && plan.dollarsPerMonth !== null)
+}
+
 export function planName(type: PlanType): string {
   return { demo: 'Free trial', basic: 'Basic', premium: 'Premium', enterprise: 'Enterprise' }[type]
 }

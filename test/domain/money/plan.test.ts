@@ -6,6 +6,7 @@ import {
   OVERAGE_DOLLARS_PER_SECOND,
   PLANS,
   type PlanType,
+  planForSale,
   planName,
   SUBSCRIPTION_CANCELLED,
   stands,
@@ -18,6 +19,11 @@ test('the plans for sale, and what they include', () => {
     ['premium', 250, 30],
     ['enterprise', null, 0],
   ])
+})
+
+test('customers buy a plan with a price themselves', () => {
+  const types = ['basic', 'premium', 'enterprise', 'demo', 'constructor', '', null, undefined]
+  expect(types.map((type) => planForSale(type)?.type)).toEqual(['basic', 'premium', ...Array(6).fill(undefined)])
 })
 
 test('a plan has the same name everywhere', () => {

@@ -9,9 +9,8 @@ import { newId } from '../../id.ts'
 import { limitPerson } from '../../limits/limits.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
 import { settleCheckout } from './checkout.ts'
-import { findPaidPlan } from './paid-plan.ts'
+import { findPaidPlan, releaseSchedule } from './paid-plan.ts'
 import { syncPlan } from './plan-sync.ts'
-import { releaseSchedule } from './release-schedule.ts'
 
 /** The customer's own call. Only this one is rate-limited: closing an account must always work. @throws also too_many */
 export async function cancelPlan(ctx: Context, user: User): Promise<void> {

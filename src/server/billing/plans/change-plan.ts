@@ -3,15 +3,7 @@ import { type PlanRow, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import { upgradedHours } from '../../../domain/money/cycle.ts'
-import {
-  BASIC,
-  changeOf,
-  isUnpaid,
-  type PlanType,
-  planName,
-  planOffered,
-  upgradeWaits,
-} from '../../../domain/money/plan.ts'
+import { changeOf, isUnpaid, type Plan, planForSale, planName, upgradeWaits } from '../../../domain/money/plan.ts'
 import { CONFIRM_UPGRADE, PAY_PLAN, PLAN_UNPAID } from '../../../domain/money/start-cost.ts'
 import type { ChangeQuote } from '../../../domain/views.ts'
 import type { User } from '../../../domain/wire.ts'
@@ -20,9 +12,8 @@ import { newId } from '../../id.ts'
 import { limitPerson } from '../../limits/limits.ts'
 import type { PaidSubscription } from '../../ports/payments.ts'
 import { settleCheckout } from './checkout.ts'
-import { changeAtStripe, findStandingPlan, justChanged } from './paid-plan.ts'
+import { changeAtStripe, findStandingPlan, justChanged, releaseSchedule } from './paid-plan.ts'
 import { syncPlan } from './plan-sync.ts'
-import { releaseSchedule } from './release-schedule.ts'
 
 /** An upgrade may be confirmed at its quoted price for this long. */
 const QUOTE_HOLDS_MS = 10 * MINUTE_MS
@@ -30,14 +21,15 @@ const QUOTE_HOLDS_MS = 10 * MINUTE_MS
 /** @throws not_found, invalid, payment_required, too_many, unavailable, provider_failed */
 export async function quoteChange(ctx: Context, user: User, planType: string): Promise<ChangeQuote> {
   await limitPerson(ctx, 'quote_plan', user.id)
-  const { row, found, kind, to } = await findChange(ctx, user, planType)
+  const { row, found, kind, plan } = await findChange(ctx, user, planType)
+  const to = plan.type
   const quotedAt = Math.max(ctx.now(), found.periodStart)
   const { periodEnd } = found
   if (kind === 'downgrade') return { from: row.planType, to, kind, cents: null, quotedAt, hours: row.hours, periodEnd }
   const change = { from: row.planType, to, at: quotedAt }
   const hours = upgradedHours(
     { at: Math.floor(quotedAt / 1000) * 1000, from: { planType: row.planType, hours: row.hours } },
-    planOffered(to)?.hours ?? BASIC.hours,
+    plan.hours,
     { start: found.periodStart, end: periodEnd },
   )
   return { ...change, kind, cents: await ctx.payments.quoteUpgrade(found.id, change), quotedAt, hours, periodEnd }
@@ -55,7 +47,12 @@ export async function changePlan(
   { planType, quotedAt }: { planType: string; quotedAt: number | null },
 ): Promise<Change['kind']> {
   await limitPerson(ctx, 'change_plan', user.id)
-  const { row, found, kind, to } = await findChange(ctx, user, planType)
+  const {
+    row,
+    found,
+    kind,
+    plan: { type: to },
+  } = await findChange(ctx, user, planType)
   if (kind === 'downgrade') {
     const schedule = async () => {
       // Taking it back and scheduling it again could end between the two.
@@ -95,12 +92,12 @@ function confirmUpgrade(): AppError {
   return new AppError('payment_required', CONFIRM_UPGRADE, { page: PAY_PLAN })
 }
 
-type Change = { row: PlanRow; found: PaidSubscription; kind: 'upgrade' | 'downgrade'; to: PlanType }
+type Change = { row: PlanRow; found: PaidSubscription; kind: 'upgrade' | 'downgrade'; plan: Plan }
 
 /** Whether the person may change to that plan, according to Stripe's current state. */
 async function findChange(ctx: Context, user: User, planType: string): Promise<Change> {
-  const to = planOffered(planType)?.type
-  if (!to) throw new AppError('invalid', 'Please choose the Basic or the Premium plan.')
+  const plan = planForSale(planType)
+  if (!plan) throw new AppError('invalid', 'Please choose the Basic or the Premium plan.')
   if (!ctx.config.plansForSale) throw new AppError('invalid', 'Plans are not for sale yet. Contact sales.')
   // They may have bought it a moment ago.
   const row =
@@ -120,13 +117,13 @@ async function findChange(ctx: Context, user: User, planType: string): Promise<C
     throw confirmUpgrade()
   }
   if (isUnpaid(found)) throw new AppError('payment_required', PLAN_UNPAID, { page: PAY_PLAN })
-  const kind = changeOf(row.planType, to)
+  const kind = changeOf(row.planType, plan.type)
   if (!kind) throw new AppError('invalid', `You're already on ${planName(row.planType)}.`)
   if (kind === 'downgrade' && found.cancelAtPeriodEnd)
     throw new AppError('invalid', 'Your plan is set to end. Keep it first, then change it.')
   if (kind === 'upgrade' && (await owesEarlierBill(ctx, row, found.periodStart)))
     throw new AppError('conflict', "We're still writing your last bill. Please try again in five minutes.")
-  return { row, found, kind, to }
+  return { row, found, kind, plan }
 }
 
 /**

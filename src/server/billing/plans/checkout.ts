@@ -3,7 +3,7 @@ import { isUniqueViolation } from '../../../../db/client.ts'
 import { type CheckoutRow, checkouts } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { DAY_MS, HOUR_MS } from '../../../domain/instant.ts'
-import { isUnpaid, PLANS, type PlanType } from '../../../domain/money/plan.ts'
+import { isUnpaid, type PlanType, planForSale } from '../../../domain/money/plan.ts'
 import type { User } from '../../../domain/wire.ts'
 import { type Context, siteOrigin } from '../../context.ts'
 import { newId } from '../../id.ts'
@@ -23,7 +23,7 @@ const NOT_FOR_SALE = 'Plans are not for sale yet. Contact sales if you need one 
  */
 export async function createCheckout(ctx: Context, user: User, input: { planType: string }): Promise<{ url: string }> {
   if (!ctx.config.plansForSale) throw new AppError('invalid', NOT_FOR_SALE)
-  const plan = PLANS.find(({ type, dollarsPerMonth }) => type === input.planType && dollarsPerMonth !== null)
+  const plan = planForSale(input.planType)
   if (!plan) throw new AppError('invalid', 'Please choose the Basic or the Premium plan.')
   await limitPerson(ctx, 'checkout', user.id)
   const open = await settleOpenCheckout(ctx, user.id, plan.type)

@@ -5,8 +5,7 @@ import type { User } from '../../../domain/wire.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
 import { limitPerson } from '../../limits/limits.ts'
-import { changeAtStripe, findStandingPlan, justChanged } from './paid-plan.ts'
-import { releaseSchedule } from './release-schedule.ts'
+import { changeAtStripe, findStandingPlan, justChanged, releaseSchedule } from './paid-plan.ts'
 
 /**
  * Keeps the plan: undoes its cancellation, or its change with the next period. Safe to repeat.

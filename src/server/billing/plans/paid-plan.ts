@@ -48,6 +48,15 @@ export async function changeAtStripe(
   await syncPlan(ctx, stripeId)
 }
 
+/** Leaves the plan without a change ahead, even if another click was faster. */
+export async function releaseSchedule(ctx: Context, stripeId: string, scheduleId: string): Promise<void> {
+  try {
+    await ctx.payments.releaseSchedule(scheduleId)
+  } catch (error) {
+    if ((await ctx.payments.findSubscription(stripeId))?.scheduleId === scheduleId) throw error
+  }
+}
+
 export function justChanged(): AppError {
   return new AppError('conflict', 'Your plan has just changed. Please look at it again.')
 }

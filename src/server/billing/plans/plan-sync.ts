@@ -2,7 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm'
 import { isUniqueViolation, type Query, writeBatch } from '../../../../db/client.ts'
 import { type PlanRow, plans, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
-import { ENTERPRISE, isUnpaid, PLANS, type PlanType, stands } from '../../../domain/money/plan.ts'
+import { isUnpaid, planForSale, stands } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
 import type { PaidSubscription } from '../../ports/payments.ts'
 import { findPlanPayments } from '../bills/plan-payments.ts'
@@ -74,7 +74,10 @@ async function takeOver(ctx: Context, found: PaidSubscription, asked: Asked): Pr
     return []
   }
   // If the price is no longer one of ours, a known plan stays what it was.
-  const plan = sold(found.planType) ?? (known && { type: known.planType, hours: known.hours }) ?? sold(found.boughtAs)
+  const plan =
+    planForSale(found.planType) ??
+    (known && { type: known.planType, hours: known.hours }) ??
+    planForSale(found.boughtAs)
   if (!user || !plan) {
     if (found.endedAt === null) await alertIgnored(ctx, found.id, user ? 'its price' : 'its user')
     return []
@@ -115,10 +118,6 @@ function upgradeOf(found: PaidSubscription, known: PlanRow | undefined, askedAt:
   const stays = known?.planType === found.planType && known?.upgradeUntil ? known.upgradeUntil : null
   const lapsed = stays === null ? null : Math.min(stays, askedAt)
   return { upgradedAt, upgradedFrom, upgradeUntil: found.upgradeUntil ?? lapsed }
-}
-
-function sold(planType: PlanType | null) {
-  return PLANS.find(({ type }) => type === planType && type !== ENTERPRISE.type)
 }
 
 async function findStanding(ctx: Context, id: string): Promise<PlanRow | null> {
