@@ -1,4 +1,5 @@
 import type { BillRow } from '../../../../db/schema.ts'
+import { toDay } from '../../../domain/instant.ts'
 import { chargedSeconds } from '../../../domain/money/billing.ts'
 import { OVERAGE_DOLLARS_PER_SECOND, planName } from '../../../domain/money/plan.ts'
 
@@ -6,10 +7,9 @@ import { OVERAGE_DOLLARS_PER_SECOND, planName } from '../../../domain/money/plan
 export function chargeText(
   record: Pick<BillRow, 'planType' | 'includedHours' | 'seconds' | 'periodStart' | 'periodEnd' | 'corrects' | 'reason'>,
 ) {
-  const day = (at: number) => new Date(at).toISOString().slice(0, 10)
   const charged = chargedSeconds(record.seconds, record.includedHours)
   const plan = record.planType ? `${planName(record.planType)} plan` : 'no plan'
-  const period = `${day(record.periodStart)} to ${day(record.periodEnd - 1)} (${plan})`
+  const period = `${toDay(record.periodStart)} to ${toDay(record.periodEnd - 1)} (${plan})`
   if (record.corrects)
     return {
       title: `Correction of server time ${period}`,
