@@ -1,8 +1,10 @@
+import { afterEach, expect } from 'vitest'
 import { startStripe } from '../../dev/stripe/stand-in.ts'
 import { atEnd, temporaryFolder } from './at-end.ts'
+import { inBrief } from './recorded-log.ts'
 import { openSite, SITE, type Site } from './site.ts'
 
-/** The app with a Stripe of its own behind it, where plans are for sale. */
+/** The app with a Stripe of its own behind it, where plans are for sale. A test that logs anything must take those lines. */
 export async function openBillingSite() {
   /** How far Stripe's clock is ahead of ours. */
   const clock = { ahead: 0 }
@@ -13,6 +15,7 @@ export async function openBillingSite() {
   })
   atEnd(() => stripe.close())
   const site = await openSite({ STRIPE_API_BASE: stripe.apiBase, PLANS_FOR_SALE: 'true' })
+  afterEach(() => expect(inBrief(site.takeLines())).toEqual([]))
   return { site, stripe, clock, ...callsOf(site) }
 }
 

@@ -1,12 +1,10 @@
 import { eq } from 'drizzle-orm'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { places, plans, runs, users } from '../../../../db/schema.ts'
 import { newId } from '../../../../src/server/id.ts'
 import { openBillingSite } from '../../../../testing/stack/billing-site.ts'
-import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
 const { site, post, get } = await openBillingSite()
-afterEach(() => expect(inBrief(site.takeLines())).toEqual([]))
 
 test('the budget: set, shown, refused, and removed, each person their own', async () => {
   const [ada, eve] = [await site.signInAs('user'), await site.signInAs('user')]
