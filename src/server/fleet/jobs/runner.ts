@@ -9,7 +9,7 @@ import { alertIfRefused } from './refusals.ts'
 import { stepServerStart } from './server-start.ts'
 import { stepServerStop } from './server-stop.ts'
 import type { Step, Tell } from './step.ts'
-import { watchEnd } from './trial.ts'
+import { watchEnd } from './watch-end.ts'
 
 /** To add a kind of job, add a file with its step and a line here. */
 const STEPS: Record<JobKind, Step> = { server_start: stepServerStart, server_stop: stepServerStop }
