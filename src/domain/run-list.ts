@@ -1,5 +1,5 @@
 import { csvLine } from './csv.ts'
-import { runSeconds } from './money/billing.ts'
+import { billedSecondsAt } from './money/live-usage.ts'
 import { type ServerStatus, serverStatus } from './server.ts'
 import type { Server } from './wire.ts'
 
@@ -34,12 +34,6 @@ export function listQuery({ q, month, status }: RunFilter, page?: number): strin
   return query.size ? `?${query}` : ''
 }
 
-/** Billed seconds of a run, as of `now` while it runs. */
-export function secondsOf({ billed_from, end_time }: Server, now: number): number {
-  if (!billed_from) return 0
-  return runSeconds(Date.parse(billed_from), end_time ? Date.parse(end_time) : now)
-}
-
 type Cell = (server: Server, now: number, origin: string) => string
 
 const COLUMNS: Record<string, Cell> = {
@@ -49,7 +43,7 @@ const COLUMNS: Record<string, Cell> = {
   Requested: ({ requested_at }) => requested_at,
   'Billed From': ({ billed_from }) => billed_from ?? '',
   End: ({ end_time }) => end_time ?? '',
-  'Billed Seconds': (server, now) => String(secondsOf(server, now)),
+  'Billed Seconds': (server, now) => String(billedSecondsAt(server, now)),
   'Cost USD': ({ cost_dollars }) => (cost_dollars === null ? '' : cost_dollars.toFixed(7)),
   'Instance Type': ({ instance_type }) => instance_type,
   Zone: ({ availability_zone }) => availability_zone ?? '',

@@ -1,6 +1,7 @@
 import { machineText } from '../domain/machine.ts'
+import { billedSecondsAt } from '../domain/money/live-usage.ts'
 import { costText } from '../domain/money/money.ts'
-import { listQuery, RUN_STATUSES, type RunFilter, secondsOf } from '../domain/run-list.ts'
+import { listQuery, RUN_STATUSES, type RunFilter } from '../domain/run-list.ts'
 import { endedBecause, formatUptime, serverStatus, serverStatusColor } from '../domain/server.ts'
 import type { RunListView } from '../domain/views.ts'
 import type { Server } from '../domain/wire.ts'
@@ -101,7 +102,7 @@ function cellsOf(server: Server, now: number) {
         {why ? <small>{why}</small> : null}
       </span>
     ),
-    used: server.billed_from ? formatUptime(secondsOf(server, now)) : '—',
+    used: server.billed_from ? formatUptime(billedSecondsAt(server, now)) : '—',
     cost: server.cost_dollars === null || !server.billed_from ? '—' : costText(server.cost_dollars),
   }
 }

@@ -10,7 +10,10 @@ import { hoursToSeconds, overageUnits, recordCents, runSeconds, trialMinutesLeft
 export function usageAt(summary: Summary, servers: Server[], now: number): Summary {
   const { monthlyUsage, subscription } = summary
   const countedAt = Date.parse(summary.as_of)
-  const ranMeanwhile = servers.reduce((sum, run) => sum + secondsAt(run, now) - secondsAt(run, countedAt), 0)
+  const ranMeanwhile = servers.reduce(
+    (sum, run) => sum + billedSecondsAt(run, now) - billedSecondsAt(run, countedAt),
+    0,
+  )
   if (!ranMeanwhile) return summary
   const seconds = Math.max(0, secondsUsed(summary) + ranMeanwhile)
   const cycle = { includedHours: subscription?.hours ?? 0, trial: subscription?.sub_type === 'demo' }
@@ -38,7 +41,7 @@ export type RunCost = {
  * @param summary as of `now`: see `usageAt`
  */
 export function runCost(run: Server, summary: Summary, now: number): RunCost {
-  const seconds = secondsAt(run, now)
+  const seconds = billedSecondsAt(run, now)
   const { subscription } = summary
   if (subscription?.sub_type === 'demo') return { seconds, units: 0, free: 'free trial' }
   const used = secondsUsed(summary)
@@ -59,7 +62,8 @@ function secondsUsed({ monthlyUsage }: Summary): number {
   return Math.round(monthlyUsage.hoursUsed * 3600)
 }
 
-function secondsAt({ billed_from, end_time }: Server, at: number): number {
+/** A run's billed seconds up to `at`. */
+export function billedSecondsAt({ billed_from, end_time }: Server, at: number): number {
   if (!billed_from) return 0
   return runSeconds(Date.parse(billed_from), end_time ? Math.min(at, Date.parse(end_time)) : at)
 }
