@@ -43,6 +43,7 @@ const document = (path: string, children: React.ReactNode) => (
     theme="dark"
     noIndex
     assets={{ styles: ['/app.css'], scripts: ['/client.js'] }}
+    hasFiles
   >
     {children}
   </Layout>

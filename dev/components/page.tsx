@@ -31,6 +31,7 @@ export function componentsPage({ theme, as, styles, origin }: Look): string {
       csrfToken={null}
       theme={theme}
       assets={{ styles, scripts: [] }}
+      hasFiles
       noIndex
     >
       <div className="page stack">

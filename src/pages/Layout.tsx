@@ -38,7 +38,7 @@ export type LayoutProps = {
   /** Goes into the bootstrap block beside the user. */
   bootstrap?: Record<string, unknown>
   /** Whether this site keeps files. */
-  hasFiles?: boolean
+  hasFiles: boolean
   /** Shows the title without the product's name. */
   titleAlone?: boolean
   /** For pages that search engines should not index and nobody can share. */
@@ -97,7 +97,7 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
           Skip to content
         </a>
         <TopBar user={user} path={page} csrfToken={csrfToken} bell={rest.bell ?? null} />
-        {user ? <Sidebar path={path} hasFiles={rest.hasFiles ?? true} {...switcher} /> : null}
+        {user ? <Sidebar path={path} hasFiles={rest.hasFiles} {...switcher} /> : null}
         <main id="main" tabIndex={-1}>
           {user ? (
             <div id="ending">

@@ -32,6 +32,7 @@ const render = (path: string, body: ReactNode) =>
       csrfToken="token"
       theme={null}
       assets={{ styles: ['/app.css'], scripts: ['/public.js'] }}
+      hasFiles
     >
       {body}
     </Layout>,

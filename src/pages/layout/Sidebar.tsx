@@ -38,12 +38,12 @@ function current({ href, parts }: Link, here: string): 'page' | 'true' | undefin
 /** A rail on the left; under 800 px, a bar at the bottom. */
 export function Sidebar({
   path,
-  hasFiles = true,
+  hasFiles,
   ...theme
 }: {
   path: string
   /** Whether this site keeps files. */
-  hasFiles?: boolean
+  hasFiles: boolean
   theme: Theme
   csrfToken: string | null
 }) {

@@ -11,7 +11,7 @@ test.each([
   ['/close_account', 'Settings', 'true'],
   ['/console', null, null],
 ])('on %s, the current link is %s', (path, label, value) => {
-  const html = renderToStaticMarkup(<Sidebar path={path} theme="dark" csrfToken={null} />)
+  const html = renderToStaticMarkup(<Sidebar path={path} hasFiles theme="dark" csrfToken={null} />)
   const current = [...html.matchAll(/aria-current="(\w+)".*?<\/svg>(\w+)/g)].map(([, how, text]) => [text, how])
   expect(current).toEqual(label ? [[label, value]] : [])
 })
