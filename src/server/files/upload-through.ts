@@ -1,6 +1,5 @@
-import { AppError } from '../../domain/error.ts'
-import { FILES_UNREACHABLE } from '../../domain/files.ts'
 import type { Context } from '../context.ts'
+import { unreachable } from './s3-request.ts'
 import { requestUpload } from './upload.ts'
 
 const TIMEOUT_MS = 60_000
@@ -16,7 +15,6 @@ export async function uploadThrough(
 ): Promise<{ path: string }> {
   const upload = await requestUpload(ctx, userId, { path, size: content.byteLength })
   const { url, method, headers } = upload
-  const unreachable = (cause: unknown) => new AppError('unavailable', FILES_UNREACHABLE, { cause, retryable: true })
   const answer = await fetch(url, {
     method,
     headers,
