@@ -31,6 +31,7 @@ export type ServerListAction =
   | { type: 'job_cleared'; id: string }
   | { type: 'notice_dismissed' }
 
+export const OFFLINE = 'You seem to be offline.'
 /** Sorts before every time. */
 const NOT_TOLD_YET = ''
 
@@ -57,7 +58,13 @@ export function reduceServerList(state: ServerList, action: ServerListAction): S
     case 'fetching':
       return { ...state, loading: true }
     case 'fetched':
-      return { ...state, loading: false, error: null, servers: mergeServers(state.servers, action.servers) }
+      return {
+        ...state,
+        loading: false,
+        error: null,
+        notice: state.notice?.text === OFFLINE ? null : state.notice,
+        servers: mergeServers(state.servers, action.servers),
+      }
     case 'fetch_failed':
       return { ...state, loading: false, error: action.message }
     case 'started':

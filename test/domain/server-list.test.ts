@@ -7,6 +7,7 @@ import {
   isNoCapacity,
   jobFailure,
   noneAvailable,
+  OFFLINE,
   reduceServerList,
   type ServerList,
   type ServerListAction,
@@ -53,6 +54,16 @@ describe('fetching', () => {
     )
     expect(failed).toMatchObject({ loading: false, error: 'Failed to load servers', servers: [{ id: 'a' }] })
     expect(reduceServerList(failed, { type: 'fetched', servers: [] }).error).toBeNull()
+  })
+
+  test('back online, says no longer that someone is offline, and keeps every other message', () => {
+    const after = (text: string) =>
+      play([
+        { type: 'told', notice: { kind: 'danger', text, job: null } },
+        { type: 'fetched', servers: [] },
+      ]).notice?.text
+    expect(after(OFFLINE)).toBeUndefined()
+    expect(after('The end must lie in the future.')).toBe('The end must lie in the future.')
   })
 
   test('recognizes a full fleet by its sentence, no matter who sends it', () => {

@@ -1,5 +1,5 @@
 import { type Dispatch, useRef, useState } from 'react'
-import { noneAvailable, type ServerListAction } from '../../domain/server-list.ts'
+import { noneAvailable, OFFLINE, type ServerListAction } from '../../domain/server-list.ts'
 import type { Availability, Server, Summary } from '../../domain/wire.ts'
 import { type Answer, request } from '../request.ts'
 
@@ -7,7 +7,6 @@ import { type Answer, request } from '../request.ts'
 const NOTHING_USED = { hoursUsed: 0, serverSessions: 0, runningServers: 0, amountOwedDollars: 0 }
 
 const START = 'start'
-const OFFLINE = 'You seem to be offline.'
 
 type StartWishes = { max_gpus?: number; environment?: string; vehicle?: string; stop_after?: number }
 
