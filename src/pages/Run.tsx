@@ -1,5 +1,5 @@
 import { machineText } from '../domain/machine.ts'
-import { type CostLine, sumOfLines } from '../domain/money/run-cost.ts'
+import { type CostLine, freeBecause, sumOfLines } from '../domain/money/run-cost.ts'
 import {
   canStop,
   endedBecause,
@@ -94,7 +94,7 @@ export function Run(props: RunProps) {
               value: formatUptime(cost.seconds),
               hint: `${cost.seconds.toLocaleString('en-US')} seconds`,
             },
-            { label: live ? 'Cost so far' : 'Cost', value: priceText(cost.dollars), hint: freeText(lines) ?? 'USD' },
+            { label: live ? 'Cost so far' : 'Cost', value: priceText(cost.dollars), hint: freeBecause(lines) ?? 'USD' },
             {
               label: 'Machine',
               value: server.instance_type,
@@ -152,6 +152,7 @@ export function Run(props: RunProps) {
             name="name"
             label="Name of this server"
             maxLength={50}
+            dir="auto"
             autoComplete="off"
             defaultValue={flash?.values?.name ?? server.name ?? ''}
           />
@@ -162,15 +163,9 @@ export function Run(props: RunProps) {
   )
 }
 
-function freeText(lines: CostLine[]): string | null {
-  const { included_seconds, billed_seconds } = sumOfLines(lines)
-  if (billed_seconds || !included_seconds) return null
-  return lines.some((line) => line.trial) ? 'free trial' : 'covered by your plan'
-}
-
 function noCost({ billed_from }: Server, lines: CostLine[]): string {
   if (!billed_from) return 'It never answered, so it cost nothing.'
-  const free = freeText(lines)
+  const free = freeBecause(lines)
   return free ? `Nothing to pay: ${free}.` : 'Nothing to pay yet.'
 }
 

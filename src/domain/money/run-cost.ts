@@ -51,6 +51,13 @@ export type CostLine = {
   trial: boolean
 }
 
+/** Why nobody pays for any of it; null if somebody does, or nothing was metered. A plan may take over from a trial. */
+export function freeBecause(lines: CostLine[]): 'free trial' | 'covered by your plan' | null {
+  const { included_seconds, billed_seconds } = sumOfLines(lines)
+  if (billed_seconds || !included_seconds) return null
+  return lines.every(({ trial, correction }) => trial || correction) ? 'free trial' : 'covered by your plan'
+}
+
 /** What a run cost so far, in all its cycles. Exact below a cent while the bill isn't written. */
 export type RunCostSum = { seconds: number; included_seconds: number; billed_seconds: number; dollars: number }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { costSoFar } from '../../../src/domain/money/cost-chart.ts'
-import { type CostLine, shareCycle, sumOfLines } from '../../../src/domain/money/run-cost.ts'
+import { type CostLine, freeBecause, shareCycle, sumOfLines } from '../../../src/domain/money/run-cost.ts'
 
 const AT = Date.UTC(2028, 0, 31, 8)
 const HOUR = 3_600_000
@@ -29,6 +29,17 @@ const line: CostLine = {
   dollars: 1.74996,
   trial: false,
 }
+
+test('a run is free because of its trial only if no plan took it over', () => {
+  const trial = { ...line, included: 7_200, dollars: 0, trial: true }
+  const plan = { ...trial, trial: false }
+  const credit = { ...plan, correction: true, seconds: -10, included: -10 }
+  expect(freeBecause([trial])).toBe('free trial')
+  expect(freeBecause([trial, credit])).toBe('free trial')
+  expect(freeBecause([trial, plan])).toBe('covered by your plan')
+  expect(freeBecause([trial, line])).toBeNull()
+  expect(freeBecause([])).toBeNull()
+})
 
 test('lines and credits add up without a rounding error', () => {
   const credit = { ...line, correction: true, seconds: -10, included: -4, dollars: -0.0029166 }
