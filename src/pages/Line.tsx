@@ -2,7 +2,7 @@ import { Line as LineIsland, type LineProps } from '../islands/Line.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { Field } from '../ui/Field.tsx'
-import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { FlashAlert, type FlashMessage, refusedField } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { Time } from '../ui/Time.tsx'
 import { Island } from './Island.tsx'
@@ -26,7 +26,9 @@ export function Line({ flash, groups, takesCode, ...props }: Props) {
         <GroupCard key={group.name + group.from} {...group} />
       ))}
       <Island name="Line" of={LineIsland} props={props} />
-      {takesCode && !props.hasServer ? <CodeForm csrfToken={props.csrfToken} chosen={props.chosen} /> : null}
+      {takesCode && !props.hasServer ? (
+        <CodeForm csrfToken={props.csrfToken} chosen={props.chosen} flash={flash} />
+      ) : null}
     </div>
   )
 }
@@ -51,13 +53,13 @@ function GroupCard({ name, gpus, places, from, until, isOn }: Props['groups'][nu
 }
 
 /** Starts a server in a place that is held back for a class or a competition. */
-function CodeForm({ csrfToken, chosen }: Pick<LineProps, 'csrfToken' | 'chosen'>) {
+function CodeForm({ csrfToken, chosen, flash }: Pick<Props, 'csrfToken' | 'chosen' | 'flash'>) {
   return (
     <Card title="Have a code?">
       <form className="stack" method="post" action="/api/v1/aws/auto_cloud_start_request">
         <HiddenFields csrfToken={csrfToken} values={chosen} />
         <Field
-          name="code"
+          {...refusedField(flash, 'code')}
           label="Code"
           hint="From your class or competition: we hold places back for its people."
           placeholder="BCDF-GHJK"

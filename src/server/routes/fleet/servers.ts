@@ -1,6 +1,8 @@
-import { Hono } from 'hono'
+import { Hono, type Context as HonoContext } from 'hono'
 import * as z from 'zod/mini'
+import { AppError } from '../../../domain/error.ts'
 import { runWishes } from '../../../domain/run-wishes.ts'
+import { isNoCapacity } from '../../../domain/server-list.ts'
 import { toAllowance } from '../../billing/allowance.ts'
 import { countUsage } from '../../billing/bills/usage.ts'
 import type { Context } from '../../context.ts'
@@ -31,6 +33,20 @@ const autoWishes = { ...wishes, max_gpus: optionalNumber }
 const enterCode = async (ctx: Context, userId: string, code: string) =>
   (await import('../../fleet/line/group-code.ts')).enterGroupCode(ctx, userId, code)
 
+/** Whether a plain form was refused for what the page about the line can help with: a code, or all places are taken. */
+function isOfTheLine(c: HonoContext<AppEnv>, error: unknown): boolean {
+  const isItsMatter = error instanceof AppError && (error.field === 'code' || isNoCapacity({ text: error.message }))
+  return isItsMatter && c.var.form !== null && c.var.ctx.config.line
+}
+
+/** That page, with what they chose. */
+function lineOf({ name, stop_after, environment, vehicle }: Record<string, string | number | null>): string {
+  const search = new URLSearchParams()
+  for (const [key, value] of Object.entries({ name, stop_after, environment, vehicle }))
+    if (value) search.set(key, `${value}`)
+  return `/line?${search}`
+}
+
 /** Servers and their sessions for the dashboard, whose buttons submit a plain form until the island hydrates. */
 export const servers = new Hono<AppEnv>()
   .get('/api/v1/servers/get_servers', (c) => {
@@ -57,7 +73,8 @@ export const servers = new Hono<AppEnv>()
       const body = { server: toServer(run, c.var.ctx.config), job_id: job.id, errors: [] }
       return answer(c, await firstAnswer(c.var.ctx, repeat, body), { status: 202 })
     } catch (error) {
-      return errorResponse(error, c, { server: null, job_id: null })
+      const refused = errorResponse(error, c, { server: null, job_id: null })
+      return isOfTheLine(c, error) ? c.redirect(lineOf(c.req.valid('json')), 303) : refused
     }
   })
   .post('/api/v1/aws/start', valid(z.object({ server_id: z.string(), ...wishes })), async (c) => {

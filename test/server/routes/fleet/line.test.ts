@@ -181,7 +181,7 @@ test('a code starts a server in a place that is held back for its group, by JSON
   }
   await site.db.insert(lineGroups).values({ ...group, code: 'BCDF-GHJK' })
   const { cookie, token } = await openPage(site, ada.cookie)
-  const start = (code: string, form = false) =>
+  const start = (code: string, form = false, chosen: Record<string, string> = {}) =>
     site.request('/api/v1/aws/auto_cloud_start_request', {
       method: 'POST',
       headers: {
@@ -189,13 +189,23 @@ test('a code starts a server in a place that is held back for its group, by JSON
         Origin: SITE,
         'Content-Type': form ? 'application/x-www-form-urlencoded' : 'application/json',
       },
-      body: form ? new URLSearchParams({ authenticity_token: token, code }).toString() : JSON.stringify({ code }),
+      body: form
+        ? new URLSearchParams({ authenticity_token: token, code, ...chosen }).toString()
+        : JSON.stringify({ code }),
     })
   const page = async (person: Person) => (await site.request('/line', { headers: { Cookie: person.cookie } })).text()
   expect(await page(ada)).toContain('Have a code?')
   expect((await start('')).status).toBe(503)
   const wrong = await start('BCDF-GHJL')
   expect([wrong.status, await wrong.json()]).toEqual([422, expect.objectContaining({ server: null })])
+  // A plain form can't offer a place in line beside the sentence: it leads there, with what was chosen.
+  const full = await start('', true, { environment: 'Mountains', stop_after: '3600' })
+  expect([full.status, full.headers.get('location')]).toEqual([303, '/line?stop_after=3600&environment=Mountains'])
+  const mistyped = await start('BCDF-GHJL', true)
+  expect(mistyped.headers.get('location')).toBe('/line?')
+  const flash = mistyped.headers.getSetCookie().map((one) => one.split(';')[0])
+  const asked = await site.request('/line', { headers: { Cookie: [ada.cookie, ...flash].join('; ') } })
+  expect(await asked.text()).toMatch(/value="BCDF-GHJL"[^>]*aria-invalid|aria-invalid[^>]*value="BCDF-GHJL"/)
   const started = await start('bcdf ghjk', true)
   expect([started.status, started.headers.get('location')]).toEqual([303, '/dashboard'])
   expect(await site.db.$count(places, sql`id = ${own} AND reserved_by LIKE 'ses_%'`)).toBe(1)
