@@ -1,12 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, statSync } from 'node:fs'
-import { createServer as createWebServer } from 'node:http'
-import { createServer } from 'node:net'
+import { statSync } from 'node:fs'
 import { expect, inject, test } from 'vitest'
 import { openDatabase } from '../../db/client.ts'
 import { bills, invoices, runs } from '../../db/schema.ts'
+import { freePort } from '../../dev/free-port.ts'
 import { newId } from '../../src/server/id.ts'
 import { CLI_FILE, newComputer, newOperator } from '../../testing/people/command-line.ts'
+import { serve } from '../../testing/stack/serve.ts'
 import { hasTerminals } from '../../testing/stack/terminal.ts'
 
 const url = inject('url')
@@ -104,10 +104,7 @@ test('wrong usage exits with 2 and writes nothing to stdout', async () => {
 })
 
 test('if a site does not answer, exits with 1 and names its address', async () => {
-  const probe = createServer()
-  await new Promise<void>((done) => probe.listen(0, '127.0.0.1', done))
-  const { port } = probe.address() as { port: number }
-  await new Promise((done) => probe.close(done))
+  const port = await freePort()
   const { run } = await newOperator(url, 'read')
   const refused = await run(['status', '--base-url', `http://127.0.0.1:${port}`])
   expect(refused).toMatchObject({ code: 1, out: '' })
@@ -115,14 +112,11 @@ test('if a site does not answer, exits with 1 and names its address', async () =
 })
 
 test('if a site is something else, exits with 1, without a stack trace', async () => {
-  const page = createWebServer((_, answer) => answer.end('<!doctype html>Welcome to the hotel'))
-  await new Promise<void>((done) => page.listen(0, '127.0.0.1', done))
-  const { port } = page.address() as { port: number }
+  const hotel = await serve((_, answer) => answer.end('<!doctype html>Welcome to the hotel'))
   const { run } = await newOperator(url, 'read')
-  const refused = await run(['status', '--base-url', `http://127.0.0.1:${port}`])
-  page.close()
+  const refused = await run(['status', '--base-url', hotel])
   expect(refused).toMatchObject({ code: 1, out: '' })
-  expect(refused.err).toBe(`error: http://127.0.0.1:${port} didn't answer like Proving Ground. Check the address.\n`)
+  expect(refused.err).toBe(`error: ${hotel} didn't answer like Proving Ground. Check the address.\n`)
 })
 
 test.runIf(hasTerminals)('colors only on a terminal, and not with NO_COLOR or a dumb one', async () => {
@@ -184,7 +178,6 @@ test.runIf(spawnSync('fish', ['--version']).status === 0)('completes in fish', a
   expect(complete('proving-ground bills --c')).toBe('--csv\n')
 })
 
-test('is one file that needs only Node, and stays small', () => {
-  expect(existsSync(CLI_FILE)).toBe(true)
+test('is one file, and stays small', () => {
   expect(statSync(CLI_FILE).size).toBeLessThan(180_000)
 })

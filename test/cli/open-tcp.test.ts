@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { openTcp } from '../../cli/src/open-tcp.ts'
 import { atEnd } from '../../testing/stack/at-end.ts'
+import { serve } from '../../testing/stack/serve.ts'
 
 /** A site that answers each request to open a connection as the test says. */
 async function openSite(answer: (accept: () => void, refuse: (head: string) => void) => void) {
@@ -15,12 +15,11 @@ async function openSite(answer: (accept: () => void, refuse: (head: string) => v
       (said) => socket.end(`HTTP/1.1 ${said}\r\nConnection: close\r\n\r\n{"error":"Busy."}`),
     ),
   )
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = await serve(server)
   atEnd(() => {
     for (const client of sockets.clients) client.terminate()
-    server.close()
   })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: 'pg_x' }
+  return { url, token: 'pg_x' }
 }
 
 const to = { serverId: 'ses_1', port: 41451 }

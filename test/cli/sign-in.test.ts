@@ -1,12 +1,11 @@
 import { randomInt } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, inject, test } from 'vitest'
 import { newApiToken } from '../../src/domain/api-token.ts'
 import { PASSWORD } from '../../testing/people/client.ts'
 import { newComputer, newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
+import { serve } from '../../testing/stack/serve.ts'
 import { hasTerminals } from '../../testing/stack/terminal.ts'
 
 const url = inject('url')
@@ -156,20 +155,14 @@ test('a saved token goes only to its own site, and follows no redirect', async (
   const { run } = newComputer()
   await run(LOGIN, token)
   const asked: (string | undefined)[] = []
-  const other = createServer(({ headers }, answer) => {
+  const address = await serve(({ headers }, answer) => {
     asked.push(headers.authorization)
     answer.writeHead(302, { Location: `${url}/` }).end()
   })
-  await new Promise<void>((done) => other.listen(0, '127.0.0.1', done))
-  const address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
-  try {
-    expect((await run(['status', '--base-url', address])).code).toBe(3)
-    expect((await run(['status'], '', { PROVING_GROUND_URL: address })).code).toBe(3)
-    expect(asked).toEqual([])
-    const redirected = await run(['usage', '--base-url', address], '', { PROVING_GROUND_TOKEN: token })
-    expect(redirected).toMatchObject({ code: 1, err: expect.stringContaining(`redirects to ${url}/`) })
-    expect(asked).toHaveLength(1)
-  } finally {
-    other.close()
-  }
+  expect((await run(['status', '--base-url', address])).code).toBe(3)
+  expect((await run(['status'], '', { PROVING_GROUND_URL: address })).code).toBe(3)
+  expect(asked).toEqual([])
+  const redirected = await run(['usage', '--base-url', address], '', { PROVING_GROUND_TOKEN: token })
+  expect(redirected).toMatchObject({ code: 1, err: expect.stringContaining(`redirects to ${url}/`) })
+  expect(asked).toHaveLength(1)
 })

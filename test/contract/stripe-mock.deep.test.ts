@@ -1,16 +1,16 @@
-import { createServer } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stripePayments } from '../../src/server/billing/stripe.ts'
 import { priceLookupKey } from '../../src/server/billing/stripe-objects.ts'
 import type { Payments } from '../../src/server/ports/payments.ts'
+import { serve } from '../../testing/stack/serve.ts'
 import { startStripeMock, stripeMock } from '../../testing/stack/stripe-mock.ts'
 import { isSkipped } from '../../testing/stack/third-party.ts'
 
 const env = { STRIPE_SECRET_KEY: 'sk_test_123', STRIPE_WEBHOOK_SECRET: 'whsec_test' }
 
 /** The mock's only price is not ours, so we answer price calls here and forward the rest. */
-async function answerPricesBefore(upstream: string, price: object): Promise<{ url: string; close(): Promise<void> }> {
-  const server = createServer(async (request, response) => {
+function answerPricesBefore(upstream: string, price: object): Promise<string> {
+  return serve(async (request, response) => {
     response.setHeader('content-type', 'application/json')
     if (request.url?.startsWith('/v1/prices')) {
       response.end(JSON.stringify({ object: 'list', data: [price], has_more: false }))
@@ -24,11 +24,6 @@ async function answerPricesBefore(upstream: string, price: object): Promise<{ ur
     const answer = await fetch(`${upstream}${request.url}`, sent)
     response.writeHead(answer.status).end(await answer.text())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as { port: number }).port}`,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
-  }
 }
 
 /** stripe-mock rejects requests Stripe would reject, and answers with Stripe's sample objects. */
@@ -41,19 +36,20 @@ describe.skipIf(isSkipped(stripeMock))('the Stripe adapter against stripe-mock',
   })
   afterAll(() => mock?.close())
 
+  const checkout = {
+    customerId: 'cus_1',
+    userId: 'user_1',
+    planType: 'basic' as const,
+    successUrl: 'https://example.com/ok',
+    cancelUrl: 'https://example.com/back',
+  }
+
   test('finds and creates customers', async () => {
     expect(await payments.findCustomer({ id: 'user_1', email: 'a@example.com' })).toBeNull()
     expect(await payments.createCustomer({ id: 'user_1', email: 'a@example.com' }, 'key-1')).toMatch(/^cus_/)
   })
 
   test('refuses to sell at a price we do not advertise', async () => {
-    const checkout = {
-      customerId: 'cus_1',
-      userId: 'user_1',
-      planType: 'basic' as const,
-      successUrl: 'https://example.com/ok',
-      cancelUrl: 'https://example.com/back',
-    }
     await expect(payments.createCheckout(checkout, 'key-2')).rejects.toMatchObject({ code: 'provider_failed' })
   })
 
@@ -63,18 +59,10 @@ describe.skipIf(isSkipped(stripeMock))('the Stripe adapter against stripe-mock',
       lookup_key: priceLookupKey('basic'),
       unit_amount: 2500,
     })
-    const checkout = {
-      customerId: 'cus_1',
-      userId: 'user_1',
-      planType: 'basic' as const,
-      successUrl: 'https://example.com/ok',
-      cancelUrl: 'https://example.com/back',
-    }
-    const created = await stripePayments({ ...env, STRIPE_API_BASE: proxy.url }).createCheckout(checkout, 'key-2')
+    const created = await stripePayments({ ...env, STRIPE_API_BASE: proxy }).createCheckout(checkout, 'key-2')
     expect(created.id).toMatch(/^cs_/)
     expect((await payments.getCheckout(created.id)).id).toBe(created.id)
     expect((await payments.expireCheckout(created.id)).id).toMatch(/^cs_/)
-    await proxy.close()
   })
 
   test('opens the customer portal', async () => {
@@ -110,16 +98,14 @@ describe.skipIf(isSkipped(stripeMock))('the Stripe adapter against stripe-mock',
     const premium = await prices('premium')
     const basic = await prices('basic')
     const upgrade = { from: 'basic', to: 'premium', at: Date.now() } as const
-    const dear = stripePayments({ ...env, STRIPE_API_BASE: premium.url })
+    const dear = stripePayments({ ...env, STRIPE_API_BASE: premium })
     expect(typeof (await dear.quoteUpgrade('sub_1', upgrade))).toBe('number')
     await dear.upgrade('sub_1', upgrade, 'key-11')
     await payments.resume('sub_1', 'key-12')
-    await stripePayments({ ...env, STRIPE_API_BASE: basic.url }).scheduleChange('sub_1', 'basic', 'key-13')
+    await stripePayments({ ...env, STRIPE_API_BASE: basic }).scheduleChange('sub_1', 'basic', 'key-13')
     await payments.releaseSchedule('sub_sched_1')
     const wrong = dear.upgrade('sub_1', { ...upgrade, at: Number.NaN }, 'key-14')
     await expect(wrong).rejects.toMatchObject({ code: 'provider_failed' })
-    await premium.close()
-    await basic.close()
   })
 
   test('creates, finalizes, and sends invoices', async () => {

@@ -1,14 +1,13 @@
-import { createServer, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { afterAll, expect, test } from 'vitest'
 import { sixConnections } from '../../dev/six-connections.ts'
 import { readWranglerConfig } from '../../dev/wrangler-config.ts'
+import { serve } from '../../testing/stack/serve.ts'
 
 /** A server that answers on command. */
 const waiting: ServerResponse[] = []
-const slow = createServer((_, response) => void waiting.push(response))
-await new Promise<void>((ready) => slow.listen(0, '127.0.0.1', ready))
-const { port } = slow.address() as { port: number }
+const slow = await serve((_, response) => void waiting.push(response))
 
 /** Makes `count` calls at once, and aborts the eighth immediately. */
 const WORKER = `
@@ -17,7 +16,7 @@ export class JobChannel extends DurableObject {}
 export class EventSender extends DurableObject {}
 export default { async fetch(request) {
   const count = Number(new URL(request.url).searchParams.get('count'))
-  const ask = (i) => fetch('http://127.0.0.1:${port}/', i === 7 ? { signal: AbortSignal.timeout(0) } : {})
+  const ask = (i) => fetch('${slow}/', i === 7 ? { signal: AbortSignal.timeout(0) } : {})
   const answers = await Promise.allSettled(Array.from({ length: count }, (_, i) => ask(i)))
   return Response.json(answers.map(({ reason }) => reason?.name ?? 'answered'))
 } }`
@@ -33,11 +32,7 @@ const mf = new Miniflare(
   }),
 )
 const url = await mf.ready
-afterAll(async () => {
-  await mf.dispose()
-  slow.closeAllConnections()
-  slow.close()
-})
+afterAll(() => mf.dispose())
 
 const ask = async (count: number) => (await (await fetch(new URL(`/?count=${count}`, url))).json()) as string[]
 const arrived = (count: number) => expect.poll(() => waiting.length).toBe(count)

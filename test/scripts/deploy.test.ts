@@ -1,13 +1,12 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import journal from '../../db/migrations/meta/_journal.json' with { type: 'json' }
 import { startSqld } from '../../dev/sqld.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
+import { serve } from '../../testing/stack/serve.ts'
 
 const DEPLOY = resolve(import.meta.dirname, '../../scripts/deploy.ts')
 const folder = temporaryFolder('deploy')
@@ -19,12 +18,10 @@ const git = (...words: string[]) => execFileSync('git', words, { cwd: repository
 
 /** The site's /readyz: the stubs of wrangler and npm can change it. */
 const state = join(folder, 'state')
-const server = createServer((_, response) => {
+const origin = await serve((_, response) => {
   const { status, ...body } = JSON.parse(readFileSync(state, 'utf8'))
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
 })
-await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
 mkdirSync(repository)
 mkdirSync(programs)
@@ -38,10 +35,7 @@ git('add', '.')
 git('-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', 'commit', '--quiet', '--message', 'One')
 const version = git('rev-parse', '--short', 'HEAD')
 
-afterAll(async () => {
-  server.close()
-  await database.close()
-})
+afterAll(() => database.close())
 
 const stub = (name: string, script = '') => {
   writeFileSync(join(programs, name), `#!/bin/sh\necho "${name} $*" >> ${calls}\n${script}\n`)

@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { eq, sql } from 'drizzle-orm'
@@ -19,6 +17,7 @@ import { type DeployedAccount, deployAccount } from '../../testing/stack/deploye
 import { startDnsServer } from '../../testing/stack/dns-server.ts'
 import { moto, startMoto } from '../../testing/stack/moto.ts'
 import { ownDatabase } from '../../testing/stack/own-database.ts'
+import { serve } from '../../testing/stack/serve.ts'
 import { isSkipped } from '../../testing/stack/third-party.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -40,7 +39,6 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
   let dns: Awaited<ReturnType<typeof startDnsServer>>
   let records: Record<string, string> = {}
   const readiness = { status: 200, version: 'abc1234' }
-  const site = createServer((_, answer) => answer.writeHead(readiness.status).end(JSON.stringify(readiness)))
   let origin = ''
   let settings: Record<string, string> = {}
 
@@ -50,13 +48,11 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     aws = await startAwsFront(server.endpoint)
     stripe = await startStripe({ dataDir: join(folder, 'stripe') })
     dns = await startDnsServer(() => records)
-    await new Promise<void>((done) => site.listen(0, '127.0.0.1', done))
-    origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+    origin = await serve((_, answer) => answer.writeHead(readiness.status).end(JSON.stringify(readiness)))
     await stripeClient().webhookEndpoints.create({ url: `${origin}/webhooks/stripe`, enabled_events: ['*'] })
     await launchOne()
   })
   afterAll(async () => {
-    site.close()
     dns?.close()
     aws?.close()
     await stripe?.close()

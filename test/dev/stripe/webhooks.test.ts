@@ -1,34 +1,27 @@
-import { createServer } from 'node:http'
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { startStripe } from '../../../dev/stripe/stand-in.ts'
 import { stripePayments } from '../../../src/server/billing/stripe.ts'
 import { temporaryFolder } from '../../../testing/stack/at-end.ts'
+import { serve } from '../../../testing/stack/serve.ts'
 
 const env = { STRIPE_SECRET_KEY: 'sk_test_local', STRIPE_WEBHOOK_SECRET: 'whsec_local' }
-const closers: (() => Promise<unknown> | unknown)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-})
 
 /** Records every request and answers with `status`. */
 async function receiver() {
   const got: { body: string; signature: string }[] = []
-  const state = { status: 200, url: '', got }
-  const server = createServer(async (request, response) => {
+  const state = { status: 200, got }
+  const origin = await serve(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString()
     got.push({ body, signature: String(request.headers['stripe-signature']) })
     response.writeHead(state.status).end()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  state.url = `http://127.0.0.1:${(server.address() as { port: number }).port}/webhooks/stripe`
-  closers.push(() => server.close())
-  return state
+  return Object.assign(state, { url: `${origin}/webhooks/stripe` })
 }
 
 async function standIn(options: { now: () => number; webhookUrl?: string; dataDir?: string }) {
   const dataDir = options.dataDir ?? temporaryFolder('stripe-webhooks')
   const started = await startStripe({ ...options, dataDir })
-  closers.push(() => started.close())
+  onTestFinished(() => started.close())
   return { ...started, dataDir, payments: stripePayments({ ...env, STRIPE_API_BASE: started.apiBase }) }
 }
 
@@ -65,7 +58,6 @@ test('resends rejected events with growing delays, even after a restart', async 
   await first.settle()
   expect(target.got).toHaveLength(2)
   await first.close()
-  closers.pop()
 
   const second = await standIn({ now: () => now, dataDir: first.dataDir })
   target.status = 200
