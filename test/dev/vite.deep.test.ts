@@ -1,28 +1,17 @@
-import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { freePort } from '../../dev/free-port.ts'
-import { waitFor } from '../../testing/people/client.ts'
 import { newForwarder, openForward } from '../../testing/people/forwarder.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { ask, cookieOf, listenOn, onMachine } from '../../testing/stack/door.ts'
+import { spawnStack } from '../../testing/stack/spawned-stack.ts'
 
 /** `npm run dev` on a port of its own, until the test is over. */
 async function startDev(more: Record<string, string> = {}): Promise<string> {
   const url = `http://localhost:${await freePort()}`
   const DATA_DIR = temporaryFolder('proving-ground-dev')
   const env = { ...process.env, PORT: new URL(url).port, DATA_DIR, NODE_ENV: 'development', ...more }
-  const stack = spawn(process.execPath, ['dev/main.ts', 'dev'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  onTestFinished(async () => {
-    const ended = new Promise((resolve) => stack.once('exit', resolve))
-    if (stack.exitCode === null && stack.kill()) await ended
-  })
-  let said = ''
-  for (const stream of [stack.stdout, stack.stderr]) stream.on('data', (chunk) => (said += chunk))
-  await waitFor(async () => {
-    if (stack.exitCode !== null) throw new Error(`The stack ended:\n${said}`)
-    return said.includes(`Ready: ${url}`)
-  })
+  await spawnStack('dev', env)
   return url
 }
 

@@ -1,25 +1,21 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { childProcesses } from '../../dev/child-processes.ts'
 import type { Instance } from '../../dev/ec2/instance.ts'
 import { freePort } from '../../dev/free-port.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
-import type { Server, Subscription } from '../../src/domain/wire.ts'
-import { jobsChannel, openSocket } from '../../testing/people/cable.ts'
-import { Client, newPerson, PASSWORD, waitFor } from '../../testing/people/client.ts'
+import type { Subscription } from '../../src/domain/wire.ts'
+import { confirmed, jobsChannel, openSocket } from '../../testing/people/cable.ts'
+import { Client, newPerson, PASSWORD, serversOf, stopServer, waitFor } from '../../testing/people/client.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
+import { spawnStack } from '../../testing/stack/spawned-stack.ts'
 
 /** The whole stack as a person runs it, killed without warning and restarted on what it left behind. */
 
-type Mode = 'start' | 'dev'
-const running = new Set<ChildProcess>()
-
-afterAll(() => Promise.all([...running].map((stack) => killed(stack))))
-
 /** A stack's address and its data, which outlive it. */
-async function newPlace(mode: Mode) {
+async function newPlace(mode: 'start' | 'dev') {
   const dataDir = temporaryFolder('proving-ground-kill')
   const port = await freePort()
   const url = `http://localhost:${port}`
@@ -30,27 +26,11 @@ async function newPlace(mode: Mode) {
     EC2_BOOT_MS: '2000',
     PLANS_FOR_SALE: 'true',
   }
-  return {
-    dataDir,
-    url,
-    async startStack(): Promise<ChildProcess> {
-      const options = { env, stdio: ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'], detached: true }
-      const child = spawn(process.execPath, ['dev/main.ts', mode], options)
-      running.add(child)
-      let said = ''
-      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk))
-      await waitFor(async () => {
-        if (child.exitCode !== null) throw new Error(`The stack ended:\n${said}`)
-        return said.includes(`Ready: ${url}`)
-      })
-      return child
-    },
-  }
+  return { dataDir, url, startStack: () => spawnStack(mode, env, { detached: true }) }
 }
 
 /** By default only the node process, as in a crash. With its group, the processes it started get the signal as well. */
 async function killed(child: ChildProcess, { group = false } = {}): Promise<void> {
-  running.delete(child)
   const gone = new Promise((resolve) => child.once('exit', resolve))
   process.kill(group ? -(child.pid as number) : (child.pid as number), 'SIGKILL')
   await gone
@@ -75,9 +55,6 @@ function instances(dataDir: string): Instance[] {
   return [...latest.values()]
 }
 
-const list = async (client: Client) =>
-  (await client.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
-
 const planOf = async (client: Client) =>
   (await client.get<{ subscription: Subscription }>('/api/v1/billings/summary')).body.subscription
 
@@ -89,15 +66,8 @@ async function arrive(url: string, email: string, password: string) {
   const { id } = (body as { user: { id: string } }).user
   const cable = await openSocket(client)
   cable.subscribe(jobsChannel(id))
-  await cable.until(JSON.stringify({ identifier: jobsChannel(id), type: 'confirm_subscription' }))
+  await cable.until(confirmed(jobsChannel(id)))
   return { client, cable }
-}
-
-async function stopServer(client: Client, running: Server): Promise<Server> {
-  const stop = { server_id: running.server_id, session_id: running.id }
-  const { status, body } = await client.post<{ server: Server }>('/api/v1/aws/stop_server', stop)
-  expect(status).toBe(202)
-  return body.server
 }
 
 test('a stack killed during a start, and during a stop, recovers', async () => {
@@ -114,17 +84,17 @@ test('a stack killed during a start, and during a stop, recovers', async () => {
   await waitFor(async () => children.every(({ pid }) => !isAlive(pid)))
 
   const killedLater = await startStack()
-  const active = await waitFor(async () => (await list(pilot)).find((server) => server.active))
+  const active = await waitFor(async () => (await serversOf(pilot)).find((server) => server.active))
   expect(active).toMatchObject({ pending: false, ip_address: expect.stringMatching(/^127\./) })
   expect(instances(dataDir)).toHaveLength(1)
 
   const { client, cable } = await arrive(url, SEED_EMAILS.pilot, SEED_PASSWORD)
-  const stopped = await stopServer(client, active)
+  const stopped = (await stopServer(client)).body.server
   await waitFor(async () => cable.jobs().length)
   await killed(killedLater, { group: true })
 
   const last = await startStack()
-  const ended = await waitFor(async () => (await list(pilot)).find((server) => !server.active && !server.pending))
+  const ended = await waitFor(async () => (await serversOf(pilot)).find((server) => !server.active && !server.pending))
   expect(ended.end_time).toBe(stopped.end_time)
   expect(instances(dataDir)).toEqual([expect.objectContaining({ terminatedFrom: expect.any(Number) })])
   await killed(last)
@@ -142,13 +112,13 @@ test('`npm run dev`, killed with all its processes, continues with the same peop
   const moved = await fetch(`${url}/dev/clock`, { method: 'POST', body: JSON.stringify({ advance_seconds: 3600 }) })
   const { now } = (await moved.json()) as { now: string }
   expect((await ada.post('/api/v1/aws/auto_cloud_start_request')).status).toBe(202)
-  await waitFor(async () => (await list(ada)).find((server) => server.active))
+  await waitFor(async () => (await serversOf(ada)).find((server) => server.active))
   const mails = await (await fetch(`${url}/dev/mailbox.json`)).text()
   await killed(before, { group: true })
 
   const after = await startStack()
   expect(readdirSync(join(dataDir, 'tmp')).filter((name) => name.startsWith('miniflare-'))).toHaveLength(1)
-  const [active] = await list(ada)
+  const [active] = await serversOf(ada)
   expect(active).toMatchObject({ active: true, ip_address: expect.stringMatching(/^127\./) })
   expect(await (await fetch(`${url}/dev/mailbox.json`)).text()).toBe(mails)
   const clock = (await (await fetch(`${url}/dev/clock`)).json()) as { now: string }
@@ -158,7 +128,7 @@ test('`npm run dev`, killed with all its processes, continues with the same peop
   expect(await planOf(ada)).toMatchObject({ plan_type: 'basic', cancel_at_period_end: true })
 
   const { client, cable } = await arrive(url, ada.email, PASSWORD)
-  await stopServer(client, active as Server)
+  await stopServer(client)
   await waitFor(async () => cable.jobs().find(({ status }) => status === 'succeeded'))
   await killed(after)
 })

@@ -14,6 +14,9 @@ export const browserHeaders = (client: Client): Headers => ({ Origin: client.url
 
 export const jobsChannel = (userId: string) => JSON.stringify({ channel: 'JobsChannel', user_id: userId })
 
+/** The server's answer to a subscription. */
+export const confirmed = (identifier: string) => JSON.stringify({ identifier, type: 'confirm_subscription' })
+
 /** A bare socket that keeps every frame it received, and how it was closed. */
 export async function openSocket(client: Client, headers: Headers = {}) {
   const socket = new HeaderSocket(cableUrl(client), {
@@ -37,6 +40,7 @@ export async function openSocket(client: Client, headers: Headers = {}) {
     said: () => frames.filter((frame) => !frame.startsWith('{"type":"ping"')),
     send: (frame: string | Uint8Array<ArrayBuffer>) => socket.send(frame),
     subscribe: (identifier: string) => socket.send(JSON.stringify({ command: 'subscribe', identifier })),
+    unsubscribe: (identifier: string) => socket.send(JSON.stringify({ command: 'unsubscribe', identifier })),
     jobs: () => frames.map((frame) => JSON.parse(frame).message?.job).filter(Boolean) as Job[],
     until: (frame: string) => waitFor(async () => frames.includes(frame)),
     closed: () => waitFor(async () => closed),

@@ -1,12 +1,10 @@
 import { expect, inject, test } from 'vitest'
-import { answered, jobsChannel, openSocket } from '../../../testing/people/cable.ts'
+import { answered, confirmed, jobsChannel, openSocket } from '../../../testing/people/cable.ts'
 import { newPerson, waitFor } from '../../../testing/people/client.ts'
 
 const url = inject('url')
 
-const confirmed = (identifier: string) => JSON.stringify({ identifier, type: 'confirm_subscription' })
 const rejected = (identifier: string) => JSON.stringify({ identifier, type: 'reject_subscription' })
-const unsubscribe = (identifier: string) => JSON.stringify({ command: 'unsubscribe', identifier })
 
 const SPELLINGS: [string, (id: string) => string][] = [
   ['as stock clients do', (id) => jobsChannel(id)],
@@ -50,7 +48,7 @@ test('unsubscribes silently, and confirms a new subscription', async () => {
   for (let round = 1; round <= 3; round++) {
     cable.subscribe(identifier)
     await waitFor(async () => cable.said().filter((frame) => frame === confirmed(identifier)).length === round)
-    cable.send(unsubscribe(identifier))
+    cable.unsubscribe(identifier)
   }
   await answered(cable, ada.id)
   expect(cable.said().slice(1, -1)).toEqual(Array(3).fill(confirmed(identifier)))
@@ -62,8 +60,8 @@ test('unsubscribing with an unknown or differently spelled identifier ends nothi
   const cable = await openSocket(ada)
   const identifier = jobsChannel(ada.id)
   cable.subscribe(identifier)
-  cable.send(unsubscribe(`{"user_id":"${ada.id}","channel":"JobsChannel"}`))
-  cable.send(unsubscribe(jobsChannel('user_nobody')))
+  cable.unsubscribe(`{"user_id":"${ada.id}","channel":"JobsChannel"}`)
+  cable.unsubscribe(jobsChannel('user_nobody'))
   cable.send('{"command":"unsubscribe"}')
   await ada.post('/api/v1/aws/auto_cloud_start_request')
   await waitFor(async () => cable.jobs().length)

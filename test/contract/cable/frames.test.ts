@@ -1,11 +1,10 @@
 import { expect, inject, test } from 'vitest'
-import { answered, jobsChannel, openSocket } from '../../../testing/people/cable.ts'
+import { answered, confirmed, jobsChannel, openSocket } from '../../../testing/people/cable.ts'
 import { openRawSocket } from '../../../testing/people/cable-upgrade.ts'
 import { newPerson, waitFor } from '../../../testing/people/client.ts'
 
 const url = inject('url')
 const subscription = (identifier: string) => JSON.stringify({ command: 'subscribe', identifier })
-const confirmed = (identifier: string) => JSON.stringify({ identifier, type: 'confirm_subscription' })
 
 test('ignores invalid commands and keeps the socket open', async () => {
   const ada = await newPerson(url)

@@ -1,6 +1,6 @@
 import { describe, expect, inject, test } from 'vitest'
 import { cableUrl } from '../../../testing/people/cable.ts'
-import { newPerson, waitFor } from '../../../testing/people/client.ts'
+import { newPerson, serversOf, waitFor } from '../../../testing/people/client.ts'
 import { STOCK_CLIENTS, type StockClient } from '../../../testing/people/stock-clients.ts'
 import { openBreakableLine } from '../../../testing/stack/breakable-line.ts'
 
@@ -45,10 +45,7 @@ describe.each(STOCK_CLIENTS)('%s', (_, connect) => {
     await waitFor(async () => client.state.disconnected)
     const stop = { server_id: ready.server?.server_id, session_id: ready.server?.id }
     const { body: stopping } = await ada.post(STOP, stop)
-    await waitFor(
-      async () =>
-        (await ada.get<{ servers: { end_time: string }[] }>('/api/v1/servers/get_servers')).body.servers[0]?.end_time,
-    )
+    await waitFor(async () => (await serversOf(ada))[0]?.end_time)
     expect(client.jobs.some((job) => job.id === stopping.job_id)).toBe(false)
 
     line.mend()
@@ -67,10 +64,7 @@ describe.each(STOCK_CLIENTS)('%s', (_, connect) => {
     const client = connect(cableUrl(eve), eve, ada.id)
     await waitFor(async () => client.state.rejected)
     await ada.post(START)
-    await waitFor(
-      async () =>
-        (await ada.get<{ servers: { active: boolean }[] }>('/api/v1/servers/get_servers')).body.servers[0]?.active,
-    )
+    await waitFor(async () => (await serversOf(ada))[0]?.active)
     expect(client.jobs).toEqual([])
     expect(client.state.connected).toBe(0)
     client.stop()

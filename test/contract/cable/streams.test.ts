@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest'
-import { answered, jobsChannel, openSocket } from '../../../testing/people/cable.ts'
-import { newPerson, waitFor } from '../../../testing/people/client.ts'
+import { answered, confirmed, jobsChannel, openSocket } from '../../../testing/people/cable.ts'
+import { newPerson, stopServer, waitFor } from '../../../testing/people/client.ts'
 
 const url = inject('url')
 const START = '/api/v1/aws/auto_cloud_start_request'
@@ -26,11 +26,11 @@ test('sends the same jobs to all of a person’s sockets, except any that unsubs
   await waitFor(async () => stays.jobs().length && leaves.jobs().length)
   expect(leaves.jobs()[0]?.id).toBe(stays.jobs()[0]?.id)
 
-  leaves.send(JSON.stringify({ command: 'unsubscribe', identifier }))
+  leaves.unsubscribe(identifier)
   await answered(leaves, ada.id)
   const before = leaves.jobs().length
-  const ready = await finished(stays)
-  await ada.post('/api/v1/aws/stop_server', { server_id: ready.server?.server_id, session_id: ready.server?.id })
+  await finished(stays)
+  await stopServer(ada)
   await waitFor(async () => stays.jobs().find((job) => job.kind === 'server_stop' && job.status === 'succeeded'))
   await answered(leaves, ada.id)
   expect(leaves.jobs()).toHaveLength(before)
@@ -74,20 +74,17 @@ test('sends the latest job after each confirmation, unless the client unsubscrib
   const ready = await finished(first)
 
   const late = await openSocket(ada)
-  const told = [
-    JSON.stringify({ identifier, type: 'confirm_subscription' }),
-    JSON.stringify({ identifier, message: { event: 'job.updated', job: ready } }),
-  ]
+  const told = [confirmed(identifier), JSON.stringify({ identifier, message: { event: 'job.updated', job: ready } })]
   late.subscribe(identifier)
   await waitFor(async () => late.jobs().length === 1)
-  late.send(JSON.stringify({ command: 'unsubscribe', identifier }))
+  late.unsubscribe(identifier)
   late.subscribe(identifier)
   await waitFor(async () => late.jobs().length === 2)
   expect(late.said()).toEqual(['{"type":"welcome"}', ...told, ...told])
 
   const gone = await openSocket(ada)
   gone.subscribe(identifier)
-  gone.send(JSON.stringify({ command: 'unsubscribe', identifier }))
+  gone.unsubscribe(identifier)
   // The server answers a second subscription after the first, so the first's job would have arrived.
   gone.subscribe(`${identifier} `)
   await waitFor(async () => gone.jobs().length)
