@@ -37,7 +37,7 @@ export function ec2ProtocolSuite(name: string, { start, deviations = {}, skip = 
       server = await start()
       const credentials = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'secret' }
       ec2 = new EC2Client({ endpoint: server.endpoint, region: 'us-east-1', maxAttempts: 1, credentials })
-    }, 60_000)
+    })
 
     afterAll(async () => {
       ec2?.destroy()
@@ -47,8 +47,8 @@ export function ec2ProtocolSuite(name: string, { start, deviations = {}, skip = 
     /** A listed deviation must still occur. Once it doesn't, delete its row. */
     function behaves(behavior: string, check: () => Promise<void>): void {
       behaviors.push(behavior)
-      if (deviations[behavior] === undefined) test(behavior, check, 30_000)
-      else test.fails(`${behavior} (deviates: ${deviations[behavior]})`, check, 30_000)
+      if (deviations[behavior] === undefined) test(behavior, check)
+      else test.fails(`${behavior} (deviates: ${deviations[behavior]})`, check)
     }
 
     async function launch(input: Partial<RunInstancesCommandInput> = {}): Promise<Instance[]> {

@@ -7,8 +7,8 @@ import { freePort } from '../../../dev/free-port.ts'
 import { temporaryFolder } from '../../../testing/stack/at-end.ts'
 import { clientOf, named } from './local-ec2.ts'
 
-const launches = Number(process.env.EC2_STRESS_LAUNCHES ?? 40)
-const perLaunch = Number(process.env.EC2_STRESS_PER_LAUNCH ?? 5)
+const launches = 40
+const perLaunch = 5
 
 async function start(dataDir: string, webPort: number) {
   const script = fileURLToPath(new URL('stand-in-process.ts', import.meta.url))

@@ -1,7 +1,7 @@
 import { DescribeInstancesCommand, RunInstancesCommand } from '@aws-sdk/client-ec2'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type LocalEc2, localEc2 } from './local-ec2.ts'
+import { type LocalEc2, localEc2, named, tagged } from './local-ec2.ts'
 
 const signature =
   'AWS4-HMAC-SHA256 Credential=local/20261121/us-east-1/ec2/aws4_request, SignedHeaders=host, Signature=0'
@@ -52,9 +52,7 @@ test.each(['', 'Basic bG9jYWw6bG9jYWw=', 'AWS4-HMAC-SHA256 nonsense'])(
 
 test('refuses zones and tags that AWS refuses', async () => {
   const { launch } = await localEc2()
-  const tag = (Key: string, Value = '') => ({
-    TagSpecifications: [{ ResourceType: 'instance' as const, Tags: [{ Key, Value }] }],
-  })
+  const tag = (key: string, value = '') => tagged({ [key]: value })
   const refused = { name: 'InvalidParameterValue' }
   await expect(launch({ Placement: { AvailabilityZone: 'eu-west-1a' } })).rejects.toMatchObject(refused)
   await expect(launch(tag('aws:mine'))).rejects.toMatchObject(refused)
@@ -71,10 +69,10 @@ test('returns any tag text unchanged through the SDK', async () => {
     .filter((value) => !/[^\P{C}\t\n\r]/u.test(value) && !(value.trim() === '' && value.includes('\n')))
   await fc.assert(
     fc.asyncProperty(text, async (value) => {
-      const TagSpecifications = [{ ResourceType: 'instance' as const, Tags: [{ Key: 'Name', Value: value }] }]
-      const command = new RunInstancesCommand({ MinCount: 1, MaxCount: 1, ImageId: 'ami-12345678', TagSpecifications })
-      const id = (await client.send(command)).Instances?.[0]?.InstanceId ?? ''
-      expect((await find(id))?.Tags).toEqual([{ Key: 'Name', Value: value }])
+      // Without a template, which adds tags of its own.
+      const plain = { MinCount: 1, MaxCount: 1, ImageId: 'ami-12345678' }
+      const { Instances } = await client.send(new RunInstancesCommand({ ...plain, ...named(value) }))
+      expect((await find(Instances?.[0]?.InstanceId ?? ''))?.Tags).toEqual([{ Key: 'Name', Value: value }])
     }),
     { numRuns: 60, examples: [['\r'], [' \t'], ['a\r\nb\n'], [']]>']] },
   )
@@ -82,11 +80,8 @@ test('returns any tag text unchanged through the SDK', async () => {
 
 test('filter values support only wildcards and their escapes', async () => {
   const { client, launchOne } = await localEc2()
-  const tag = (Value: string) => ({
-    TagSpecifications: [{ ResourceType: 'instance' as const, Tags: [{ Key: 'n', Value }] }],
-  })
-  const star = await launchOne(tag('a*c'))
-  const letters = await launchOne(tag('abc'))
+  const star = await launchOne(tagged({ n: 'a*c' }))
+  const letters = await launchOne(tagged({ n: 'abc' }))
   const idsBy = async (value: string) => {
     const answer = await client.send(new DescribeInstancesCommand({ Filters: [{ Name: 'tag:n', Values: [value] }] }))
     return (answer.Reservations ?? []).flatMap((reservation) => (reservation.Instances ?? []).map((i) => i.InstanceId))

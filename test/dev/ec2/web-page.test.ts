@@ -1,10 +1,8 @@
-import { once } from 'node:events'
-import { createServer as createSite } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { freePort } from '../../../dev/free-port.ts'
 import { waitFor } from '../../../testing/people/client.ts'
-import { atEnd } from '../../../testing/stack/at-end.ts'
+import { serve } from '../../../testing/stack/serve.ts'
 import { bootMs, localEc2, named, tagged } from './local-ec2.ts'
 
 const open = (url: string) => fetch(url, { signal: AbortSignal.timeout(5000) })
@@ -13,6 +11,16 @@ const answers = (url: string) =>
     (response) => response.ok,
     () => false,
   )
+
+/** A machine that runs, and where its page is. */
+async function runningMachine(options: Parameters<typeof localEc2>[0] = {}, input = {}) {
+  const webPort = await freePort()
+  const local = await localEc2({ webPort, ...options })
+  const id = await local.launchOne(input)
+  local.advance(bootMs)
+  await local.find(id)
+  return { ...local, id, origin: `http://127.64.0.1:${webPort}` }
+}
 
 test('serves an instance’s page only while it runs', async () => {
   const webPort = await freePort()
@@ -32,25 +40,14 @@ test('serves an instance’s page only while it runs', async () => {
 })
 
 test('the page shows the environment and the vehicle that the instance was started with', async () => {
-  const webPort = await freePort()
-  const { launchOne, find, advance } = await localEc2({ webPort })
-  const tags = { environment: 'Mountains', vehicle: 'ugv' }
-  const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }))
-  const id = await launchOne({ TagSpecifications: [{ ResourceType: 'instance', Tags }] })
-  advance(bootMs)
-  await find(id)
-  const html = await (await open(`http://127.64.0.1:${webPort}/`)).text()
+  const { origin } = await runningMachine({}, tagged({ environment: 'Mountains', vehicle: 'ugv' }))
+  const html = await (await open(origin)).text()
   expect(html).toContain('Mountains, UGV · ')
   expect(html).toContain('data-environment="Mountains" data-vehicle="ugv"')
 })
 
 test('the instance serves everything its page loads', async () => {
-  const webPort = await freePort()
-  const { launchOne, find, advance } = await localEc2({ webPort })
-  const id = await launchOne()
-  advance(bootMs)
-  await find(id)
-  const origin = `http://127.64.0.1:${webPort}`
+  const { origin } = await runningMachine()
   const loaded = new Set(['/'])
   for (const path of loaded) {
     const response = await open(origin + path)
@@ -70,12 +67,7 @@ test('the instance serves everything its page loads', async () => {
 })
 
 test('the page says how long its server has run and what that costs at list price, by the stack’s clock', async () => {
-  const webPort = await freePort()
-  const { launchOne, find, advance } = await localEc2({ webPort })
-  const id = await launchOne(named('clock'))
-  advance(bootMs)
-  await find(id)
-  const origin = `http://127.64.0.1:${webPort}`
+  const { origin, advance } = await runningMachine()
   const run = async () => (await open(`${origin}/run`)).json()
   expect(await run()).toEqual({ up: '0s', cost: '$0.0000' })
   advance(3_599_999)
@@ -88,19 +80,11 @@ test('the page says how long its server has run and what that costs at list pric
 })
 
 test('with a site, the page links to its dashboard and to the question before a stop; without one, to nothing', async () => {
-  const webPort = await freePort()
   // A site without files: the machine asks for its user's first.
-  const site = createSite((_, response) => response.writeHead(404).end()).listen(0, '127.0.0.1')
-  await once(site, 'listening')
-  atEnd(() => site.close())
-  const siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
-  const { launchOne, find, advance } = await localEc2({ webPort, siteUrl })
-  const id = await launchOne()
-  advance(bootMs)
-  await find(id)
-  const url = `http://127.64.0.1:${webPort}/`
-  await waitFor(() => answers(url))
-  const html = await (await open(url)).text()
+  const siteUrl = await serve((_, response) => response.writeHead(404).end())
+  const { origin } = await runningMachine({ siteUrl })
+  await waitFor(() => answers(origin))
+  const html = await (await open(origin)).text()
   expect([...html.matchAll(/href="(http[^"]+)"/g)].map(([, to]) => to)).toEqual([
     `${siteUrl}/dashboard`,
     `${siteUrl}/stop_server`,
