@@ -15,12 +15,9 @@ import {
 } from '../../testing/browser/e2e.ts'
 import { mailsTo, newPerson, PASSWORD } from '../../testing/people/client.ts'
 
-const SHOTS = 'test-results/billing'
 const DAY = 86_400
 const PILOT = { email: SEED_EMAILS.pilot, password: SEED_PASSWORD }
 const world = stackAndBrowser({ ec2BootMs: 1000, plansForSale: true })
-
-const shot = (page: Page, name: string) => page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true })
 
 /** A first start would end after four hours. */
 const runUntilStopped = (page: Page) => page.getByLabel('Stop after').selectOption('Until I stop it')
@@ -52,14 +49,12 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', async ()
   await page.unroute(checkout)
   await page.getByRole('button', { name: 'Choose Basic' }).click()
   await page.waitForURL('**/c/pay/**')
-  await shot(page, 'checkout')
   await page.getByRole('link', { name: 'Back' }).click()
   await page.waitForURL('**/subscriptions')
   await page.getByRole('button', { name: 'Choose Basic' }).click()
   await page.getByRole('button', { name: 'Pay $25.00' }).click()
   await page.waitForURL('**/account_overview')
   await page.getByText("You're on Basic now: 5 hours per month, on servers with up to 1 NVIDIA L4.").waitFor()
-  await shot(page, 'account')
 
   await open(page, '/dashboard')
   await page.getByText(/^5\.00 hours left in your plan/).waitFor()
@@ -70,7 +65,6 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', async ()
   await advance(world.url, 8 * 3600)
   await page.reload()
   await page.getByText(/28,8\d\d s · \$5\.2\d+$/).waitFor()
-  await shot(page, 'meter')
   await page.getByRole('button', { name: /^Stop ses/ }).click()
   await confirmStop(page)
   await page
@@ -93,7 +87,6 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', async ()
   const owed = page.getByRole('region', { name: 'Monthly Usage' }).getByRole('list', { name: 'Open invoices' })
   await owed.getByText(/^\$5\.2\d for usage, .+, overdue since \w+ \d+, \d{4}\. Pay$/).waitFor()
   expect(await owed.getByRole('link', { name: /^Pay \$5\.2\d$/ }).getAttribute('href')).toMatch(/\/i\/in_/)
-  await shot(page, 'suspended')
   const start = page.getByRole('button', {
     name: 'Start Server',
     description: 'Your account is suspended until you pay the overdue invoice.',
@@ -104,7 +97,6 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', async ()
 
   await open(page, '/billing_history')
   await bill.getByText('Overdue', { exact: true }).waitFor({ state: 'attached' })
-  await shot(page, 'history')
   const month = (await page.getByLabel('Month', { exact: true }).locator('option').last().textContent()) ?? ''
   await page.getByLabel('Month', { exact: true }).selectOption(month)
   await page.getByRole('button', { name: 'Show' }).click()
@@ -119,13 +111,11 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', async ()
   await page.getByRole('button', { name: 'Payment method and receipts' }).click()
   await page.waitForURL('**/p/session/**')
   expect(await page.getByRole('row').filter({ hasText: 'Paid' }).count()).toBeGreaterThan(0)
-  await shot(page, 'portal')
   await page.getByRole('link', { name: 'Return to Proving Ground' }).click()
   await page.waitForURL('**/billing_history')
 
   await bill.getByRole('rowheader').getByRole('link').click()
   await page.getByText(/: 10,\d{3} s × \$0\.0004861 = \$5\.2/).waitFor()
-  await shot(page, 'statement')
   // On paper: only the statement, as wide as A4 between its margins, with no number split across lines.
   await page.emulateMedia({ media: 'print' })
   await page.setViewportSize({ width: 673, height: 900 })
@@ -144,14 +134,12 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', async ()
       return range.getClientRects().length > 1 ? [cell.textContent] : []
     })
   expect(await page.locator('td.num').evaluateAll(inTwoLines)).toEqual([])
-  await page.pdf({ path: `${SHOTS}/statement.pdf` })
   await page.emulateMedia({ media: null })
   await page.setViewportSize({ width: 1280, height: 900 })
   const pdf = await page.getByRole('link', { name: 'Download PDF' }).getAttribute('href')
   expect((await fetch(pdf ?? '')).status).toBe(200)
   await page.getByRole('link', { name: 'Pay invoice' }).click()
   await page.waitForURL('**/i/in_*')
-  await shot(page, 'invoice')
   await page.getByRole('button', { name: /^Pay \$5\.2/ }).click()
   await page.getByText('Paid', { exact: true }).waitFor()
 
@@ -174,19 +162,15 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', async ()
     ])
   await open(page, '/billing_history')
   await page.getByRole('row').filter({ hasText: 'Correction' }).getByText(/^cn_/).waitFor()
-  await shot(page, 'corrected-history')
   await page.getByRole('row').filter({ hasText: 'Correction' }).getByRole('rowheader').getByRole('link').click()
   await page.getByText('A fault of ours took an hour.').waitFor()
-  await shot(page, 'correction')
   await page.getByRole('link', { name: 'the original statement' }).click()
   await page.getByRole('heading', { name: 'Corrections' }).waitFor()
-  await shot(page, 'corrected-statement')
 
   await open(page, '/account_overview')
   await page.getByText('Cancel subscription').click()
   await page.getByRole('button', { name: 'Cancel at period end' }).click()
   await page.getByText('Your subscription has been cancelled and will not renew.').waitFor()
-  await shot(page, 'canceled')
   await advance(world.url, 32 * DAY)
   await open(page, '/account_overview')
   await page.getByText('No Plan').waitFor()
@@ -222,7 +206,6 @@ test('upgrade during a run, choose a machine, use it up, and pay, to the last ma
   const restart = card.getByText('Your plan now includes 4 × L4. To use them, stop this server and start another.')
   await restart.waitFor()
   expect(await axeFaults(page)).toEqual([])
-  await shot(page, 'upgraded')
   await stop()
 
   await machine.click()
@@ -236,7 +219,6 @@ test('upgrade during a run, choose a machine, use it up, and pay, to the last ma
   expect(await axeFaults(page)).toEqual([])
   await page.getByRole('radio', { name: /^1 × L4/ }).check()
   await runUntilStopped(page)
-  await shot(page, 'machine')
   await start.click()
   await card.getByText(/^1 × L4, 16 CPU, 64 GB/).waitFor()
   await card.getByText(/^covered by your plan/).waitFor()

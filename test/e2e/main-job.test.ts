@@ -1,9 +1,8 @@
-import type { Locator, Page } from 'playwright-core'
+import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { complaintsOf, confirmStop, hold, stackAndBrowser } from '../../testing/browser/e2e.ts'
 import { confirmationToken, PASSWORD } from '../../testing/people/client.ts'
 
-const SHOTS = 'test-results/main-job'
 const world = stackAndBrowser({ ec2BootMs: 1500 })
 
 test('from sign-up to a stopped server without a reload', async () => {
@@ -13,7 +12,6 @@ test('from sign-up to a stopped server without a reload', async () => {
 
   const email = 'ada@example.com'
   await page.goto(`${world.url}/`)
-  await shot(page, 'landing')
   await page.getByRole('button', { name: 'Interested?' }).click()
   await page.getByRole('link', { name: 'Sign Up' }).click()
   await page.getByLabel('Name', { exact: true }).fill('Ada Lovelace')
@@ -26,7 +24,6 @@ test('from sign-up to a stopped server without a reload', async () => {
   await page.getByLabel('Confirm Password', { exact: true }).fill(PASSWORD)
   await page.getByText('Passwords match.').waitFor()
   await page.getByRole('checkbox').check()
-  await shot(page, 'sign-up')
   await submit.click()
   await page.waitForURL('**/sign_in')
   await page.getByText('Account created but you need to confirm you email!').waitFor()
@@ -50,7 +47,6 @@ test('from sign-up to a stopped server without a reload', async () => {
   await page.getByRole('button', { name: 'Start Server' }).click()
   await page.locator('main').getByText('Starting server! This may take up to 30 seconds...').waitFor()
   await page.getByText('provisioning').waitFor()
-  await shot(page, 'provisioning')
   boot.release()
   await page.locator('main').getByText('Your server is running.').waitFor()
   await page.getByText('running', { exact: true }).waitFor()
@@ -59,10 +55,8 @@ test('from sign-up to a stopped server without a reload', async () => {
   const address = page.getByRole('link', { name: /^127\./ })
   await address.waitFor()
   expect(await address.getAttribute('href')).toMatch(/^http:\/\/127\.[\d.]+:5173$/)
-  await shot(page, 'running')
   const [vehicle] = await Promise.all([context.waitForEvent('page'), address.click()])
   await vehicle.getByRole('heading').first().waitFor()
-  await shot(vehicle, 'vehicle')
   await vehicle.close()
 
   // The meter is running by now, but counts only whole seconds of the clock: the first may take almost two.
@@ -86,7 +80,6 @@ test('from sign-up to a stopped server without a reload', async () => {
   const used = Number(/You used (\d+)s/.exec(receipt ?? '')?.[1])
   expect(used).toBeGreaterThan(0)
   expect(used).toBeLessThanOrEqual(uptime)
-  await shot(page, 'stopped')
   expect(loads).toBe(0)
 
   await page.getByRole('button', { name: 'Hi Ada Lovelace' }).click()
@@ -129,8 +122,4 @@ test('sign-up, sign-in, and sign-out work without JavaScript', async () => {
 
 async function uptimeOf(row: Locator): Promise<number> {
   return Number.parseInt((await row.getByText(/^\d+s$/).textContent()) ?? '', 10)
-}
-
-async function shot(page: Page, name: string): Promise<void> {
-  await page.screenshot({ path: `${SHOTS}/${name}.png` })
 }
