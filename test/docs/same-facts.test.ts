@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { expect, inject, test } from 'vitest'
 import { EXIT } from '../../cli/src/failure.ts'
 import { EVENT_TYPES } from '../../src/domain/webhook.ts'
@@ -64,6 +64,12 @@ test('the two lists of error codes name the same ones, and the code uses each', 
   const codes = markdown(file('docs/api.md'), 'error_code')
   expect(codes.length).toBeGreaterThan(7)
   expect(html(await page('/docs/events'), 'error_code')).toEqual(codes)
+  // The status page only sorts them.
+  const sources = readdirSync('src/server', { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.ts') && !name.endsWith('operations/status.ts'),
+  )
+  const code = sources.map((name) => file(`src/server/${name}`)).join('\n')
+  expect(codes.filter((one) => !code.includes(`'${one}'`))).toEqual([])
 })
 
 test('the page lists every event of a webhook, and the test event', async () => {
