@@ -1,4 +1,5 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AwsV4Signer } from 'aws4fetch'
 import { expect, inject, test } from 'vitest'
@@ -61,7 +62,6 @@ test('syncs a folder both ways, and copies only what changed', async () => {
   write('out/a.txt', 'One')
   // Two uploads within a second are the same time to some file systems.
   write('in/a.txt', 'one', 60)
-  const { unlinkSync } = await import('node:fs')
   unlinkSync(join(here, 'out/b/é.txt'))
   expect((await up()).out).toBe('Uploaded 2 files, 1 file deleted.\n')
   expect((await down()).out).toBe('Downloaded 2 files, 1 file deleted.\n')
@@ -91,7 +91,6 @@ test('continues a download that was broken off', async () => {
   write('a.txt', 'hello world', 60)
   await run(['files', 'put', join(here, 'a.txt')])
   const [file] = (await person.get<{ files: { size: number; modified_at: string }[] }>('/api/v1/files')).body.files
-  const { createHash } = await import('node:crypto')
   const version = createHash('sha256')
     .update(`11 ${Date.parse(file?.modified_at ?? '')}`)
     .digest('hex')

@@ -11,7 +11,8 @@ describe('the Stripe adapter against the stand-in', () => {
   let now = Date.UTC(2028, 0, 31, 9)
   let standIn: StripeStandIn
   const payments = () => stripePayments({ ...env, STRIPE_API_BASE: standIn.apiBase })
-  const press = (url: string) => fetch(url, { method: 'POST', redirect: 'manual' })
+  const press = (url: string, card?: string) =>
+    fetch(url, { method: 'POST', redirect: 'manual', ...(card && { body: new URLSearchParams({ card }) }) })
 
   const open = async () => {
     standIn = await startStripe({ dataDir, now: () => now })
@@ -28,6 +29,22 @@ describe('the Stripe adapter against the stand-in', () => {
     successUrl: 'https://site.test/account_overview?checkout=done',
     cancelUrl: 'https://site.test/subscriptions',
   })
+
+  /** A new customer who subscribes on Stripe's page. */
+  async function subscribed(
+    n: number,
+    { planType = 'basic', card }: { planType?: 'basic' | 'premium'; card?: string } = {},
+  ) {
+    const user = { id: `user_${n}`, email: `${n}@example.com` }
+    const customer = await payments().createCustomer(user, `customer-${n}`)
+    const session = await payments().createCheckout(
+      { ...checkout(customer), userId: user.id, planType },
+      `checkout-${n}`,
+    )
+    const shown = await (await fetch(session.url as string)).text()
+    await press(session.url as string, card)
+    return { customer, shown, id: (await payments().getCheckout(session.id)).subscriptionId as string }
+  }
 
   test('creates one customer per key and finds it by its metadata', async () => {
     const user = { id: 'user_0', email: 'zero@example.com' }
@@ -93,18 +110,10 @@ describe('the Stripe adapter against the stand-in', () => {
 
   test('turns past due when a renewal fails, unpaid after two weeks, and active once the latest open invoice is paid', async () => {
     now = Date.UTC(2028, 0, 31, 9)
-    const customer = await payments().createCustomer({ id: 'user_8', email: 'eight@example.com' }, 'customer-8')
-    const session = await payments().createCheckout({ ...checkout(customer), userId: 'user_8' }, 'checkout-8')
-    const shown = await (await fetch(session.url as string)).text()
+    const { id, shown } = await subscribed(8, { card: 'declined_later' })
     expect(shown).toContain(
       '<button class="quiet" name="card" value="declined_later">Pay, declined at renewals</button>',
     )
-    await fetch(session.url as string, {
-      method: 'POST',
-      redirect: 'manual',
-      body: new URLSearchParams({ card: 'declined_later' }),
-    })
-    const id = (await payments().getCheckout(session.id)).subscriptionId as string
     const state = async () => {
       const found = await payments().findSubscription(id)
       return [found?.status, new Date(found?.periodStart ?? 0).toISOString().slice(0, 10)]
@@ -132,11 +141,7 @@ describe('the Stripe adapter against the stand-in', () => {
 
   test('invoices a plan by the lines it charges, and shows receipts and the card in the customer portal', async () => {
     now = Date.UTC(2028, 0, 31, 9)
-    const customer = await payments().createCustomer({ id: 'user_9', email: 'nine@example.com' }, 'customer-9')
-    const session = await payments().createCheckout({ ...checkout(customer), userId: 'user_9' }, 'checkout-9')
-    const declined = new URLSearchParams({ card: 'declined_later' })
-    await fetch(session.url as string, { method: 'POST', redirect: 'manual', body: declined })
-    const id = (await payments().getCheckout(session.id)).subscriptionId as string
+    const { customer, id } = await subscribed(9, { card: 'declined_later' })
     now = Date.UTC(2028, 1, 29, 9)
     const [second, first] = await payments().listPlanInvoices(id)
     const whose = { subscriptionId: id, customerId: customer, userId: 'user_9', boughtAs: 'basic', cents: 2500 }
@@ -164,11 +169,7 @@ describe('the Stripe adapter against the stand-in', () => {
 
   test('upgrades for the quoted price, changes nothing if declined, and counts no upgrade as payment for a period', async () => {
     now = Date.UTC(2028, 0, 31, 9)
-    const customer = await payments().createCustomer({ id: 'user_10', email: 'ten@example.com' }, 'customer-10')
-    const session = await payments().createCheckout({ ...checkout(customer), userId: 'user_10' }, 'checkout-10')
-    const declined = new URLSearchParams({ card: 'declined_later' })
-    await fetch(session.url as string, { method: 'POST', redirect: 'manual', body: declined })
-    const id = (await payments().getCheckout(session.id)).subscriptionId as string
+    const { customer, id } = await subscribed(10, { card: 'declined_later' })
     const [start, end] = [now, Date.UTC(2028, 1, 29, 9)]
     now = start + (end - start) / 2
     const upgrade = { from: 'basic', to: 'premium', at: now } as const
@@ -200,11 +201,7 @@ describe('the Stripe adapter against the stand-in', () => {
 
   test('changes a plan with the next period, unless the change is undone', async () => {
     now = Date.UTC(2028, 0, 31, 9)
-    const customer = await payments().createCustomer({ id: 'user_11', email: 'eleven@example.com' }, 'customer-11')
-    const wanted = { ...checkout(customer), userId: 'user_11', planType: 'premium' as const }
-    const session = await payments().createCheckout(wanted, 'checkout-11')
-    await press(session.url as string)
-    const id = (await payments().getCheckout(session.id)).subscriptionId as string
+    const { id } = await subscribed(11, { planType: 'premium' })
     const found = async () => {
       const { planType, nextPlanType, scheduleId } = (await payments().findSubscription(id)) ?? {}
       return [planType, nextPlanType, scheduleId !== null]

@@ -1,14 +1,10 @@
 import { expect, test } from 'vitest'
 import { axeFaults } from '../../testing/browser/axe.ts'
 import { complaintsOf, pageOf, stackAndBrowser } from '../../testing/browser/e2e.ts'
-import { newPerson, waitFor } from '../../testing/people/client.ts'
+import { type Client, newPerson, serversOf, waitFor } from '../../testing/people/client.ts'
 
 const world = stackAndBrowser()
-type Person = Awaited<ReturnType<typeof newPerson>>
-type Listed = { servers: { billed_from: string | null }[]; unread: number }
-const read = async (person: Person, path: string) => (await person.get(path)).body as Listed
-const isRunning = (person: Person) => async () =>
-  (await read(person, '/api/v1/servers/get_servers')).servers[0]?.billed_from
+const isRunning = (person: Client) => async () => (await serversOf(person))[0]?.billed_from
 const advance = (seconds: number) =>
   fetch(`${world.url}/dev/clock`, { method: 'POST', body: JSON.stringify({ advance_seconds: seconds }) })
 
@@ -67,7 +63,7 @@ test('without script, the bell leads to all notices, and a form marks them as re
   await person.post('/api/v1/aws/auto_cloud_start_request', { stop_after: 1200 })
   await waitFor(isRunning(person))
   await advance(1300)
-  await waitFor(async () => (await read(person, '/api/v1/notices')).unread > 0)
+  await waitFor(async () => (await person.get<{ unread: number }>('/api/v1/notices')).body.unread > 0)
   const page = await pageOf(world.browser, world.url, person, { javaScriptEnabled: false })
   await page.goto(`${world.url}/billing_history`)
   await page.getByRole('link', { name: /^Notices, \d unread$/ }).click()

@@ -1,38 +1,20 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stack, startStack } from '../../dev/stack.ts'
-import { openBrowser } from '../../testing/browser/chromium.ts'
+import type { BrowserContext, Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { pageOf, stackAndBrowser } from '../../testing/browser/e2e.ts'
 import { confirmationToken, newPerson, PASSWORD } from '../../testing/people/client.ts'
-import { temporaryFolder } from '../../testing/stack/at-end.ts'
-import { quickHasher } from '../../testing/stack/quick-hasher.ts'
 
-let stack: Stack
-let browser: Browser
-let dataDir: string
-
-beforeAll(async () => {
-  dataDir = temporaryFolder('proving-ground-without-script')
-  stack = await startStack({ dataDir, plansForSale: true, log: () => {}, ...quickHasher })
-  browser = await openBrowser()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  await stack?.close()
-})
+const world = stackAndBrowser({ plansForSale: true })
 
 /** A browser without scripts and with someone signed in, and what our policy blocked in it. */
 async function openSignedIn() {
-  const person = await newPerson(stack.url)
-  const context = await browser.newContext({ javaScriptEnabled: false })
-  await context.addCookies([...person.cookies].map(([name, value]) => ({ name, value, url: stack.url })))
-  const page = await context.newPage()
+  const person = await newPerson(world.url)
+  const page = await pageOf(world.browser, world.url, person, { javaScriptEnabled: false })
   const stopped: string[] = []
   page.on('console', (message) => /Content Security Policy/.test(message.text()) && stopped.push(message.text()))
-  return { person, context, page, stopped }
+  return { person, context: page.context(), page, stopped }
 }
 
-const go = (page: Page, path: string) => page.goto(stack.url + path)
+const go = (page: Page, path: string) => page.goto(world.url + path)
 const path = (page: Page) => new URL(page.url()).pathname
 const press = (page: Page, name: string) => page.locator('main').getByRole('button', { name, exact: true }).click()
 
@@ -106,7 +88,7 @@ test('resending the confirmation mail, and using its link, while signed in to an
   expect(path(page)).toBe('/dashboard')
   await reads(page, 'Confirmation email sent. Please check your inbox.')
 
-  const token = await confirmationToken(stack.url, person.email)
+  const token = await confirmationToken(world.url, person.email)
   await go(page, `/confirm_email?confirmation_token=${token}`)
   await page.waitForURL('**/dashboard')
   await reads(page, 'Your email address is confirmed. You can sign in now.')
@@ -135,7 +117,7 @@ test('the profile, the devices, signing out, and signing out again in another ta
   await page.getByLabel('Name', { exact: true }).fill('Grace')
   await page.locator('main form[action="/users"] button[type=submit]').click()
   await reads(page, 'Profile updated successfully!')
-  const elsewhere = await newPerson(stack.url)
+  const elsewhere = await newPerson(world.url)
   elsewhere.cookies.clear()
   await elsewhere.signIn(person.email, PASSWORD)
   await go(page, '/devices')
@@ -195,7 +177,7 @@ test("a plan is bought on Stripe's own page, switched, and kept", async () => {
   await go(page, '/subscriptions')
   await press(page, 'Choose Basic')
   await page.waitForURL('**/c/pay/**')
-  expect(new URL(page.url()).origin).not.toBe(stack.url)
+  expect(new URL(page.url()).origin).not.toBe(world.url)
   await page.getByRole('link', { name: 'Back' }).click()
   await page.waitForURL('**/subscriptions')
   await press(page, 'Choose Premium')

@@ -33,13 +33,20 @@ type Scenario = {
   play(world: World, customer: Customer): Promise<unknown>
 }
 
+async function start(world: World, customer: Customer): Promise<void> {
+  await pressed(pressStart(world, customer))
+  await finishJobs(world, customer)
+}
+
+async function stop(world: World, customer: Customer): Promise<void> {
+  await pressed(pressStop(world, customer))
+  await finishJobs(world, customer)
+}
+
 const scenarios: Record<string, Scenario> = {
   start: {
     prepare: async () => {},
-    async play(world, customer) {
-      await pressed(pressStart(world, customer))
-      await finishJobs(world, customer)
-    },
+    play: start,
   },
   'start that moves to another place': {
     async prepare(world) {
@@ -47,27 +54,18 @@ const scenarios: Record<string, Scenario> = {
       await world.db.update(places).set({ setAsideUntil: 0 })
       world.ec2.inject('InsufficientInstanceCapacity', 1)
     },
-    async play(world, customer) {
-      await pressed(pressStart(world, customer))
-      await finishJobs(world, customer)
-    },
+    play: start,
   },
   stop: {
     prepare: running,
-    async play(world, customer) {
-      await pressed(pressStop(world, customer))
-      await finishJobs(world, customer)
-    },
+    play: stop,
   },
   'stop of a booting start': {
     async prepare(world, customer) {
       await pressStart(world, customer)
       await world.ring(customer.user.id)
     },
-    async play(world, customer) {
-      await pressed(pressStop(world, customer))
-      await finishJobs(world, customer)
-    },
+    play: stop,
   },
   'start of a loading image': {
     answerMs: 3_000,
@@ -83,10 +81,7 @@ const scenarios: Record<string, Scenario> = {
       await pressStart(world, customer)
       await isOn(world, customer)
     },
-    async play(world, customer) {
-      await pressed(pressStop(world, customer))
-      await finishJobs(world, customer)
-    },
+    play: stop,
   },
   'end of a server that never answers': {
     answerMs: Number.POSITIVE_INFINITY,

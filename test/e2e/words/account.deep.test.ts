@@ -55,10 +55,25 @@ const fleet = (at: string, act: (page: Page) => Promise<unknown>, words: Word[])
   words,
 })
 
-const instance = (change: Partial<typeof INSTANCE>, text: string, color: string): Scene =>
-  fleet(text, (page) => answer(page, '/api/v1/instances', 200, [{ ...INSTANCE, ...change }]), [
-    [4, 'text', text, { color }],
-  ])
+const STATES: [state: string, color: string][] = [
+  ['running', 'green'],
+  ['stopped', 'gray'],
+  ['terminated', 'gray'],
+  ['stopping', 'yellow'],
+  ['pending', 'yellow'],
+  ['shutting-down', 'yellow'],
+  ['rebooting', 'dark'],
+]
+const HEALTH: [status: string, color: string][] = [
+  ['ok', 'green'],
+  ['impaired', 'red'],
+  ['insufficient-data', 'yellow'],
+  ['initializing', 'gray'],
+]
+const ofEach = [
+  ...STATES.map(([state]) => ({ ...INSTANCE, instance_id: `i-${state}`, state })),
+  ...HEALTH.map(([status_check]) => ({ ...INSTANCE, instance_id: `i-${status_check}`, status_check })),
+]
 
 const SCENES: Scene[] = [
   {
@@ -251,17 +266,11 @@ const SCENES: Scene[] = [
     ],
   },
   fleet('no instances', (page) => answer(page, '/api/v1/instances', 200, []), [[2, 'text', 'No instances found.']]),
-  instance({ state: 'running' }, 'running', 'green'),
-  instance({ state: 'stopped' }, 'stopped', 'gray'),
-  instance({ state: 'terminated' }, 'terminated', 'gray'),
-  instance({ state: 'stopping' }, 'stopping', 'yellow'),
-  instance({ state: 'pending' }, 'pending', 'yellow'),
-  instance({ state: 'shutting-down' }, 'shutting-down', 'yellow'),
-  instance({ state: 'rebooting' }, 'rebooting', 'dark'),
-  instance({ status_check: 'ok' }, 'ok', 'green'),
-  instance({ status_check: 'impaired' }, 'impaired', 'red'),
-  instance({ status_check: 'insufficient-data' }, 'insufficient-data', 'yellow'),
-  instance({ status_check: 'initializing' }, 'initializing', 'gray'),
+  fleet(
+    'an instance of each state',
+    (page) => answer(page, '/api/v1/instances', 200, ofEach),
+    [...STATES, ...HEALTH].map(([text, color]): Word => [4, 'text', text, { color }]),
+  ),
   fleet('refused', (page) => answer(page, '/api/v1/instances', 503, { error: 'The cloud is away.' }), [
     [8, 'message', 'Error: HTTP 503'],
   ]),
