@@ -4,6 +4,7 @@ import { places, type RunRow, runs, users } from '../../../db/schema.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from '../../domain/instant.ts'
 import { BASIC } from '../../domain/money/plan.ts'
 import { findPlanEnd } from '../billing/allowance.ts'
+import { readAgainQuery } from '../billing/bills/settle-meter.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
 import { tellQueries, tellSoon } from '../mail/notices.ts'
@@ -22,7 +23,7 @@ const SET_AHEAD_MS = 15 * MINUTE_MS
 /** If we hear of a smaller plan later than this, its server isn't free for that time. */
 const LATEST_MS = DAY_MS
 
-type Large = { run: RunRow; email: string | null; gpus: number }
+type Large = { run: RunRow; email: string | null; billedUntil: number; gpus: number }
 
 /** Warns owners of servers that their plan won't include, and sets their end. Run by cron, which may be late or double. */
 export async function endLargeServers(ctx: Context): Promise<void> {
@@ -30,6 +31,7 @@ export async function endLargeServers(ctx: Context): Promise<void> {
     .select({
       run: runs,
       email: sql<string | null>`CASE WHEN ${users.closedAt} IS NULL THEN ${users.email} END`,
+      billedUntil: users.billedUntil,
       gpus: places.gpus,
     })
     .from(runs)
@@ -42,7 +44,7 @@ export async function endLargeServers(ctx: Context): Promise<void> {
   )
 }
 
-async function look(ctx: Context, { run, email, gpus }: Large): Promise<void> {
+async function look(ctx: Context, { run, email, billedUntil, gpus }: Large): Promise<void> {
   const end = await findPlanEnd(ctx, run.userId, gpus)
   if (end === null) return
   const now = ctx.now()
@@ -50,9 +52,12 @@ async function look(ctx: Context, { run, email, gpus }: Large): Promise<void> {
   if (now < end - SET_AHEAD_MS) return
   const channel = ctx.channel(run.userId)
   await channel.arm(run.userId)
-  const endsAt = Math.max(end, now - LATEST_MS)
-  const isDue = sql`stop_requested_at IS NULL AND ended_at IS NULL AND coalesce(ends_at, ${endsAt + 1}) > ${endsAt}`
+  // A written bill stays as it is, and one that is being written must read the run again.
+  const endsAt = Math.max(end, now - LATEST_MS, billedUntil)
+  const isDue = sql`stop_requested_at IS NULL AND ended_at IS NULL AND coalesce(ends_at, ${endsAt + 1}) > ${endsAt}
+    AND (SELECT billed_until FROM users WHERE id = ${run.userId}) = ${billedUntil}`
   await writeBatch(ctx.db, [
+    readAgainQuery(ctx, run, isDue),
     runEventQuery(ctx, run.id, { what: 'end_set', detail: toIso(endsAt), by: 'plan' }, isDue),
     ctx.db.run(sql`UPDATE server_sessions SET own_ends_at = CASE WHEN plan_ends OR idle_ends THEN own_ends_at ELSE ends_at END,
       ends_at = ${endsAt}, ends_set_at = ${now}, plan_ends = 1, idle_ends = 0 WHERE id = ${run.id} AND ${isDue}`),

@@ -1,13 +1,16 @@
 import { and, eq, like, sql } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
-import { outbox, plans, runs, users } from '../../../db/schema.ts'
+import { bills, outbox, plans, runs, users } from '../../../db/schema.ts'
+import { addMonths } from '../../../src/domain/money/billing.ts'
 import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
+import { closeDueCycles } from '../../../src/server/billing/bills/close-cycles.ts'
 import { liftPlanEndQuery } from '../../../src/server/billing/plans/grants.ts'
 import { changeRun } from '../../../src/server/fleet/change-run.ts'
 import { endLargeServers } from '../../../src/server/fleet/large-servers.ts'
 import { startRun } from '../../../src/server/fleet/start-run.ts'
 import { wakeOverdue } from '../../../src/server/fleet/sweep.ts'
 import { toServer } from '../../../src/server/fleet/wire.ts'
+import { throughCalls } from '../../../testing/stack/database.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { freshPlaces, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
 import { finishJobs, settle } from '../../../testing/world/play.ts'
@@ -48,6 +51,9 @@ async function running({ large = true, stopAfterMs = null as number | null } = {
 }
 
 const becomesSmaller = (end: number) => ({ nextPlanType: 'basic' as const, nextPlanAt: end })
+
+/** Stripe made it smaller then, and we hear of it now. */
+const becameSmaller = (end: number) => ({ planType: 'basic', earlierPlanType: 'premium', earlierUntil: end }) as const
 
 test.each([
   ['made smaller', becomesSmaller],
@@ -102,10 +108,46 @@ test('a trigger that comes late still ends it there', async () => {
 test('news that is more than a day late frees no more than a day', async () => {
   const { change, at } = await running()
   const end = world.clock.ms + HOUR
-  await change({ planType: 'basic', earlierPlanType: 'premium', earlierUntil: end })
+  await change(becameSmaller(end))
   const { meteredUntil } = await at(end + 3 * DAY)
   // The clock moves with each call.
   expect(Math.floor(((meteredUntil ?? 0) - end) / MINUTE)).toBe((2 * DAY) / MINUTE)
+})
+
+test('news that comes after a bill frees nothing that the bill has', async () => {
+  const { userId, change, at } = await running()
+  const end = world.clock.ms + HOUR
+  await change(becameSmaller(end))
+  const billedUntil = end + 2 * HOUR
+  await world.db.update(users).set({ billedUntil }).where(eq(users.id, userId))
+  expect(await at(end + 5 * HOUR)).toMatchObject({ endsAt: billedUntil, meteredUntil: billedUntil })
+})
+
+test('a bill that is being written while news of its end comes is written after the stop', async () => {
+  const { ada, userId, id, change, at } = await running()
+  const [plan] = await world.db.select().from(plans).where(eq(plans.userId, userId))
+  const boundary = addMonths(plan?.anchor ?? 0, 1)
+  const end = boundary - HOUR
+  world.clock.ms = boundary + HOUR
+  await change(becameSmaller(end))
+  await world.db.update(runs).set({ confirmedAt: world.clock.ms }).where(eq(runs.id, id))
+  await world.db.update(users).set({ billingDueAt: 0 }).where(eq(users.id, userId))
+  const { $client } = world.db
+  const batch: typeof $client.batch = async (statements, mode) => {
+    if (mode === 'write') await endLargeServers(world.ctx)
+    return $client.batch(statements, mode)
+  }
+  await closeDueCycles({ ...world.ctx, db: throughCalls(world.db, { batch }) })
+  expect(await latestRun(world, userId)).toMatchObject({ endsAt: end })
+  const written = () => world.db.select().from(bills).where(eq(bills.userId, userId))
+  expect(await written()).toEqual([])
+  const { billedFrom } = await at(world.clock.ms + MINUTE)
+  await settle(world, ada)
+  world.clock.ms += HOUR
+  await closeDueCycles(world.ctx)
+  expect(await written()).toMatchObject([
+    { periodEnd: boundary, seconds: Math.floor(end / 1000) - Math.ceil((billedFrom ?? 0) / 1000) },
+  ])
 })
 
 test('a server that the smaller plan includes runs on, and so does one whose plan stays', async () => {

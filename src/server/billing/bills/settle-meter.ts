@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Query } from '../../../../db/client.ts'
 import { launches, type RunRow, users } from '../../../../db/schema.ts'
 import { shortSeconds, takeOff } from '../../../domain/money/ec2-credit.ts'
@@ -9,7 +9,7 @@ import { dueQuery } from './close-cycles.ts'
 export type Settled = {
   run: RunRow
   /** Whether that batch may write this: no bill was written since. */
-  when: ReturnType<typeof sql>
+  when: SQL
   queries: Query[]
 }
 
@@ -42,15 +42,11 @@ export async function settleMeter(ctx: Context, run: RunRow): Promise<Settled> {
       creditAt: left ? ctx.now() : null,
     },
     when: sql`EXISTS (SELECT 1 FROM users WHERE id = ${run.userId} AND billed_until = ${found.billedUntil})`,
-    // A closing that read the longer meter must read it again.
-    queries: [
-      dueQuery(
-        ctx.db,
-        run.userId,
-        ctx.now(),
-        sql`EXISTS (SELECT 1 FROM server_sessions
-      WHERE id = ${run.id} AND ended_at IS NULL)`,
-      ),
-    ],
+    queries: [readAgainQuery(ctx, run, sql`ended_at IS NULL`)],
   }
+}
+
+/** Makes a closing that read a longer meter of this run read it again. @param when a condition on the run */
+export function readAgainQuery(ctx: Context, { id, userId }: RunRow, when: SQL): Query {
+  return dueQuery(ctx.db, userId, ctx.now(), sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${id} AND ${when})`)
 }
