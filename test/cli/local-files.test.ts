@@ -17,6 +17,10 @@ test('lists files with paths as the site has them, without links and halves of d
   mkdirSync(join(folder, 'a'))
   writeFileSync(join(folder, 'a', 'e\u0301.txt'), 'x')
   writeFileSync(join(folder, 'b.bin.0a1b2c3d.part'), 'x')
+  writeFileSync(join(folder, 'mine.part'), 'xy')
   symlinkSync('/etc/passwd', join(folder, 'link'))
-  expect(await listLocal(folder)).toMatchObject([{ path: 'a/\u00e9.txt', size: 1 }])
+  expect(await listLocal(folder)).toMatchObject([
+    { path: 'a/\u00e9.txt', size: 1 },
+    { path: 'mine.part', size: 2 },
+  ])
 })

@@ -5,14 +5,17 @@ import { EXIT, Failure } from '../failure.ts'
 
 export type LocalFile = { path: string; file: string; size: number; modifiedAt: number }
 
-/** Everything below a folder, with paths as the site has them. Links and devices stay here. */
+/** What a download is called until it is whole: each version of a file has its own. */
+export const partOf = (file: string, version: string): string => `${file}.${version.slice(0, 8)}.part`
+const PART = /\.[0-9a-f]{8}\.part$/
+
+/** Everything below a folder, with paths as the site has them. Links, devices, and halves of downloads stay here. */
 export async function listLocal(folder: string, below = ''): Promise<LocalFile[]> {
   const found: LocalFile[] = []
   for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
     const path = below ? `${below}/${entry.name}` : entry.name
     if (entry.isDirectory()) found.push(...(await listLocal(folder, path)))
-    // What a download left here.
-    if (!entry.isFile() || entry.name.endsWith('.part')) continue
+    if (!entry.isFile() || PART.test(entry.name)) continue
     const file = join(folder, path)
     const { size, mtimeMs } = await stat(file)
     found.push({ path: toStoredPath(path), file, size, modifiedAt: mtimeMs })

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { lengthOfPart, partCountOf, partSizeOf, partsLeft } from '../../../src/domain/file-parts.ts'
 import { EXIT, Failure } from '../failure.ts'
 import type { Site } from '../site.ts'
+import { partOf } from './local.ts'
 import { beginParts, completeParts, linkParts, linkTo, type RemoteFile, requestUpload } from './remote.ts'
 
 const TRIES = 6
@@ -79,8 +80,8 @@ export async function getFile(
   { path, from, to, onBytes }: { path: string; from: RemoteFile; to: string; onBytes: OnBytes },
 ): Promise<void> {
   await mkdir(dirname(to), { recursive: true })
-  const version = createHash('sha256').update(`${from.size} ${from.modifiedAt}`).digest('hex').slice(0, 8)
-  const part = `${to}.${version}.part`
+  const version = createHash('sha256').update(`${from.size} ${from.modifiedAt}`).digest('hex')
+  const part = partOf(to, version)
   onBytes(Math.min(from.size, await sizeOf(part)))
   await patiently(async () => {
     const have = await sizeOf(part)
