@@ -34,6 +34,12 @@ export type MachineFiles = {
 export async function giveMachineFiles(ctx: Context, proof: Proof, address: string | null): Promise<MachineFiles> {
   const run = await getRunOfMachine(ctx, proof, address)
   await limitMachine(ctx, run.id)
+  // First: while the bucket doesn't answer, people see what their server waits for.
+  if (run.filesPhase === null)
+    await ctx.db
+      .update(runs)
+      .set({ filesPhase: 'loading' })
+      .where(and(eq(runs.id, run.id), isNull(runs.filesPhase)))
   const mode = run.filesMode ?? (await chooseMode(ctx, run))
   const given = await issueFilesCredentials(ctx, run.userId, { mode, seconds: SECONDS })
   return {
@@ -57,7 +63,6 @@ async function chooseMode(ctx: Context, run: RunRow): Promise<'read' | 'write'> 
     .set({
       filesMode: sql`coalesce(files_mode, ${mode})`,
       filesReadOnly: sql`CASE WHEN files_mode IS NULL THEN ${why} ELSE files_read_only END`,
-      filesPhase: sql`coalesce(files_phase, 'loading')`,
     })
     .where(eq(runs.id, run.id))
     .returning({ mode: runs.filesMode })

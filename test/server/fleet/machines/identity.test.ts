@@ -1,14 +1,16 @@
 import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { launches, runs } from '../../../../db/schema.ts'
-import { type Identities, openIdentities } from '../../../../dev/ec2/identity.ts'
+import { fileFolders, launches, runs } from '../../../../db/schema.ts'
+import { ACCOUNT_ID, type Identities, openIdentities } from '../../../../dev/ec2/identity.ts'
 import type { Instance } from '../../../../dev/ec2/instance.ts'
 import { Store } from '../../../../dev/stand-in/store.ts'
 import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
 import type { Context } from '../../../../src/server/context.ts'
+import { giveMachineFiles } from '../../../../src/server/fleet/machines/files.ts'
 import { getRunOfMachine } from '../../../../src/server/fleet/machines/identity.ts'
 import { startRun } from '../../../../src/server/fleet/start-run.ts'
 import { publicKeyOf } from '../../../../src/server/machine-settings.ts'
+import { memoryCounters } from '../../../../testing/stack/counters.ts'
 import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import { type Customer, freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
 import { finishJobs, settle } from '../../../../testing/world/play.ts'
@@ -41,6 +43,15 @@ beforeEach(async () => {
   } as Instance
 })
 
+/** A site whose bucket never answers. */
+function withFiles(settings: { accountId?: string; region?: string } = {}): Context {
+  const publicKey = publicKeyOf(amazon.certificate)
+  if (!publicKey) throw new Error('no certificate')
+  const { ctx } = world.process
+  const machines = { accountId: ACCOUNT_ID, region: 'us-east-1', publicKey, ...settings }
+  return { ...ctx, bucket: {}, counter: memoryCounters(), config: { ...ctx.config, machines } } as Context
+}
+
 function ask({
   by = amazon,
   of = instance,
@@ -52,12 +63,7 @@ function ask({
   from?: string | null
   settings?: { accountId?: string; region?: string }
 } = {}) {
-  const publicKey = publicKeyOf(amazon.certificate)
-  if (!publicKey) throw new Error('no certificate')
-  const { ctx } = world.process
-  const machines = { accountId: '123456789012', region: 'us-east-1', publicKey, ...settings }
-  const withFiles = { ...ctx, bucket: {}, config: { ...ctx.config, machines } } as Context
-  return getRunOfMachine(withFiles, by.proofOf(of, 0), from)
+  return getRunOfMachine(withFiles(settings), by.proofOf(of, 0), from)
 }
 
 const refused = { code: 'forbidden', message: 'This is not the machine of a server that runs.' }
@@ -93,4 +99,18 @@ test('answers nobody while the settings name no certificate', async () => {
 test('lets a machine in before we have seen it run: nothing of a customer runs on it by then', async () => {
   await world.db.update(runs).set({ ipAddress: null }).where(eq(runs.userId, ada.user.id))
   await expect(ask({ from: null })).resolves.toMatchObject({ userId: ada.user.id })
+})
+
+test('says that a machine loads its files from its first request, even while the bucket does not answer', async () => {
+  const phase = async () => (await latestRun(world, ada.user.id)).filesPhase
+  // Not counted yet, so even the mode needs the bucket.
+  await world.db.insert(fileFolders).values({ userId: ada.user.id, prefix: ada.user.id, createdAt: world.clock.ms })
+  expect(await phase()).toBeNull()
+  await expect(giveMachineFiles(withFiles(), amazon.proofOf(instance, 0), ADDRESS)).rejects.toThrow()
+  expect(await phase()).toBe('loading')
+  for (const kept of ['failed', 'loaded'] as const) {
+    await world.db.update(runs).set({ filesPhase: kept }).where(eq(runs.userId, ada.user.id))
+    await expect(giveMachineFiles(withFiles(), amazon.proofOf(instance, 0), ADDRESS)).rejects.toThrow()
+    expect(await phase()).toBe(kept)
+  }
 })
