@@ -32,6 +32,8 @@ export type FilesProps = {
   unfinished: UnfinishedUpload[]
   /** Why there is no plan, so that files can only be read; null: there is one. */
   noPlan: 'ended' | 'none' | null
+  /** Whether what a server saves in /data comes here. */
+  filesStay: boolean
   question: PlainQuestion | null
   csrfToken: string
   flash: FlashMessage | null
@@ -66,13 +68,15 @@ export function Files(props: FilesProps) {
   }
   const { used, limit } = folder
   // Deleting makes room while the page is open, and uploads use it up.
-  const why = props.noPlan ?? (limit !== null && used >= limit ? 'full' : null)
+  // An ended plan's files are kept for a while, and then there are none.
+  const noPlan = props.noPlan && (used > 0 ? props.noPlan : 'none')
+  const why = noPlan ?? (limit !== null && used >= limit ? 'full' : null)
   return (
     <Dropping enabled={local && why === null} onDrop={uploads.drop}>
       <div className="page-head">
         <h1>Files</h1>
         <div className="files-used">
-          {limit === null ? (
+          {noPlan === 'none' ? null : limit === null ? (
             <p className="hint">{sizeText(used)} used</p>
           ) : (
             <Meter label="Used" value={used} max={limit} text={`${sizeText(used)} of ${sizeText(limit)}`} />
@@ -171,7 +175,9 @@ export function Files(props: FilesProps) {
             }
           />
         ) : folder.error ? null : (
-          <EmptyState>{words ? 'No names match.' : path === '' ? EMPTY : 'This folder is empty.'}</EmptyState>
+          <EmptyState>
+            {words ? 'No names match.' : path === '' ? emptyText(props) : 'This folder is empty.'}
+          </EmptyState>
         )}
         {folder.error && !rows.length ? null : (
           <Pager
@@ -196,4 +202,7 @@ export function Files(props: FilesProps) {
   )
 }
 
-const EMPTY = 'No files yet. Upload some, or save them in /data on a server.'
+function emptyText({ noPlan, filesStay }: FilesProps): string {
+  if (noPlan) return 'No files.'
+  return filesStay ? 'No files yet. Upload some, or save them in /data on a server.' : 'No files yet. Upload some.'
+}

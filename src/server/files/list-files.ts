@@ -30,6 +30,8 @@ export async function listFiles(
     openMoves(ctx, userId),
     getUsageOfFiles(ctx, folder),
   ])
+  // What is deleted doesn't count, and there is nothing else.
+  const usedBytes = isLeaving(moves, '') ? 0 : usage.usedBytes
   const shown = (name: string) => !isLeaving(moves, path === '' ? name : `${path}/${name}`)
   return {
     path,
@@ -40,7 +42,7 @@ export async function listFiles(
       .map(({ key, size, modifiedAt }) => ({ name: nameOf(key), size, modified_at: toIso(modifiedAt) }))
       .filter(({ name }) => shown(name)),
     next: page.next,
-    used_bytes: usage.usedBytes,
+    used_bytes: usedBytes,
     limit_bytes: usage.limitBytes,
     counted_at: toIso(usage.countedAt),
   }

@@ -31,7 +31,7 @@ export function openMoves(ctx: Pick<Context, 'db'>, userId: string): Promise<Fil
 
 /** Whether this path is on its way to somewhere else, so that it is no longer shown. */
 export function isLeaving(moves: FileMoveRow[], path: string): boolean {
-  return moves.some(({ source }) => source.startsWith('files/') && isWithin(`files/${path}`, source))
+  return moves.some(({ source }) => isWithin(`files/${path}`, source))
 }
 
 /** @throws conflict: writing there now would lose something */

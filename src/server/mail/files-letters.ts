@@ -31,9 +31,10 @@ export function filesEndMail(origin: string, days: number, deleteAt: number): Me
   ])
 }
 
+/** The deletion begins; it may take minutes. */
 export function filesDeletedMail(origin: string): Message {
-  return composeMessage('account', 'We deleted your files', [
-    'Your plan ended 30 days ago, so we have deleted your files. Nobody can bring them back.',
+  return composeMessage('account', 'We are deleting your files', [
+    'Your plan ended 30 days ago, so we are deleting your files now. Nobody can bring them back.',
     'Choose a plan whenever you want to keep files again.',
     { link: `${origin}/subscriptions`, label: 'See plans' },
   ])

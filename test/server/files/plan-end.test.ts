@@ -3,7 +3,9 @@ import { expect, test } from 'vitest'
 import { users } from '../../../db/schema.ts'
 import { makeFolder, renameFiles } from '../../../src/server/files/change.ts'
 import { deleteFiles } from '../../../src/server/files/delete.ts'
+import { linkToFile } from '../../../src/server/files/download.ts'
 import { openFolder } from '../../../src/server/files/folder.ts'
+import { listFiles } from '../../../src/server/files/list-files.ts'
 import { filesModeOf } from '../../../src/server/files/mode.ts'
 import { continueMoves } from '../../../src/server/files/moves.ts'
 import { endFilesWithPlans } from '../../../src/server/files/plan-end.ts'
@@ -50,11 +52,21 @@ test('after a plan, files can be read for 30 days, with three emails, and are th
   expect(ada.keys()).toEqual(['files/a'])
   await ada.at(30 * DAY + HOUR)
   expect(ada.keys()).toEqual([])
-  expect((await ada.mails()).slice(3)).toEqual(['We deleted your files'])
+  expect((await ada.mails()).slice(3)).toEqual(['We are deleting your files'])
   await ada.at(90 * DAY)
   expect(await ada.mails()).toHaveLength(4)
   // Nobody can switch off hearing of this.
   expect(await ada.notices()).toMatchObject((await ada.mails()).map((title) => ({ kind: 'account', title })))
+})
+
+test('once we delete them, nobody sees or gets what is not gone yet', async () => {
+  const ada = await ended()
+  await ada.at(0)
+  ada.clock.ms += 31 * DAY
+  await endFilesWithPlans(ada.ctx)
+  expect(ada.keys()).toEqual(['files/a'])
+  expect(await listFiles(ada.ctx, ada.userId, { path: '', after: null })).toMatchObject({ files: [], used_bytes: 0 })
+  await expect(linkToFile(ada.ctx, ada.userId, 'a')).rejects.toMatchObject({ code: 'not_found' })
 })
 
 test('a new plan keeps them, and a later end begins again', async () => {

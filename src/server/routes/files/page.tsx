@@ -2,6 +2,7 @@ import type { Context as HonoContext } from 'hono'
 import { nameOf } from '../../../domain/files.ts'
 import type { FileList } from '../../../domain/wire.ts'
 import { FilesPage } from '../../../pages/Files.tsx'
+import { serversKeepFiles } from '../../context.ts'
 import { listFiles } from '../../files/list-files.ts'
 import { filesModeOf } from '../../files/mode.ts'
 import { listUnfinished } from '../../files/parts.ts'
@@ -36,6 +37,7 @@ export async function show(c: HonoContext<AppEnv>): Promise<Response> {
       deletions={deletions}
       unfinished={unfinished}
       noPlan={why === 'full' ? null : why}
+      filesStay={serversKeepFiles(ctx)}
       question={questionOf(c, list)}
       csrfToken={csrfToken(c)}
       flash={takeFlash(c)}

@@ -1,0 +1,38 @@
+import { renderToString } from 'react-dom/server'
+import { expect, test } from 'vitest'
+import { FILES_READ_ONLY } from '../../../src/domain/files.ts'
+import { Files, type FilesProps } from '../../../src/islands/Files.tsx'
+
+const list = { path: '', folders: [], files: [], next: null, used_bytes: 0, limit_bytes: 10_000_000_000 }
+const EMPTY: FilesProps = {
+  list: { ...list, counted_at: '2026-11-25T00:00:00Z' },
+  after: null,
+  deletions: [],
+  unfinished: [],
+  noPlan: null,
+  filesStay: true,
+  question: null,
+  csrfToken: 'token',
+  flash: null,
+}
+const textOf = (props: Partial<FilesProps>) =>
+  renderToString(<Files {...EMPTY} {...props} />)
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+
+test('an empty page says what the person may do', () => {
+  expect(textOf({})).toContain('No files yet. Upload some, or save them in /data on a server.')
+  expect(textOf({ filesStay: false })).toContain('No files yet. Upload some. ')
+  for (const noPlan of ['ended', 'none'] as const) {
+    const text = textOf({ noPlan })
+    expect(text).toContain(FILES_READ_ONLY.none)
+    expect(text).toContain('No files.')
+    expect(text).not.toMatch(/Upload|Used|10 GB/)
+  }
+})
+
+test('while an ended plan’s files are kept, it says what they use', () => {
+  const text = textOf({ noPlan: 'ended', list: { ...EMPTY.list, used_bytes: 5 } })
+  expect(text).toContain(FILES_READ_ONLY.ended)
+  expect(text).toContain('5 bytes of 10 GB')
+})
