@@ -169,6 +169,9 @@ test('shows images and text in place, and runs nothing that is in a file', async
   await close()
   await (await preview('binary.txt')).getByText('This file is not text.').waitFor()
   await close()
+  // A phone shows no columns, and sorts all the same.
+  await page.getByRole('button', { name: 'Size', exact: true }).click()
+  expect(await page.locator('.files tbody th').first().innerText()).toBe('long.log')
 
   // Opened by its link, it is a download from another origin.
   const link = (await ada.get('/api/v1/files/content?path=page.html')).headers.get('location') ?? ''
