@@ -220,7 +220,8 @@ proving-ground line leave`}</Code>
       </p>
       <p>
         While a server writes into a folder, don't rename or delete that folder in your files: what is written at that
-        moment can be lost. Do it on the server instead.
+        moment can be lost. Do it on the server instead. If two programs make a file and a folder of the same name at
+        once, your files have both, and a server shows only one of them: rename one.
       </p>
       <p>
         A server also ends at the time you set, when nobody uses it and you chose that, when your trial minutes are used
