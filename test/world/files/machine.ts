@@ -15,6 +15,8 @@ const BOOT_MS = 1_000
 const AGAIN_MS = 2_000
 const PATIENCE_MS = 90_000
 const WRITE_BACK_MS = 2_000
+/** rclone tries to write back after twice as long each time, up to this. */
+const MOST_BACK_OFF_MS = 5 * MINUTE_MS
 /** systemd stops the simulator first. */
 const STOP_MS = 1_000
 
@@ -36,6 +38,7 @@ export class Machine {
   readonly unsaved = new Map<string, number | null>()
   grant: Grant | null = null
   #patienceUntil: number
+  #backOffMs = AGAIN_MS
   #world: World
   #identities: Identities
 
@@ -81,7 +84,8 @@ export class Machine {
   }
 
   async run(): Promise<void> {
-    this.at = this.#world.clock.ms + AGAIN_MS
+    this.at = this.#world.clock.ms + (this.phase === 'up' ? this.#backOffMs : AGAIN_MS)
+    this.#backOffMs = Math.min(2 * this.#backOffMs, MOST_BACK_OFF_MS)
     try {
       if (this.phase === 'loading') await this.#load()
       else if (this.phase !== 'off') await this.#save()
@@ -133,6 +137,7 @@ export class Machine {
       if (this.unsaved.get(path) === size) this.unsaved.delete(path)
     }
     this.at = Infinity
+    this.#backOffMs = AGAIN_MS
     if (this.phase !== 'saving') return
     await this.#say('saved').catch(() => {})
     this.#world.ec2.powerOff(this.instanceId)
