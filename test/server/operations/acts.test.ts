@@ -1,32 +1,14 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { auditLog, launches, places, runs, users } from '../../../db/schema.ts'
-import { newId } from '../../../src/server/id.ts'
-import { change, openPage, openSite, SITE } from '../../../testing/stack/site.ts'
+import { launches, places, runs, users } from '../../../db/schema.ts'
+import { openAdminConsole } from '../../../testing/people/admin-console.ts'
+import { openPage, openSite, SITE } from '../../../testing/stack/site.ts'
 import { localEc2 } from '../../dev/ec2/local-ec2.ts'
 
-const site = await openSite()
-const { db } = site
-const [admin, other] = [await site.signInAs('admin'), await site.signInAs('admin')]
-const WHY = { reason: 'They asked us to.', confirmed: true }
-
-const act = (path: string, body: object = {}, cookie = admin.cookie, at = site) =>
-  change(at, 'POST', path, cookie, { ...WHY, ...body })
-const open = async (path: string, cookie = admin.cookie, at = site) =>
-  (await at.request(path, { headers: { Cookie: cookie } })).text()
-const actsOn = async (subject: string) =>
-  (await db.select().from(auditLog).where(eq(auditLog.subject, subject))).map((row) => row.act)
+const { site, db, admin, act, open, actsOn: recordsOf, newRun } = await openAdminConsole()
+const other = await site.signInAs('admin')
+const actsOn = async (subject: string) => (await recordsOf(subject)).map(([name]) => name)
 const formId = (html: string, form: string) => new RegExp(`name="act_id" value="([^"]+\\.${form})"`).exec(html)?.[1]
-
-const MACHINE = { instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a' }
-
-async function newRun(userId: string, row: Partial<typeof runs.$inferInsert> = {}): Promise<string> {
-  const [id, placeId, now] = [newId('ses'), newId('srv'), Date.now()]
-  await db.insert(places).values({ ...MACHINE, id: placeId, position: 1, reservedBy: id })
-  const times = { requestedAt: now - 9_000, runningAt: now - 5_000, billedFrom: now - 4_000, confirmedAt: now }
-  await db.insert(runs).values({ ...MACHINE, ...times, id, userId, placeId, instanceId: `i-${id}`, ...row })
-  return id
-}
 
 async function submit(path: string, from: string, fields: Record<string, string>) {
   const { cookie, token } = await openPage(site, admin.cookie)
@@ -44,11 +26,11 @@ test("a run's page force stops it, and returns to the page", async () => {
   const ada = await site.signInAs('user')
   const run = await newRun(ada.userId)
   const at = `/admin/runs/${run}`
-  const act_id = formId(await open(at), 'stop') ?? 'no form'
+  const act_id = formId((await open(at)).text, 'stop') ?? 'no form'
   expect(act_id).toMatch(/^act_/)
   expect((await submit(`${at}/stop`, at, { reason: 'Mining coins.', confirmed: '1', act_id })).to).toBe(at)
   expect(await actsOn(run)).toEqual(['stop_run'])
-  expect((await open(at)).includes('Force stop')).toBe(false)
+  expect((await open(at)).text).not.toContain('Force stop')
 })
 
 test("a run's page offers no stop for an ended run, for the admin's own, or before the password", async () => {
@@ -59,14 +41,14 @@ test("a run's page offers no stop for an ended run, for the admin's own, or befo
     [over, admin.cookie],
     [mine, other.cookie],
   ]) {
-    const html = await open(`/admin/runs/${run}`, cookie)
+    const { text: html } = await open(`/admin/runs/${run}`, cookie)
     expect(html).toContain(`Run ${run}`)
     expect(/Force stop|confirm your password/.test(html)).toBe(false)
   }
   const late = await openSite()
   const { cookie, signInId } = await late.signInAs('admin')
   await db.run(`UPDATE sign_ins SET created_at = 0 WHERE id = '${signInId}'`)
-  const html = await open(`/admin/runs/${fresh}`, cookie, late)
+  const { text: html } = await open(`/admin/runs/${fresh}`, cookie, late)
   expect(html).toContain(`/admin/confirm?to=${encodeURIComponent(`/admin/runs/${fresh}`)}`)
   expect(html).not.toContain('Force stop')
 })
@@ -80,7 +62,7 @@ test('if two admins stop a server at once, one does, and the other reads that it
 })
 
 test('a form acts once, however often it is sent', async () => {
-  const act_id = formId(await open('/admin/places'), 'add')
+  const act_id = formId((await open('/admin/places')).text, 'add')
   const input = { type: 'g6.4xlarge', zone: 'us-east-1e', template: '', gpus: '1', count: '3', act_id }
   const answers = await Promise.all([1, 2, 3].map(() => act('/admin/places', input)))
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409])
@@ -88,14 +70,14 @@ test('a form acts once, however often it is sent', async () => {
   expect([later.status, await later.json()]).toMatchObject([409, { error: expect.stringContaining('reload the page') }])
   const added = await db.select().from(places).where(eq(places.availabilityZone, 'us-east-1e'))
   expect(added).toHaveLength(3)
-  expect(formId(await open('/admin/places'), 'add')).not.toBe(act_id)
+  expect(formId((await open('/admin/places')).text, 'add')).not.toBe(act_id)
   expect((await act('/admin/places', { ...input, act_id: 'chosen by hand' })).status).toBe(200)
 })
 
 test('two granted plans in one form leave one, and a closed account gets none', async () => {
   const ada = await site.signInAs('user')
   const at = `/admin/people/${ada.userId}`
-  const act_id = formId(await open(at), 'grant')
+  const act_id = formId((await open(at)).text, 'grant')
   const grant = () => act(`${at}/plan`, { plan: 'basic', hours: '', act_id })
   expect([(await grant()).status, (await grant()).status]).toEqual([200, 409])
   await db.update(users).set({ closedAt: Date.now() }).where(eq(users.id, ada.userId))
@@ -116,10 +98,10 @@ test('if two admins end a plan at once, one does', async () => {
 test('a refused form is open again, with everything typed except the tick', async () => {
   const ada = await site.signInAs('user')
   const at = `/admin/people/${ada.userId}`
-  const act_id = formId(await open(at), 'grant') ?? ''
+  const act_id = formId((await open(at)).text, 'grant') ?? ''
   const refused = await submit(`${at}/plan`, at, { plan: 'premium', hours: '7', reason: 'A <prize>', act_id })
   expect(refused.to).toBe(at)
-  const html = await open(at, refused.cookie)
+  const { text: html } = await open(at, refused.cookie)
   const [form = ''] = html.match(/<details class="fold" open="">.*?<\/details>/s) ?? []
   expect(form).toContain('Grant a plan…')
   expect(form).toContain('value="A &lt;prize&gt;"')
@@ -133,7 +115,7 @@ test('an admin whose rights have ended can’t act', async () => {
   const ada = await site.signInAs('user')
   const former = await site.signInAs('admin')
   const at = `/admin/people/${ada.userId}`
-  const act_id = formId(await open(at, former.cookie), 'suspend')
+  const act_id = formId((await open(at, former.cookie)).text, 'suspend')
   await db.update(users).set({ admin: false }).where(eq(users.id, former.userId))
   expect((await act(`${at}/suspend`, { act_id }, former.cookie)).status).toBe(403)
   expect((await act('/admin/confirm', { to: at }, former.cookie)).status).toBe(403)
@@ -160,7 +142,7 @@ test("drift shows and ends an instance that nobody owns, but not a live run's", 
   await db.insert(launches).values({ ...launch, token: 'launch_owned' })
   cloud.advance(5_000)
 
-  const page = await open('/admin/drift', admin.cookie, far)
+  const { text: page } = await open('/admin/drift', admin.cookie, far)
   expect([page.includes(lost), page.includes(owned), page.includes(foreign), page.includes(gone)]).toEqual([
     true,
     false,

@@ -1,0 +1,130 @@
+import { eq } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { environments, lineGroups, lineWaits, places, runs } from '../../../../../db/schema.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../../src/domain/instant.ts'
+import { openAdminConsole } from '../../../../../testing/people/admin-console.ts'
+
+const { site, db, act, open, actsOn, recorded, newRun } = await openAdminConsole()
+
+test('force stop ends the run as its user could, once, and says so in the audit log and to its user', async () => {
+  const ada = await site.signInAs('user')
+  const run = await newRun(ada.userId)
+  expect((await act(`/admin/runs/${run}/stop`)).status).toBe(200)
+  const [row] = await db.select().from(runs).where(eq(runs.id, run))
+  expect(row?.stopRequestedAt).not.toBeNull()
+  expect(await actsOn(run)).toEqual([recorded('stop_run')])
+  await site.settle()
+  expect(site.mails.filter(({ subject }) => subject === 'We stopped your server')).toHaveLength(1)
+  expect((await act(`/admin/runs/${run}/stop`)).status).toBe(409)
+  expect(await actsOn(run)).toHaveLength(1)
+  expect((await act('/admin/runs/ses_nobody/stop')).status).toBe(404)
+})
+
+test('adds, drains, resumes, and retires places', async () => {
+  const input = { type: 'g6.12xlarge', zone: 'us-east-1f', template: '', gpus: '4', count: '2' }
+  expect((await act('/admin/places', { ...input, zone: 'mars' })).status).toBe(422)
+  expect((await act('/admin/places', input)).status).toBe(200)
+  const ours = () => db.select().from(places).where(eq(places.availabilityZone, 'us-east-1f'))
+  const [first] = await ours()
+  const id = first?.id ?? ''
+  expect(await ours()).toHaveLength(2)
+  const to = (what: string) => act('/admin/places/change', { place: id, act: what })
+  expect((await to('explode')).status).toBe(422)
+  for (const what of ['drain', 'drain', 'resume', 'retire', 'resume']) expect((await to(what)).status).toBe(200)
+  expect((await actsOn(id)).map(([name]) => name)).toEqual([
+    'add_places',
+    'drain_place',
+    'resume_place',
+    'retire_place',
+  ])
+  expect((await open(`/admin/audit?of=${id}`)).text).toContain(
+    '<dt>Launch template</dt><dd>—</dd></div><div><dt>GPUs</dt><dd>4</dd></div><div><dt>Places</dt><dd>2</dd>',
+  )
+  expect((await act('/admin/places/change', { place: 'srv_none', act: 'drain' })).status).toBe(404)
+  const { text } = await open(`/admin/places?q=${id.toLowerCase()}`)
+  expect(text).toContain('badge-gray">retired<')
+  expect(text.split('<tr>')).toHaveLength(3)
+})
+
+test('adds, changes, and retires environments, each with a reason', async () => {
+  const input = { name: 'Harbor', description: 'Ships.', image: '', from: 'premium', position: '' }
+  expect((await act('/admin/environments', { ...input, name: 'a b' })).status).toBe(422)
+  expect((await act('/admin/environments', { ...input, reason: '' })).status).toBe(422)
+  expect((await act('/admin/environments', input)).status).toBe(200)
+  expect((await act('/admin/environments', input)).status).toBe(409)
+  const change = { name: 'Harbor', description: '', from: '', position: '' }
+  expect((await act('/admin/environments/change', { ...change, image: ':2' })).status).toBe(200)
+  const { text } = await open('/admin/environments')
+  expect(text).toContain('<span class="mono address">:2</span>')
+  expect((await act('/admin/environments/change', { ...change, image: 'machine' })).status).toBe(200)
+  const [harbor] = await db.select().from(environments).where(eq(environments.name, 'Harbor'))
+  expect(harbor).toMatchObject({ description: 'Ships.', image: null, plans: ['premium', 'enterprise'] })
+  expect((await act('/admin/environments/retire', { name: 'Harbor' })).status).toBe(200)
+  expect((await act('/admin/environments/retire', { name: 'Harbor' })).status).toBe(404)
+  expect((await actsOn(harbor?.id ?? '')).map(([name]) => name)).toEqual([
+    'add_environment',
+    'change_environment',
+    'change_environment',
+    'retire_environment',
+  ])
+  expect((await open(`/admin/audit?of=${harbor?.id}`)).text).toContain('<dt>Plans</dt><dd>Premium, Enterprise</dd>')
+})
+
+test('holds places back for a group, shows what it has, and ends it, each with a reason', async () => {
+  const from = new Date().toISOString().slice(0, 16)
+  const until = new Date(Date.now() + 3_600_000).toISOString().slice(0, 16)
+  const input = { name: 'Robot class', gpus: '1', places: '20', from, until, people: 'ada@example.com', code: true }
+  expect((await act('/admin/groups', { ...input, reason: '' })).status).toBe(422)
+  expect((await act('/admin/groups', { ...input, places: '' })).status).toBe(422)
+  const made = await act('/admin/groups', input)
+  expect([made.status, JSON.stringify(await made.json())]).toEqual([
+    200,
+    expect.stringMatching(/Its code is [A-Z-]{9}\./),
+  ])
+  const [group] = await db.select().from(lineGroups)
+  const id = group?.id ?? ''
+  const { text } = await open('/admin/line')
+  for (const shown of ['Robot class', group?.code ?? '?', '1 × L4']) expect(text).toContain(shown)
+  expect((await act('/admin/groups/end', { group: id })).status).toBe(200)
+  expect((await act('/admin/groups/end', { group: id })).status).toBe(409)
+  expect((await act('/admin/groups/end', { group: 'grp_none' })).status).toBe(404)
+  expect(await actsOn(id)).toEqual([recorded('make_group'), recorded('end_group')])
+  // Neither the code nor an address is there for good.
+  const { text: log } = await open(`/admin/audit?of=${id}`)
+  expect(log).toContain('<dt>Places</dt><dd>20</dd>')
+  expect(log).not.toContain(group?.code)
+  expect(log).not.toContain('ada@example.com')
+  const ended = await open('/admin/line')
+  expect(ended.text).not.toContain(group?.code)
+})
+
+test('shows how long people waited, and by hour of the week when capacity was short', async () => {
+  const text = async () => (await open('/admin/line')).text.replaceAll('<!-- -->', '')
+  const empty = await text()
+  for (const words of ['No wait ended in the last 30 days.', 'Nobody waited, and there was always a free place.'])
+    expect(empty).toContain(words)
+  // On the same hour of two weeks, 40 and 20 minutes; the chart covers four. The third is over a month ago.
+  const hour = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 9 * DAY_MS
+  const waits = [
+    { joinedAt: hour, waitedMs: 40 * MINUTE_MS, served: true },
+    { joinedAt: hour - 7 * DAY_MS, waitedMs: 20 * MINUTE_MS, served: false },
+    { joinedAt: hour - 35 * DAY_MS, waitedMs: 50 * MINUTE_MS, served: true },
+  ]
+  await db.insert(lineWaits).values(waits.map((wait) => ({ ...wait, gpus: 4, trial: false, position: 1 })))
+  const html = await text()
+  const [, day, time] = /^(\w+), .* (\d\d):/.exec(new Date(hour).toUTCString()) ?? []
+  const found = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, ...groups]) => groups.join(', '))
+  // The scale ends at 20 minutes, which are 116 high.
+  expect(found(/height="([1-9][\d.]*)" rx="2"><title>([^<]*)</g)).toEqual([`87, ${day} ${time}:00: 15 min`])
+  expect(found(/<th scope="row">([^<]*)<\/th><td class="num">([1-9][\d.]* min)</g)).toEqual([
+    `${day} ${time}:00, 15 min`,
+  ])
+  // Each day begins below its midnight.
+  const ticks = ['0, Mon', '64, Tue', '127, Wed', '190, Thu', '253, Fri', '316, Sat', '378, Sun']
+  expect(found(/<text x="(\d+)"[^>]*>(\w+)<\/text>/g)).toEqual(ticks)
+  expect(found(/data-label="(Got a place|Left|Longest)"[^>]*>([^<]*)/g)).toEqual([
+    'Got a place, 1',
+    'Left, 1',
+    'Longest, 40m 0s',
+  ])
+})
