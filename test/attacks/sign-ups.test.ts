@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { plans, users } from '../../db/schema.ts'
 import { newAddress, openAccount, PASSWORD, signUpFields } from '../../testing/people/sign-up.ts'
+import { beforeBatch } from '../../testing/stack/database.ts'
 
 /** A site, an address, and everything someone can do with it. */
 function setup() {
@@ -68,15 +69,10 @@ test('if a thief signs up after me, my link is dead, and the mail warns me', asy
 test('a sign-up that arrives while another one’s link is being confirmed', async () => {
   const { ctx, signUp, confirm, signIn, row } = setup()
   const theirs = await signUp('Eve', EVIL)
-  const client = ctx.db.$client
-  const { batch } = client
   let mine = ''
-  // Between reading their link and the write that confirms it.
-  client.batch = (async (...args: Parameters<typeof batch>) => {
-    client.batch = batch
+  beforeBatch(ctx.db, '', async () => {
     mine = await signUp('Ada', PASSWORD)
-    return batch.apply(client, args)
-  }) as typeof batch
+  })
   expect(await confirm(theirs)).toBe(422)
   expect(await row()).toMatchObject({ name: 'Ada', confirmedAt: null })
   expect(await ctx.db.$count(plans, eq(plans.userId, (await row())?.id ?? ''))).toBe(0)

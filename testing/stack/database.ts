@@ -24,3 +24,15 @@ export function throughCalls({ $client }: Database, { execute, batch }: Partial<
   const client = Object.assign(Object.create($client), execute && { execute }, batch && { batch })
   return drizzle(client, { schema }) as Database
 }
+
+/** Does something just before the next batch that says these words, as after a verb's reads. */
+export function beforeBatch({ $client }: Database, words: string, meanwhile: () => Promise<unknown>): void {
+  const { batch } = $client
+  $client.batch = async (statements, mode) => {
+    if (JSON.stringify(statements).includes(words)) {
+      $client.batch = batch
+      await meanwhile()
+    }
+    return batch.call($client, statements, mode)
+  }
+}

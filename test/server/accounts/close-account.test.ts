@@ -12,12 +12,14 @@ import { runCron } from '../../../src/server/cron.ts'
 import { newId } from '../../../src/server/id.ts'
 import { openBillingStack } from '../../../testing/stack/billing-stack.ts'
 import { memoryCounters } from '../../../testing/stack/counters.ts'
+import { beforeBatch } from '../../../testing/stack/database.ts'
 import { quickHasher } from '../../../testing/stack/quick-hasher.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const PASSWORD = 'correct horse 9'
+const CLOSES = 'UPDATE users SET closed_at'
 
 const stack = await openBillingStack(Date.UTC(2028, 4, 10))
 const ctx = {
@@ -112,7 +114,7 @@ test('a process that dies right after closing has already stopped the server', a
   const { batch } = client
   client.batch = (async (...args: Parameters<typeof batch>) => {
     const answer = await batch.apply(client, args)
-    if (!JSON.stringify(args[0]).includes('UPDATE users SET closed_at')) return answer
+    if (!JSON.stringify(args[0]).includes(CLOSES)) return answer
     client.batch = batch
     throw new Error('killed')
   }) as typeof batch
@@ -123,34 +125,19 @@ test('a process that dies right after closing has already stopped the server', a
 })
 
 test('closed twice at once, an account is closed at the earlier moment', async () => {
-  const client = ctx.db.$client
-  const { batch } = client
   const first = stack.clock.now
   stack.clock.now += 1_000
-  client.batch = (async (...args: Parameters<typeof batch>) => {
-    if (JSON.stringify(args[0]).includes('UPDATE users SET closed_at')) {
-      client.batch = batch
-      await closeAccount({ ...ctx, now: () => first }, user, { current_password: PASSWORD })
-    }
-    return batch.apply(client, args)
-  }) as typeof batch
+  beforeBatch(ctx.db, CLOSES, () => closeAccount({ ...ctx, now: () => first }, user, { current_password: PASSWORD }))
   await close()
   expect((await account())?.closedAt).toBe(first)
   expect(await stack.db.$count(outbox, eq(outbox.recipient, user.email))).toBe(1)
 })
 
 test('also stops a server that started while the account was closing', async () => {
-  const client = ctx.db.$client
-  const { batch } = client
   let started = ''
-  // Between reading what runs and the write that closes.
-  client.batch = (async (...args: Parameters<typeof batch>) => {
-    if (JSON.stringify(args[0]).includes('UPDATE users SET closed_at')) {
-      client.batch = batch
-      started = await stack.insertRun(user.id, { from: stack.clock.now, until: null })
-    }
-    return batch.apply(client, args)
-  }) as typeof batch
+  beforeBatch(ctx.db, CLOSES, async () => {
+    started = await stack.insertRun(user.id, { from: stack.clock.now, until: null })
+  })
   await close()
   const [run] = await stack.db.select().from(runs).where(eq(runs.id, started))
   expect(run?.stopRequestedAt).toBe(stack.clock.now)

@@ -17,6 +17,7 @@ import { BILLING_CRON, runCron } from '../../../../src/server/cron.ts'
 import { startRun } from '../../../../src/server/fleet/start-run.ts'
 import { newId } from '../../../../src/server/id.ts'
 import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { beforeBatch } from '../../../../testing/stack/database.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -154,18 +155,11 @@ test('an account that was open all the while owes it too, and its server is stop
 test('a payment while the link is opened leaves the new account free', async () => {
   const { user, token } = await signUp(tagged('5'))
   const invoice = await invoiceOf(debtor)
-  const client = ctx.db.$client
-  const { batch } = client
-  client.batch = (async (...args: Parameters<typeof batch>) => {
-    if (JSON.stringify(args[0]).includes('is unpaid')) {
-      client.batch = batch
-      await stack.press(invoice.hostedUrl)
-      await syncInvoice(ctx, invoice.stripeInvoiceId ?? '')
-    }
-    return batch.apply(client, args)
-  }) as typeof batch
+  beforeBatch(ctx.db, 'is unpaid', async () => {
+    await stack.press(invoice.hostedUrl)
+    await syncInvoice(ctx, invoice.stripeInvoiceId ?? '')
+  })
   await confirmEmail(ctx, token)
-  client.batch = batch
   expect(await account(user)).toMatchObject({ suspendedAt: null })
   expect((await subjects(user)).filter((one) => one.includes('suspended'))).toEqual([])
 })

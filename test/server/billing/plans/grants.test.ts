@@ -1,5 +1,5 @@
 import { and, eq, isNull } from 'drizzle-orm'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { bills, plans, runs, users } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
@@ -7,6 +7,7 @@ import { createCheckout, settleCheckout } from '../../../../src/server/billing/p
 import { endGrantedPlan, grantPlan, setAdmin } from '../../../../src/server/billing/plans/grants.ts'
 import { reconcilePlans } from '../../../../src/server/billing/plans/reconcile.ts'
 import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { beforeBatch } from '../../../../testing/stack/database.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -97,12 +98,7 @@ test('leaves a plan paid through Stripe alone, and names an unknown address', as
 
 test('a plan that Stripe reports while we grant one stands, and the operator reads why', async () => {
   const user = await stack.newUser()
-  const { batch } = stack.db.$client
-  const spy = vi.spyOn(stack.db.$client, 'batch').mockImplementationOnce(async (statements, mode) => {
-    await stack.insertPlan(user.id, { stripeSubscriptionId: 'sub_bought' })
-    return batch.call(stack.db.$client, statements, mode)
-  })
-  onTestFinished(() => spy.mockRestore())
+  beforeBatch(stack.db, '', () => stack.insertPlan(user.id, { stripeSubscriptionId: 'sub_bought' }))
   await expect(grantPlan(stack.ctx, user.email, { type: 'premium', hours: 30 })).rejects.toMatchObject({
     code: 'conflict',
     message: 'This account pays for a plan through Stripe. End it there first.',
