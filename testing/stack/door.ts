@@ -66,10 +66,11 @@ export async function listenOn(machine: string, port: number, talk: (socket: Soc
 }
 
 /** A new API token of theirs. */
-export async function tokenOf(person: Client, scope: TokenScope = 'operate'): Promise<string> {
+export async function newToken(person: Client, scope: TokenScope = 'operate') {
   const form = { name: `Token ${randomUUID()}`, scope, days: 1, current_password: PASSWORD }
-  return (await person.post<{ token: string }>('/api_tokens', form)).body.token
+  return (await person.post<{ token: string; id: string }>('/api_tokens', form)).body
 }
+export const tokenOf = async (...wanted: Parameters<typeof newToken>) => (await newToken(...wanted)).token
 
 /** Asks without following redirects, with any headers and whatever the host's name. */
 export function ask(

@@ -9,7 +9,17 @@ import { SEED_EMAILS, SEED_PASSWORD } from '../../../dev/seed.ts'
 import { builtModules } from '../../../dev/stack.ts'
 import { Client, newPerson, PASSWORD, type Reply, waitFor } from '../../../testing/people/client.ts'
 import { atEnd } from '../../../testing/stack/at-end.ts'
-import { ask, cookieOf, newRunner, OPENS, onMachine, openDoorStack, socketTo } from '../../../testing/stack/door.ts'
+import {
+  ask,
+  cookieOf,
+  newRunner,
+  newToken,
+  OPENS,
+  onMachine,
+  openDoorStack,
+  socketTo,
+  tokenOf,
+} from '../../../testing/stack/door.ts'
 
 /**
  * The Worker that never looks by itself: what closes, somebody told it. The keeper's timer stays, which pins it. The
@@ -76,11 +86,6 @@ async function connectBoth(own: string, headers: Record<string, string>) {
   }
 }
 
-const tokenOf = async (person: Client) => {
-  const form = { name: `Token ${Math.random()}`, scope: 'operate', days: 1, current_password: PASSWORD }
-  return (await person.post('/api_tokens', form)).body as { token: string; id: string }
-}
-
 test.concurrent('a guest comes in by a link until its owner ends it, open connections included', async () => {
   const { person, server, own } = await newRunnerWithEcho()
   const at = `/api/v1/servers/${server.id}/guests`
@@ -117,7 +122,7 @@ test.concurrent('a guest comes in by a link until its owner ends it, open connec
 test.concurrent('signing out closes the door for that browser only', async () => {
   const { person, server, own } = await newRunnerWithEcho()
   const cookie = await cookieOf(person, server.door_url)
-  const { token } = await tokenOf(person)
+  const token = await tokenOf(person)
   const untilClosed = await connectBoth(own, { cookie })
   const stays = await socketTo(own, { authorization: `Bearer ${token}` })
   await person.open('/dashboard')
@@ -164,7 +169,7 @@ const ENDS = {
   },
 } satisfies Record<string, { status: number; act: (given: Given) => Promise<Reply> }>
 
-type Given = Awaited<ReturnType<typeof newRunnerWithEcho>> & { token: { token: string; id: string } }
+type Given = Awaited<ReturnType<typeof newRunnerWithEcho>> & { token: Awaited<ReturnType<typeof newToken>> }
 const NEW_PASSWORD = {
   name: 'Ada',
   current_password: PASSWORD,
@@ -175,7 +180,7 @@ const NEW_PASSWORD = {
 test.concurrent.each(Object.entries(ENDS))('%s closes the door at once', async (_, { status, act }) => {
   const runner = await newRunnerWithEcho()
   const { person, server, own } = runner
-  const token = await tokenOf(person)
+  const token = await newToken(person)
   const headers = { authorization: `Bearer ${token.token}` }
   const untilClosed = await connectBoth(own, headers)
   const raw = await socketTo(`${stack.url}/api/v1/servers/${server.id}/tcp/${TCP}`, headers)
@@ -200,7 +205,7 @@ test.concurrent("what ends by itself, like a guest's hours, closes at the next l
 
 test.concurrent('an address that EC2 gave to a later machine is not reached, nor one that EC2 no longer finds', async () => {
   const { person, server } = await newRunnerWithEcho()
-  const headers = { authorization: `Bearer ${(await tokenOf(person)).token}` }
+  const headers = { authorization: `Bearer ${await tokenOf(person)}` }
   const untilStatus = (wanted: number) => waitFor(async () => (await ask(server.door_url, headers)).status === wanted)
   await untilStatus(200)
   const bob = await newRunner(stack, 'Bob')

@@ -3,8 +3,17 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { expect, test } from 'vitest'
 import { WebSocketServer } from 'ws'
-import { newPerson, PASSWORD } from '../../../testing/people/client.ts'
-import { ask, cookieOf, newRunner, OPENS, onMachine, openDoorStack, socketTo } from '../../../testing/stack/door.ts'
+import { newPerson } from '../../../testing/people/client.ts'
+import {
+  ask,
+  cookieOf,
+  newRunner,
+  OPENS,
+  onMachine,
+  openDoorStack,
+  socketTo,
+  tokenOf,
+} from '../../../testing/stack/door.ts'
 
 const stack = await openDoorStack()
 const ada = await newRunner(stack)
@@ -46,10 +55,6 @@ test('the owner comes in by a ticket that works once, and nobody else does', asy
 })
 
 test('programs need a token that may operate and belongs to the owner', async () => {
-  const tokenOf = async (person: typeof ada.person, scope: string) => {
-    const form = { name: `${scope} ${Math.random()}`, scope, days: 1, current_password: PASSWORD }
-    return (await person.post('/api_tokens', form)).body.token as string
-  }
   const bearer = async (token: string) => (await ask(url, { authorization: `Bearer ${token}` })).status
   expect(await ask(url)).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer' } })
   expect(await bearer(await tokenOf(ada.person, 'operate'))).toBe(200)
