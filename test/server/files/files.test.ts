@@ -3,20 +3,11 @@ import { expect, inject, test } from 'vitest'
 import { openDatabase } from '../../../db/client.ts'
 import { fileFolders, plans } from '../../../db/schema.ts'
 import { type Client, newPerson, waitFor } from '../../../testing/people/client.ts'
+import { listFolder, upload } from '../../../testing/people/file-owner.ts'
 
 const url = inject('url')
 
 type Upload = { path: string; url: string; method: string; headers: Record<string, string>; expires_at: string }
-type Listed = {
-  path: string
-  folders: { name: string }[]
-  files: { name: string; size: number; modified_at: string }[]
-  used_bytes: number
-  limit_bytes: number | null
-}
-
-const list = async (person: Client, path = '') =>
-  (await person.request<Listed>('GET', `/api/v1/files?path=${encodeURIComponent(path)}`)).body
 
 async function linkFor(person: Client, path: string, size: number): Promise<Upload> {
   const { status, body } = await person.request<{ upload: Upload }>('POST', '/api/v1/files', { path, size })
@@ -26,24 +17,25 @@ async function linkFor(person: Client, path: string, size: number): Promise<Uplo
 
 const send = ({ url, method, headers }: Upload, content: BodyInit) => fetch(url, { method, headers, body: content })
 
-async function put(person: Client, path: string, content: string): Promise<void> {
-  const answer = await send(await linkFor(person, path, Buffer.byteLength(content)), content)
-  expect(answer.status).toBe(200)
-}
-
 const content = (person: Client, path: string) =>
   person.request('GET', `/api/v1/files/content?path=${encodeURIComponent(path)}`)
 
 test('uploads straight to the bucket, lists, counts, downloads, and deletes', async () => {
   const ada = await newPerson(url)
-  expect(await list(ada)).toMatchObject({ path: '', folders: [], files: [], used_bytes: 0, limit_bytes: 1_000_000_000 })
-  await put(ada, 'runs/flight 1.csv', 'time,height\n')
-  await put(ada, 'رحلة.txt', 'مرحبا')
-  const root = await list(ada)
+  expect(await listFolder(ada)).toMatchObject({
+    path: '',
+    folders: [],
+    files: [],
+    used_bytes: 0,
+    limit_bytes: 1_000_000_000,
+  })
+  await upload(ada, 'runs/flight 1.csv', 'time,height\n')
+  await upload(ada, 'رحلة.txt', 'مرحبا')
+  const root = await listFolder(ada)
   expect(root.folders).toEqual([{ name: 'runs' }])
   expect(root.files).toMatchObject([{ name: 'رحلة.txt', size: 10 }])
   expect(root.used_bytes).toBe(22)
-  expect((await list(ada, 'runs')).files).toMatchObject([{ name: 'flight 1.csv', size: 12 }])
+  expect((await listFolder(ada, 'runs')).files).toMatchObject([{ name: 'flight 1.csv', size: 12 }])
 
   const link = await content(ada, 'runs/flight 1.csv')
   expect(link.status).toBe(302)
@@ -53,7 +45,7 @@ test('uploads straight to the bucket, lists, counts, downloads, and deletes', as
   expect(downloaded.headers.get('content-type')).toBe('text/csv; charset=utf-8')
 
   expect((await ada.request('DELETE', '/api/v1/files?path=runs')).status).toBe(200)
-  expect(await list(ada)).toMatchObject({ folders: [], files: [{ name: 'رحلة.txt' }], used_bytes: 10 })
+  expect(await listFolder(ada)).toMatchObject({ folders: [], files: [{ name: 'رحلة.txt' }], used_bytes: 10 })
   expect((await content(ada, 'runs/flight 1.csv')).status).toBe(404)
   expect((await ada.request('DELETE', '/api/v1/files?path=runs')).status).toBe(404)
 })
@@ -97,7 +89,7 @@ test('refuses paths that lead elsewhere, and what is larger than the rest of the
     expect(await refused(path), path).toMatchObject([422, expect.any(String)])
   for (const path of ['../a', '/a', 'a\u0007'])
     expect((await ada.request('GET', `/api/v1/files?path=${encodeURIComponent(path)}`)).status, path).toBe(422)
-  await put(ada, 'a.txt', 'hello')
+  await upload(ada, 'a.txt', 'hello')
   expect(await refused('b.bin', 1_000_000_000)).toEqual([
     422,
     'This upload has 1 GB, more than the 999.9 MB left: your files use 5 bytes of the 1 GB that your plan includes. Delete files, or choose a larger plan.',
@@ -107,21 +99,21 @@ test('refuses paths that lead elsewhere, and what is larger than the rest of the
 
 test('nobody sees or reaches the files of others', async () => {
   const [ada, eve] = [await newPerson(url), await newPerson(url)]
-  await put(ada, 'secret.txt', 'hello')
-  expect((await list(eve)).files).toEqual([])
+  await upload(ada, 'secret.txt', 'hello')
+  expect((await listFolder(eve)).files).toEqual([])
   expect((await content(eve, 'secret.txt')).status).toBe(404)
   expect((await eve.request('DELETE', '/api/v1/files?path=secret.txt')).status).toBe(404)
   const link = await linkFor(eve, 'secret.txt', 5)
   const theirs = (await content(ada, 'secret.txt')).headers.get('location') ?? ''
   const forged = link.url.replace(new URL(link.url).pathname, new URL(theirs).pathname)
   expect((await send({ ...link, url: forged }, 'eve!!')).status).toBe(403)
-  await waitFor(async () => (await list(ada)).used_bytes === 5)
+  await waitFor(async () => (await listFolder(ada)).used_bytes === 5)
 })
 
 test('the page offers new names as long as there is a plan, also when files are full', async () => {
   const ada = await newPerson(url)
   const db = openDatabase(inject('databaseUrl'))
-  await put(ada, 'a.txt', 'hello')
+  await upload(ada, 'a.txt', 'hello')
   const acts = async () => {
     const { text } = await ada.get('/files')
     return [...text.matchAll(/aria-label="(\w+) a\.txt"/g)].map(([, act]) => act)
@@ -136,8 +128,8 @@ test('the page offers new names as long as there is a plan, also when files are 
 
 test('lets a name be either a file or a folder, as on a disk', async () => {
   const ada = await newPerson(url)
-  await put(ada, 'notes', 'a file')
-  await put(ada, 'runs/a.csv', 'a')
+  await upload(ada, 'notes', 'a file')
+  await upload(ada, 'runs/a.csv', 'a')
   const refused = async (method: 'POST', path: string, body: object) => {
     const answer = await ada.request<{ error: string }>(method, path, body)
     return [answer.status, answer.body.error]
@@ -153,7 +145,7 @@ test('lets a name be either a file or a folder, as on a disk', async () => {
   expect(await refused('POST', '/api/v1/files/moves', { path: 'runs', to: 'notes/runs' })).toEqual([422, isFile])
 
   // Names that only begin alike are others'.
-  await put(ada, 'notes.txt', 'a file')
-  await put(ada, 'run', 'a file')
-  await put(ada, 'notes', 'replaced')
+  await upload(ada, 'notes.txt', 'a file')
+  await upload(ada, 'run', 'a file')
+  await upload(ada, 'notes', 'replaced')
 })

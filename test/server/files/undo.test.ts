@@ -2,18 +2,12 @@ import { eq } from 'drizzle-orm'
 import { expect, inject, test } from 'vitest'
 import { openDatabase } from '../../../db/client.ts'
 import { fileFolders } from '../../../db/schema.ts'
-import type { FileDeletion, FileList, FileUpload } from '../../../src/domain/wire.ts'
+import type { FileDeletion } from '../../../src/domain/wire.ts'
 import { type Client, newPerson } from '../../../testing/people/client.ts'
+import { namesIn, upload } from '../../../testing/people/file-owner.ts'
 
 const url = inject('url')
 const db = openDatabase(inject('databaseUrl'))
-
-async function put(person: Client, path: string, content = 'hello'): Promise<void> {
-  const size = Buffer.byteLength(content)
-  const { body } = await person.request<{ upload: FileUpload }>('POST', '/api/v1/files', { path, size })
-  const { url: to, method, headers } = body.upload
-  expect((await fetch(to, { method, headers, body: content })).status).toBe(200)
-}
 
 const remove = async (person: Client, path: string) =>
   (await person.request('DELETE', `/api/v1/files?path=${path}`)).body.deletion.id as string
@@ -23,33 +17,28 @@ async function undo(person: Client, id: string): Promise<[number, string]> {
   return [status, body.error ?? body.message]
 }
 
-async function names(person: Client, path = ''): Promise<string[]> {
-  const { body } = await person.request<FileList>('GET', `/api/v1/files?path=${path}`)
-  return [...body.folders, ...body.files].map(({ name }) => name)
-}
-
 const deleted = async (person: Client) =>
   (await person.request<{ deletions: FileDeletion[] }>('GET', '/api/v1/files/deletions')).body.deletions
 
 test('restores a file and a folder, once, and keeps what took their place', async () => {
   const ada = await newPerson(url)
-  await put(ada, 'a.txt', 'first')
-  await put(ada, 'runs/2026/b.txt')
+  await upload(ada, 'a.txt', 'first')
+  await upload(ada, 'runs/2026/b.txt')
   const [file, folder] = [await remove(ada, 'a.txt'), await remove(ada, 'runs')]
-  expect(await names(ada)).toEqual([])
+  expect(await namesIn(ada)).toEqual([])
   expect((await deleted(ada)).map(({ path }) => path).toSorted()).toEqual(['a.txt', 'runs'])
-  await put(ada, 'a.txt', 'second')
+  await upload(ada, 'a.txt', 'second')
   expect(await undo(ada, file)).toEqual([200, 'Restored a (restored).txt.'])
   expect(await undo(ada, folder)).toEqual([200, 'Restored runs.'])
   expect(await undo(ada, folder)).toEqual([404, 'This can no longer be undone.'])
-  expect(await names(ada)).toEqual(['runs', 'a (restored).txt', 'a.txt'])
-  expect(await names(ada, 'runs/2026')).toEqual(['b.txt'])
+  expect(await namesIn(ada)).toEqual(['runs/', 'a (restored).txt', 'a.txt'])
+  expect(await namesIn(ada, 'runs/2026')).toEqual(['b.txt'])
   expect(await deleted(ada)).toEqual([])
 })
 
 test("nobody restores or sees somebody else's deletion", async () => {
   const [ada, eve] = [await newPerson(url), await newPerson(url)]
-  await put(ada, 'a.txt')
+  await upload(ada, 'a.txt')
   const id = await remove(ada, 'a.txt')
   expect((await undo(eve, id))[0]).toBe(404)
   expect(await deleted(eve)).toEqual([])
@@ -58,7 +47,7 @@ test("nobody restores or sees somebody else's deletion", async () => {
 
 test('restores only what still fits', async () => {
   const ada = await newPerson(url)
-  await put(ada, 'a.txt', 'hello')
+  await upload(ada, 'a.txt', 'hello')
   const id = await remove(ada, 'a.txt')
   // As if counted a moment ago.
   const full = { usedBytes: 999_999_996, countedAt: Date.now() + 3_600_000, openUntil: 0 }
