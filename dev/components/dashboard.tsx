@@ -57,131 +57,123 @@ export const DASHBOARD: Specimen[] = [
   {
     name: 'ConnectionLine',
     file: `${FOLDER}/ConnectionLine.tsx`,
-    states: [
-      ['connecting', line('connecting')],
-      ['live', line('live')],
-      ['reconnecting', line('reconnecting')],
-      ['blocked', line('blocked')],
-      ['off', line('off')],
-    ],
+    states: {
+      connecting: line('connecting'),
+      live: line('live'),
+      reconnecting: line('reconnecting'),
+      blocked: line('blocked'),
+      off: line('off'),
+    },
   },
   {
     name: 'EndChoice',
     file: `${FOLDER}/EndChoice.tsx`,
-    states: [
-      ['last choice', <EndChoice key="c" last={14_400} freeMinutes={null} />],
-      ['set with the API', <EndChoice key="c" last={5_400} freeMinutes={null} />],
-      ['no end', <EndChoice key="c" last={null} freeMinutes={null} />],
-      ['trial', <EndChoice key="c" last={null} freeMinutes={29.15} />],
-    ],
+    states: {
+      'last choice': <EndChoice last={14_400} freeMinutes={null} />,
+      'set with the API': <EndChoice last={5_400} freeMinutes={null} />,
+      'no end': <EndChoice last={null} freeMinutes={null} />,
+      trial: <EndChoice last={null} freeMinutes={29.15} />,
+    },
   },
   {
     name: 'TrialBanner',
     file: `${FOLDER}/TrialBanner.tsx`,
-    states: [
-      ['minutes left', <TrialBanner key="t" minutesLeft={17.25} counting={false} />],
-      ['counting', <TrialBanner key="t" minutesLeft={17.25} counting />],
-      ['5 minutes left', <TrialBanner key="t" minutesLeft={4.52} counting />],
-      ['1 minute left', <TrialBanner key="t" minutesLeft={0.7} counting />],
-      ['none left', <TrialBanner key="t" minutesLeft={0} counting={false} />],
-    ],
+    states: {
+      'minutes left': <TrialBanner minutesLeft={17.25} counting={false} />,
+      counting: <TrialBanner minutesLeft={17.25} counting />,
+      '5 minutes left': <TrialBanner minutesLeft={4.52} counting />,
+      '1 minute left': <TrialBanner minutesLeft={0.7} counting />,
+      'none left': <TrialBanner minutesLeft={0} counting={false} />,
+    },
   },
   {
     name: 'NoticeAlert',
     file: `${FOLDER}/NoticeAlert.tsx`,
-    states: [
-      ['start requested', notice('info', STARTING)],
-      ['starting', notice('info', STARTING, JOB)],
-      ['starting, longer than promised', notice('info', STARTING, { ...JOB, created_at: iso(47) })],
-      ['stopping', notice('info', STOPPING)],
-      ['succeeded', notice('success', 'Your server is running.')],
-      ['failed', notice('danger', 'Error: launch_refused')],
-      ['no capacity', notice('danger', `${ALL_RESERVED} (Checked 6 candidates)`)],
-    ],
+    states: {
+      'start requested': notice('info', STARTING),
+      starting: notice('info', STARTING, JOB),
+      'starting, longer than promised': notice('info', STARTING, { ...JOB, created_at: iso(47) }),
+      stopping: notice('info', STOPPING),
+      succeeded: notice('success', 'Your server is running.'),
+      failed: notice('danger', 'Error: launch_refused'),
+      'no capacity': notice('danger', `${ALL_RESERVED} (Checked 6 candidates)`),
+    },
   },
   {
     name: 'NoCapacity',
     file: `${FOLDER}/NoCapacity.tsx`,
-    states: [
-      ['where nobody can wait', <NoCapacity key="o" onStart={nothing} mayWait={false} />],
-      ['waiting', <NoCapacity key="n" onStart={nothing} mayWait />],
-    ],
+    states: {
+      'where nobody can wait': <NoCapacity onStart={nothing} mayWait={false} />,
+      waiting: <NoCapacity onStart={nothing} mayWait />,
+    },
   },
   {
     name: 'LineNote',
     file: `${FOLDER}/LineNote.tsx`,
-    states: [
-      ['waiting', lineNote({})],
-      ['held', lineNote({ position: 0, held_until: iso(-272) })],
-      ['about to start', lineNote({ position: 0, starts_by_itself: true })],
-    ],
+    states: {
+      waiting: lineNote({}),
+      held: lineNote({ position: 0, held_until: iso(-272) }),
+      'about to start': lineNote({ position: 0, starts_by_itself: true }),
+    },
   },
   {
     name: 'ByForm',
     file: `${FOLDER}/ByForm.tsx`,
-    states: [['without script', <ByForm key="b" csrfToken="token" live={RUNNING} />]],
+    states: {
+      'without script': <ByForm csrfToken="token" live={RUNNING} />,
+    },
   },
   {
     name: 'ActionsCard',
     file: `${FOLDER}/ActionsCard.tsx`,
-    states: [
-      [
-        'enabled',
+    states: {
+      enabled: (
+        <ActionsCard canStart onStart={nothing} hint="You have 30.00 free minutes. Startup time doesn't count." />
+      ),
+      'disabled, with the reason': (
+        <ActionsCard canStart={false} onStart={nothing} hint="One server at a time: stop this one first." />
+      ),
+      'beside a live server': (
         <ActionsCard
-          key="a"
-          canStart
-          onStart={nothing}
-          hint="You have 30.00 free minutes. Startup time doesn't count."
-        />,
-      ],
-      [
-        'disabled, with the reason',
-        <ActionsCard key="a" canStart={false} onStart={nothing} hint="One server at a time: stop this one first." />,
-      ],
-      [
-        'beside a live server',
-        <ActionsCard
-          key="a"
           small
           canStart={false}
           onStart={nothing}
           hint="One server at a time: stop this one before you start another."
-        />,
-      ],
-      [
-        'suspended',
-        <ActionsCard key="a" canStart={false} onStart={nothing} hint={SUSPENDED}>
+        />
+      ),
+      suspended: (
+        <ActionsCard canStart={false} onStart={nothing} hint={SUSPENDED}>
           <a href="/billing_history">View and pay</a>
-        </ActionsCard>,
-      ],
-    ],
+        </ActionsCard>
+      ),
+    },
   },
   {
     name: 'UsageCard',
     file: `${FOLDER}/UsageCard.tsx`,
-    states: [
-      ['no plan', usage(summaryOf(3, null, 5.25))],
-      ['within the plan', usage(summaryOf(14.53, ON_PREMIUM))],
-      ['over the plan', usage(summaryOf(36.5, ON_PREMIUM, 11.37))],
-      ['open invoices', usage(summaryOf(3, ON_PREMIUM), [OVERDUE])],
-    ],
+    states: {
+      'no plan': usage(summaryOf(3, null, 5.25)),
+      'within the plan': usage(summaryOf(14.53, ON_PREMIUM)),
+      'over the plan': usage(summaryOf(36.5, ON_PREMIUM, 11.37)),
+      'open invoices': usage(summaryOf(3, ON_PREMIUM), [OVERDUE]),
+    },
   },
   {
     name: 'MachineChoice',
     file: `${FOLDER}/MachineChoice.tsx`,
-    states: [
-      ['one size', <MachineChoice key="m" machines={[SMALL]} />],
-      ['a smaller one to choose', <MachineChoice key="m" machines={[LARGE, SMALL]} />],
-      ['none free', <MachineChoice key="m" machines={[]} />],
-    ],
+    states: {
+      'one size': <MachineChoice machines={[SMALL]} />,
+      'a smaller one to choose': <MachineChoice machines={[LARGE, SMALL]} />,
+      'none free': <MachineChoice machines={[]} />,
+    },
   },
   {
     name: 'WorldChoice',
     file: `${FOLDER}/WorldChoice.tsx`,
-    states: [
-      ['on Basic', world('basic', [])],
-      ['on Premium, the last choice', world('premium', [{ environment: 'Harbor', vehicle: 'multi' }])],
-      ['the last choice is no longer included', world('basic', [{ environment: 'Harbor', vehicle: 'multi' }])],
-    ],
+    states: {
+      'on Basic': world('basic', []),
+      'on Premium, the last choice': world('premium', [{ environment: 'Harbor', vehicle: 'multi' }]),
+      'the last choice is no longer included': world('basic', [{ environment: 'Harbor', vehicle: 'multi' }]),
+    },
   },
 ]

@@ -8,111 +8,89 @@ export const FIELDS: Specimen[] = [
   {
     name: 'Field',
     file,
-    states: [
-      ['empty', <Field key="f" name="a" label="Name" />],
-      ['filled', <Field key="f" name="a" label="Name" defaultValue="Ada Lovelace" />],
-      ['with a hint', <Field key="f" name="a" label="Name" hint="Shown on your invoices." />],
-      ['invalid', <Field key="f" name="a" label="Name" error="Name is required" />],
-      [
-        'invalid, with a hint',
-        <Field key="f" name="a" label="Name" hint="50 characters at most." error="Name cannot exceed 50 characters" />,
-      ],
-      [
-        'covered by an error about several fields',
-        <div key="f" className="stack">
+    states: {
+      empty: <Field name="a" label="Name" />,
+      filled: <Field name="a" label="Name" defaultValue="Ada Lovelace" />,
+      'with a hint': <Field name="a" label="Name" hint="Shown on your invoices." />,
+      invalid: <Field name="a" label="Name" error="Name is required" />,
+      'invalid, with a hint': (
+        <Field name="a" label="Name" hint="50 characters at most." error="Name cannot exceed 50 characters" />
+      ),
+      'covered by an error about several fields': (
+        <div className="stack">
           <p id="blame">All fields are required.</p>
           <Field name="a" label="Name" blamedBy="blame" />
-        </div>,
-      ],
-      ['read-only', <Field key="f" name="a" label="Email" defaultValue="ada@example.com" readOnly />],
-      ['disabled', <Field key="f" name="a" label="Name" disabled />],
-    ],
+        </div>
+      ),
+      'read-only': <Field name="a" label="Email" defaultValue="ada@example.com" readOnly />,
+      disabled: <Field name="a" label="Name" disabled />,
+    },
   },
   {
     name: 'TextArea',
     file,
-    states: [
-      ['empty, with a counter', <TextArea key="f" name="a" label="Message" rows={4} hint="0/2000" />],
-      ['filled', <TextArea key="f" name="a" label="Message" rows={4} defaultValue="We fly 40 vehicles at once." />],
-      ['invalid', <TextArea key="f" name="a" label="Message" rows={4} error="Message is required" hint="0/2000" />],
-    ],
+    states: {
+      'empty, with a counter': <TextArea name="a" label="Message" rows={4} hint="0/2000" />,
+      filled: <TextArea name="a" label="Message" rows={4} defaultValue="We fly 40 vehicles at once." />,
+      invalid: <TextArea name="a" label="Message" rows={4} error="Message is required" hint="0/2000" />,
+    },
   },
   {
     name: 'Select',
     file,
-    states: [
-      ['nothing selected', <Select key="f" name="a" label="Source" options={OPTIONS} placeholder="Choose one…" />],
-      ['selected', <Select key="f" name="a" label="Source" options={OPTIONS} defaultValue="Referral" />],
-      [
-        'invalid',
-        <Select
-          key="f"
-          name="a"
-          label="Source"
-          options={OPTIONS}
-          placeholder="Choose one…"
-          error="Please select an option"
-        />,
-      ],
-    ],
+    states: {
+      'nothing selected': <Select name="a" label="Source" options={OPTIONS} placeholder="Choose one…" />,
+      selected: <Select name="a" label="Source" options={OPTIONS} defaultValue="Referral" />,
+      invalid: (
+        <Select name="a" label="Source" options={OPTIONS} placeholder="Choose one…" error="Please select an option" />
+      ),
+    },
   },
   {
     name: 'PasswordField',
     file,
-    states: [
-      ['without script', <PasswordField key="f" name="a" label="Password" autoComplete="current-password" />],
-      [
-        'filled, hidden',
+    states: {
+      'without script': <PasswordField name="a" label="Password" autoComplete="current-password" />,
+      'filled, hidden': (
         <PasswordField
-          key="f"
           name="a"
           label="Password"
           autoComplete="current-password"
           defaultValue="simulate"
           onToggle={nothing}
-        />,
-      ],
-      [
-        'filled, shown',
+        />
+      ),
+      'filled, shown': (
         <PasswordField
-          key="f"
           name="a"
           label="Password"
           autoComplete="current-password"
           defaultValue="simulate"
           onToggle={nothing}
           shown
-        />,
-      ],
-      [
-        'invalid, with a hint',
+        />
+      ),
+      'invalid, with a hint': (
         <PasswordField
-          key="f"
           name="a"
           label="New password"
           autoComplete="new-password"
           hint="At least 6 characters."
           error="New password must be at least 6 characters."
           onToggle={nothing}
-        />,
-      ],
-    ],
+        />
+      ),
+    },
   },
   {
     name: 'Checkbox',
     file,
-    states: [
-      ['unchecked', <Checkbox key="f" name="a" label="I accept the Terms of Service" />],
-      ['checked', <Checkbox key="f" name="a" label="I accept the Terms of Service" defaultChecked />],
-      [
-        'invalid',
-        <Checkbox
-          key="f"
-          name="a"
-          label="I accept the Terms of Service"
-          error="You must accept the Terms of Service."
-        />,
-      ],
-    ],
+    states: {
+      unchecked: <Checkbox name="a" label="I accept the Terms of Service" />,
+      checked: <Checkbox name="a" label="I accept the Terms of Service" defaultChecked />,
+      invalid: (
+        <Checkbox name="a" label="I accept the Terms of Service" error="You must accept the Terms of Service." />
+      ),
+    },
   },
 ]

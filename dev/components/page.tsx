@@ -1,6 +1,7 @@
 import { renderToStaticMarkup } from 'react-dom/server'
 import { Layout } from '../../src/pages/Layout.tsx'
 import { DASHBOARD } from './dashboard.tsx'
+import { DATA } from './data.tsx'
 import { FIELDS } from './fields.tsx'
 import { PAGES } from './pages.tsx'
 import { PARTS } from './parts.tsx'
@@ -51,7 +52,7 @@ export function componentsPage({ theme, as, styles, origin }: Look): string {
             <a href="/dev/components/phone">on a phone</a>
           </nav>
         </header>
-        {[...PARTS, ...FIELDS, ...RUN, ...DASHBOARD, ...PAGES].map((specimen) => (
+        {[...PARTS, ...DATA, ...FIELDS, ...RUN, ...DASHBOARD, ...PAGES].map((specimen) => (
           <Shown key={specimen.name} {...specimen} />
         ))}
       </div>
@@ -67,7 +68,7 @@ function Shown({ name, file, states }: Specimen) {
         <h2 id={`of-${name}`}>{name}</h2>
         <code>{file}</code>
       </div>
-      {states.map(([label, shown], i) => (
+      {Object.entries(states).map(([label, shown], i) => (
         <div key={label} className="stack" data-state={label}>
           <p className="hint">{label}</p>
           <div dangerouslySetInnerHTML={{ __html: withOwnIds(renderToStaticMarkup(shown), `${name}-${i}-`) }} />

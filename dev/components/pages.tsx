@@ -97,125 +97,121 @@ export const PAGES: Specimen[] = [
   {
     name: 'SubscriptionCard',
     file: 'src/pages/billing/SubscriptionCard.tsx',
-    states: [
-      ['no plan', plan(null)],
-      ['trial', plan({ ...ON_TRIAL, current_period_end: null })],
-      ['active', plan(ON_PREMIUM)],
-      ['canceled', plan({ ...ON_PREMIUM, cancel_at_period_end: true })],
-      ['upgraded', plan({ ...ON_PREMIUM, hours: 24.36, next_hours: 30 })],
-      ['becomes Basic', plan({ ...ON_PREMIUM, next_plan_type: 'basic', next_hours: 5 })],
-      ['past due', plan({ ...ON_PREMIUM, status: 'past_due' })],
-    ],
+    states: {
+      'no plan': plan(null),
+      trial: plan({ ...ON_TRIAL, current_period_end: null }),
+      active: plan(ON_PREMIUM),
+      canceled: plan({ ...ON_PREMIUM, cancel_at_period_end: true }),
+      upgraded: plan({ ...ON_PREMIUM, hours: 24.36, next_hours: 30 }),
+      'becomes Basic': plan({ ...ON_PREMIUM, next_plan_type: 'basic', next_hours: 5 }),
+      'past due': plan({ ...ON_PREMIUM, status: 'past_due' }),
+    },
   },
   {
     name: 'KeepPlan',
     file: 'src/pages/billing/KeepPlan.tsx',
-    states: [
-      ['ends', <KeepPlan key="k" subscription={{ ...ON_PREMIUM, cancel_at_period_end: true }} csrfToken="" />],
-      ['becomes Basic', <KeepPlan key="k" subscription={{ ...ON_PREMIUM, next_plan_type: 'basic' }} csrfToken="" />],
-    ],
+    states: {
+      ends: <KeepPlan subscription={{ ...ON_PREMIUM, cancel_at_period_end: true }} csrfToken="" />,
+      'becomes Basic': <KeepPlan subscription={{ ...ON_PREMIUM, next_plan_type: 'basic' }} csrfToken="" />,
+    },
   },
   {
     name: 'PlanChoice',
     file: 'src/pages/billing/PlanChoice.tsx',
-    states: [
-      ['current', choice(PREMIUM, ON_PREMIUM)],
-      ['unpaid', choice(PREMIUM, { ...ON_PREMIUM, status: 'past_due' })],
-      ['upgrade', choice(PREMIUM, { ...ON_PREMIUM, plan_type: 'basic' })],
-      ['upgrade waits for the bank', choice(PREMIUM, { ...ON_PREMIUM, plan_type: 'basic' }, true)],
-      ['downgrade', choice(BASIC, ON_PREMIUM)],
-      ['starts later', choice(BASIC, { ...ON_PREMIUM, next_plan_type: 'basic' })],
-      ['not for sale', choice(BASIC, null)],
-    ],
+    states: {
+      current: choice(PREMIUM, ON_PREMIUM),
+      unpaid: choice(PREMIUM, { ...ON_PREMIUM, status: 'past_due' }),
+      upgrade: choice(PREMIUM, { ...ON_PREMIUM, plan_type: 'basic' }),
+      'upgrade waits for the bank': choice(PREMIUM, { ...ON_PREMIUM, plan_type: 'basic' }, true),
+      downgrade: choice(BASIC, ON_PREMIUM),
+      'starts later': choice(BASIC, { ...ON_PREMIUM, next_plan_type: 'basic' }),
+      'not for sale': choice(BASIC, null),
+    },
   },
   {
     name: 'BillingCard',
     file: 'src/pages/billing/BillingCard.tsx',
-    states: [
-      ['paid', <BillingCard key="b" {...CARD} />],
-      [
-        'due',
-        <BillingCard
-          key="b"
-          {...CARD}
-          summary={summaryOf(36, ON_PREMIUM, 10.5)}
-          budget={{ cents: 5000, stops: true }}
-        />,
-      ],
-      [
-        'overdue',
-        <BillingCard key="b" {...CARD} unpaidDollars={257.94} openInvoices={[OVERDUE, UNPAID]} overdue payUrl="/pay" />,
-      ],
-    ],
+    states: {
+      paid: <BillingCard {...CARD} />,
+      due: <BillingCard {...CARD} summary={summaryOf(36, ON_PREMIUM, 10.5)} budget={{ cents: 5000, stops: true }} />,
+      overdue: <BillingCard {...CARD} unpaidDollars={257.94} openInvoices={[OVERDUE, UNPAID]} overdue payUrl="/pay" />,
+    },
   },
   {
     name: 'OpenInvoices',
     file: 'src/islands/dashboard/OpenInvoices.tsx',
-    states: [['a bill and a plan', <OpenInvoices key="o" bills={[OVERDUE, UNPAID]} />]],
+    states: {
+      'a bill and a plan': <OpenInvoices bills={[OVERDUE, UNPAID]} />,
+    },
   },
   {
     name: 'PortalForm',
     file: 'src/pages/billing/PortalForm.tsx',
-    states: [['as is', <PortalForm key="p" csrfToken="" />]],
+    states: {
+      'as is': <PortalForm csrfToken="" />,
+    },
   },
   {
     name: 'BillsTable',
     file: 'src/pages/billing/BillsTable.tsx',
-    states: [
-      ['paid and overdue', <BillsTable key="b" bills={[OVERDUE, BILL]} total={null} />],
-      ['one month, with its total', <BillsTable key="b" bills={[BILL]} total={7.94} />],
-      ['a correction', <BillsTable key="b" bills={[CREDIT, BILL]} total={null} />],
-      ["a plan's payments", <BillsTable key="b" bills={[UNPAID, FEE]} total={500} />],
-      ['empty', <BillsTable key="b" bills={[]} total={null} />],
-    ],
+    states: {
+      'paid and overdue': <BillsTable bills={[OVERDUE, BILL]} total={null} />,
+      'one month, with its total': <BillsTable bills={[BILL]} total={7.94} />,
+      'a correction': <BillsTable bills={[CREDIT, BILL]} total={null} />,
+      "a plan's payments": <BillsTable bills={[UNPAID, FEE]} total={500} />,
+      empty: <BillsTable bills={[]} total={null} />,
+    },
   },
   {
     name: 'WhatWasCorrected',
     file: 'src/pages/billing/Correction.tsx',
-    states: [["on a credit's statement", <WhatWasCorrected key="w" statement={CREDIT_STATEMENT} />]],
+    states: {
+      "on a credit's statement": <WhatWasCorrected statement={CREDIT_STATEMENT} />,
+    },
   },
   {
     name: 'Corrections',
     file: 'src/pages/billing/Correction.tsx',
-    states: [['on the corrected statement', <Corrections key="c" corrections={[CREDIT]} />]],
+    states: {
+      'on the corrected statement': <Corrections corrections={[CREDIT]} />,
+    },
   },
   {
     name: 'AccountNotice',
     file: 'src/pages/layout/AccountNotice.tsx',
-    states: [
-      ['suspended', <AccountNotice key="s" issue="suspended" overdue={{ dollars: 5.25, payUrl: '/pay' }} />],
-      ['two overdue', <AccountNotice key="t" issue="suspended" overdue={{ dollars: 9, payUrl: null }} />],
-      ['unpaid plan', <AccountNotice key="p" issue="plan_unpaid" overdue={null} />],
-    ],
+    states: {
+      suspended: <AccountNotice issue="suspended" overdue={{ dollars: 5.25, payUrl: '/pay' }} />,
+      'two overdue': <AccountNotice issue="suspended" overdue={{ dollars: 9, payUrl: null }} />,
+      'unpaid plan': <AccountNotice issue="plan_unpaid" overdue={null} />,
+    },
   },
   {
     name: 'InstanceTable',
     file: 'src/islands/console/InstanceTable.tsx',
-    states: [
-      [
-        'every state and health',
-        // Its columns follow the island's width.
-        <div key="i" className="console">
-          <div data-island="">
-            <InstanceTable instances={INSTANCES} view={NEWEST_FIRST} now={NOW} local={false} onView={nothing} />
+    states: {
+      'every state and health': // Its columns follow the island's width.
+        (
+          <div key="i" className="console">
+            <div data-island="">
+              <InstanceTable instances={INSTANCES} view={NEWEST_FIRST} now={NOW} local={false} onView={nothing} />
+            </div>
           </div>
-        </div>,
-      ],
-    ],
+        ),
+    },
   },
   {
     name: 'NotFound',
     file: 'src/pages/NotFound.tsx',
-    states: [
-      ['signed out', <NotFound key="n" path="/no/such/page" signedIn={false} back={null} />],
-      ['signed in', <NotFound key="n" path="/no/such/page" signedIn back="/dashboard" />],
-    ],
+    states: {
+      'signed out': <NotFound path="/no/such/page" signedIn={false} back={null} />,
+      'signed in': <NotFound path="/no/such/page" signedIn back="/dashboard" />,
+    },
   },
   {
     name: 'Failure',
     file: 'src/pages/Failure.tsx',
-    states: [
-      ['the database is down', <Failure key="f" sentence="The database did not answer." path="/billing_history" />],
-    ],
+    states: {
+      'the database is down': <Failure sentence="The database did not answer." path="/billing_history" />,
+    },
   },
 ]

@@ -44,138 +44,121 @@ export const RUN: Specimen[] = [
   {
     name: 'RunCard',
     file: `${FOLDER}/RunCard.tsx`,
-    states: [
-      ...SERVERS.slice(0, 5).map(([state, server]): [string, React.ReactNode] => [
-        state,
-        runCard(server, summaryOf(3, state === 'stopping' ? ON_PREMIUM : null), state !== 'running, connecting'),
-      ]),
-      ['with files that it can only read', runCard({ ...RUNNING, files_read_only: 'full' }, summaryOf(3, null))],
-    ],
+    states: {
+      ...Object.fromEntries(
+        SERVERS.slice(0, 5).map(([state, server]) => [
+          state,
+          runCard(server, summaryOf(3, state === 'stopping' ? ON_PREMIUM : null), state !== 'running, connecting'),
+        ]),
+      ),
+      'with files that it can only read': runCard({ ...RUNNING, files_read_only: 'full' }, summaryOf(3, null)),
+    },
   },
   {
     name: 'DoorRow',
     file: `${FOLDER}/DoorRow.tsx`,
-    states: [
-      ['only you', doorRow()],
-      ['a guest', doorRow(-3600)],
-      ['guests, for days', doorRow(-3600, -200_000)],
-    ],
+    states: {
+      'only you': doorRow(),
+      'a guest': doorRow(-3600),
+      'guests, for days': doorRow(-3600, -200_000),
+    },
   },
   {
     name: 'EndForm',
     file: `${FOLDER}/EndForm.tsx`,
-    states: [
-      ['no end', endForm(RUNNING)],
-      ['in hours', endForm({ ...RUNNING, ends_at: iso(-10_740) })],
-      ['in days', endForm({ ...RUNNING, ends_at: iso(-200_000) })],
-    ],
+    states: {
+      'no end': endForm(RUNNING),
+      'in hours': endForm({ ...RUNNING, ends_at: iso(-10_740) }),
+      'in days': endForm({ ...RUNNING, ends_at: iso(-200_000) }),
+    },
   },
   {
     name: 'MoveForm',
     file: `${FOLDER}/EndForm.tsx`,
-    states: [
-      [
-        'one button',
-        <MoveForm key="f" server={RUNNING} csrfToken="" onMove={nothing}>
+    states: {
+      'one button': (
+        <MoveForm server={RUNNING} csrfToken="" onMove={nothing}>
           <To at={NOW}>Add an hour</To>
-        </MoveForm>,
-      ],
-    ],
+        </MoveForm>
+      ),
+    },
   },
   {
     name: 'To',
     file: `${FOLDER}/EndForm.tsx`,
-    states: [
-      [
-        'button',
-        <To key="t" at={null}>
-          No end
-        </To>,
-      ],
-    ],
+    states: {
+      button: <To at={null}>No end</To>,
+    },
   },
   {
     name: 'EndingAlert',
     file: `${FOLDER}/EndingAlert.tsx`,
-    states: [
-      [
-        'minutes left',
+    states: {
+      'minutes left': (
         <EndingAlert
-          key="a"
           server={{ ...RUNNING, ends_at: iso(-582) }}
           now={NOW}
           csrfToken=""
           onMove={nothing}
           latest={null}
-        />,
-      ],
-    ],
+        />
+      ),
+    },
   },
   {
     name: 'SteadyButton',
     file: `${FOLDER}/SteadyButton.tsx`,
-    states: [
-      ['enabled', <SteadyButton key="b">Stop</SteadyButton>],
-      [
-        'disabled',
-        <SteadyButton key="b" disabled>
-          Stop
-        </SteadyButton>,
-      ],
-    ],
+    states: {
+      enabled: <SteadyButton>Stop</SteadyButton>,
+      disabled: <SteadyButton disabled>Stop</SteadyButton>,
+    },
   },
   {
     name: 'StopDialogAs',
     file: `${FOLDER}/StopDialog.tsx`,
-    states: [
-      [
-        'billed',
-        <div key="s" className="card ask">
+    states: {
+      billed: (
+        <div className="card ask">
           <StopDialogAs server={RUNNING} summary={summaryOf(3, null)} now={NOW} filesStay />
-        </div>,
-      ],
-      [
-        'billed, where servers keep no files',
-        <div key="n" className="card ask">
+        </div>
+      ),
+      'billed, where servers keep no files': (
+        <div className="card ask">
           <StopDialogAs server={RUNNING} summary={summaryOf(3, null)} now={NOW} filesStay={false} />
-        </div>,
-      ],
-    ],
+        </div>
+      ),
+    },
   },
   {
     name: 'SessionsTable',
     file: `${FOLDER}/SessionsTable.tsx`,
-    states: [
-      ...SERVERS.map(([state, server]): [string, React.ReactNode] => [state, table([server])]),
-      ['several', table(SERVERS.map(([, server], i) => ({ ...server, id: `${server.id}${i}` })))],
-      ['empty', table([])],
-      [
-        'loading',
-        table(
-          SERVERS.slice(1, 2).map(([, server]) => server),
-          true,
-        ),
-      ],
-    ],
+    states: {
+      ...Object.fromEntries(SERVERS.map(([state, server]) => [state, table([server])])),
+      several: table(SERVERS.map(([, server], i) => ({ ...server, id: `${server.id}${i}` }))),
+      empty: table([]),
+      loading: table(
+        SERVERS.slice(1, 2).map(([, server]) => server),
+        true,
+      ),
+    },
   },
   {
     name: 'Address',
     file: `${FOLDER}/Address.tsx`,
-    states: [
-      ['running, reachable', <Address key="a" server={RUNNING} reachable />],
-      ...SERVERS.map(([state, server]): [string, React.ReactNode] => [
-        state,
-        <Address key="a" server={server} reachable={false} />,
-      ]),
-    ],
+    states: {
+      'running, reachable': <Address server={RUNNING} reachable />,
+      ...Object.fromEntries(
+        SERVERS.map(([state, server]) => [state, <Address key="a" server={server} reachable={false} />]),
+      ),
+    },
   },
   {
     name: 'RunMeter',
     file: `${FOLDER}/RunMeter.tsx`,
-    states: [
-      ['free trial', <RunMeter key="r" server={RUNNING} summary={summaryOf(1.1, ON_TRIAL)} now={NOW} />],
-      ['within the plan', <RunMeter key="r" server={RUNNING} summary={summaryOf(14, ON_PREMIUM)} now={NOW} />],
-      ['billed', <RunMeter key="r" server={RUNNING} summary={summaryOf(3, null)} now={NOW} />],
-    ],
+    states: {
+      'free trial': <RunMeter server={RUNNING} summary={summaryOf(1.1, ON_TRIAL)} now={NOW} />,
+      'within the plan': <RunMeter server={RUNNING} summary={summaryOf(14, ON_PREMIUM)} now={NOW} />,
+      billed: <RunMeter server={RUNNING} summary={summaryOf(3, null)} now={NOW} />,
+    },
   },
 ]

@@ -5,7 +5,7 @@ export type Specimen = {
   name: string
   /** Its source file. */
   file: string
-  states: [label: string, shown: ReactNode][]
+  states: Record<string, ReactNode>
 }
 
 export const nothing = () => {}
