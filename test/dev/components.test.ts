@@ -1,22 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { axeFaults } from '../../testing/browser/axe.ts'
-import { openBrowser } from '../../testing/browser/chromium.ts'
+import { ownBrowser } from '../../testing/browser/e2e.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const url = inject('url')
-let browser: Browser
-let shown: Map<string, string>
-
-beforeAll(async () => {
-  browser = await openBrowser()
-  const html = await (await fetch(`${url}/dev/components`)).text()
-  const sections = html.matchAll(/data-component="([^"]+)" data-file="([^"]+)"/g)
-  shown = new Map([...sections].map(([, name = '', file = '']) => [name, file]))
-})
-afterAll(() => browser?.close())
+const browser = await ownBrowser()
+const html = await (await fetch(`${url}/dev/components`)).text()
+const sections = html.matchAll(/data-component="([^"]+)" data-file="([^"]+)"/g)
+const shown = new Map([...sections].map(([, name = '', file = '']) => [name, file]))
 
 test.each(['src/ui', 'src/pages/billing', 'src/islands/dashboard'])(
   'shows every component of %s, with its file',
