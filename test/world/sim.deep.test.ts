@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import './faster-drizzle.ts'
 import { openWorldDatabase, type WorldDatabase } from './database.ts'
 import { play } from './play.ts'
-import { PLANTED } from './regressions.ts'
+import { FOUND, PLANTED } from './regressions.ts'
 import { runSeed, scheduleOf } from './run-seed.ts'
 import { takeOverRandomness } from './seeded-crypto.ts'
 
@@ -48,6 +48,15 @@ test.each(UNFAIR)('on such a morning, %s breaks with %s', { timeout: 1_800_000 }
   expect(code, stdout).toBe(1)
   expect(stdout).toContain(`${rule}: `)
 })
+
+test.each([...new Set([...FOUND, ...PLANTED].map(({ mistake }) => mistake))])(
+  'with %s, its schedules still break a rule',
+  { timeout: 600_000 },
+  async (mistake) => {
+    const { stdout, code } = await sim('--mutant', mistake)
+    expect(code, stdout).toBe(0)
+  },
+)
 
 test.each(PLANTED)('$found: without that mistake, no rule breaks', async ({ schedule }) => {
   takeOverRandomness()
