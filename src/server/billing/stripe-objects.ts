@@ -32,7 +32,6 @@ export function toSubscription(s: Stripe.Subscription): PaidSubscription {
     planType,
     boughtAs: planNamed(s.metadata.plan_type),
     status: s.status,
-    createdAt: ms(s.created),
     anchor: ms(s.billing_cycle_anchor),
     periodStart: ms(item?.current_period_start ?? s.billing_cycle_anchor),
     periodEnd: ms(item?.current_period_end ?? s.billing_cycle_anchor),

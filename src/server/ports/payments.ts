@@ -12,7 +12,6 @@ export type PaidSubscription = {
   /** The plan that we wrote on it at checkout. */
   boughtAs: PlanType | null
   status: string
-  createdAt: number
   anchor: number
   /** Of the current period, paid or not. */
   periodStart: number
