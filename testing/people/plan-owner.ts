@@ -1,6 +1,6 @@
 import { asc, eq } from 'drizzle-orm'
 import { beforeEach } from 'vitest'
-import { bills, checkouts, places, plans, runs } from '../../db/schema.ts'
+import { checkouts, places, plans, runs } from '../../db/schema.ts'
 import { HOUR_MS } from '../../src/domain/instant.ts'
 import type { User } from '../../src/domain/wire.ts'
 import { getAllowance } from '../../src/server/billing/allowance.ts'
@@ -75,9 +75,11 @@ export async function openPlanOwner(start: number) {
     subscription: async () => toSummary(await getUsage(ctx, owner.id)).subscription,
     /** Each bill's plan, hours, and cents, oldest first. */
     async listBills() {
-      const own = db.select().from(bills).where(eq(bills.userId, owner.id))
-      const written = await own.orderBy(asc(bills.periodStart))
-      return written.map(({ planType, includedHours, amountCents }) => [planType, includedHours, amountCents])
+      return (await stack.billsOf(owner.id)).map(({ planType, includedHours, amountCents }) => [
+        planType,
+        includedHours,
+        amountCents,
+      ])
     },
     /** The plan's invoices at Stripe, oldest first, in cents. */
     async charged() {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { asc, eq } from 'drizzle-orm'
 import { afterEach, expect } from 'vitest'
 import type { Database } from '../../db/client.ts'
-import { checkouts, invoices, places, plans, runs, users } from '../../db/schema.ts'
+import { bills, checkouts, invoices, places, plans, runs, users } from '../../db/schema.ts'
 import type { Asked } from '../../dev/stand-in/server.ts'
 import { type StripeOptions, startStripe } from '../../dev/stripe/stand-in.ts'
 import type { User } from '../../src/domain/wire.ts'
@@ -132,6 +133,10 @@ export async function openBillingStack(
       if (!answer.ok) throw new Error(`${path} answered ${answer.status}`)
       return (await answer.json()) as T
     },
+
+    /** Their bills, oldest first. */
+    billsOf: (userId: string) =>
+      db.select().from(bills).where(eq(bills.userId, userId)).orderBy(asc(bills.periodStart)),
 
     async newUser(createdAt = clock.now): Promise<User> {
       const id = newId('user')

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { beforeEach, expect, test } from 'vitest'
-import { bills, checkouts, outbox, plans, runs, signIns, users } from '../../../db/schema.ts'
+import { checkouts, outbox, plans, runs, signIns, users } from '../../../db/schema.ts'
 import type { User } from '../../../src/domain/wire.ts'
 import { closeAccount } from '../../../src/server/accounts/close-account.ts'
 import { hashPassword } from '../../../src/server/accounts/credentials/password.ts'
@@ -52,7 +52,7 @@ test('closing expires an open checkout page, which then takes no payment, and th
     { status: 'expired', checkAt: null },
   ])
   await stack.passTime(stack.clock.now + 5 * MINUTE, MINUTE)
-  const records = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
+  const records = await stack.billsOf(user.id)
   expect(records).toMatchObject([{ seconds: 3600, amountCents: 175 }])
 })
 

@@ -99,7 +99,7 @@ test('suspends its owner on its due date, to the millisecond, with a mail', asyn
   expect([await suspendedAt(), await subjects()]).toEqual([dueAt, [SUSPENDED]])
   const { hostedUrl } = await billOf(user)
   const [mail] = await mails()
-  const [record] = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
+  const [record] = await stack.billsOf(user.id)
   const periodEnd = record?.periodEnd ?? 0
   const bill = `$1.75 bill for ${day(dueAt - 47 * DAY)} – ${day(periodEnd - 1)}`
   expect(mail?.text).toContain(`Your ${bill} was due on ${day(dueAt)}. You can't start servers until it's paid.`)
@@ -298,7 +298,7 @@ test('a closed account, erased or not, gets no mail', async () => {
 
 test('with two overdue, paying one changes nothing, and paying both lifts it', async () => {
   const first = await billOf(user)
-  const [record] = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
+  const [record] = await stack.billsOf(user.id)
   const another = {
     ...record,
     id: newId('bill'),

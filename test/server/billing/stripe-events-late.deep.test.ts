@@ -1,7 +1,5 @@
-import { asc, eq } from 'drizzle-orm'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { bills } from '../../../db/schema.ts'
 import { cancelAtPeriodEnd } from '../../../src/server/billing/plans/cancel-plan.ts'
 import { openBillingStack } from '../../../testing/stack/billing-stack.ts'
 import { planEvents } from '../../../testing/world/plan-events.ts'
@@ -36,7 +34,7 @@ async function ledger(late: (number | null)[]) {
     await stack.passTime(stack.clock.now)
     await stack.passTime(stack.clock.now + HOUR, HOUR)
   }
-  const records = await stack.db.select().from(bills).where(eq(bills.userId, user.id)).orderBy(asc(bills.periodStart))
+  const records = await stack.billsOf(user.id)
   return records.map((r) => [r.periodStart - start, r.planType, r.seconds, r.amountCents])
 }
 

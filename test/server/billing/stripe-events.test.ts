@@ -1,6 +1,6 @@
 import { asc, eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
-import { bills, checkouts, plans, stripeEvents } from '../../../db/schema.ts'
+import { checkouts, plans, stripeEvents } from '../../../db/schema.ts'
 import { signature } from '../../../dev/stripe/webhooks.ts'
 import type { User } from '../../../src/domain/wire.ts'
 import { cancelAtPeriodEnd } from '../../../src/server/billing/plans/cancel-plan.ts'
@@ -127,7 +127,7 @@ describe('webhooks of a subscription', () => {
     expect(await planOf()).toMatchObject({ status: 'canceled', cancelAt: end })
     await stack.insertRun(user.id, { from: end + 60_000, until: end + 60_000 + HOUR / 4 })
     await stack.passTime(end + 35 * DAY)
-    const records = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
+    const records = await stack.billsOf(user.id)
     expect(records.map((r) => [r.planType, r.seconds, r.amountCents])).toEqual([
       ['demo', 60, 0],
       ['basic', 0, 0],
@@ -151,7 +151,7 @@ describe('webhooks of a subscription', () => {
     expect(await stack.ctx.payments.findSubscription(id)).toMatchObject({ endedAt: end })
     await stack.insertRun(user.id, { from: end + 60_000, until: end + 60_000 + HOUR / 4 })
     await stack.passTime(end + 35 * DAY)
-    const records = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
+    const records = await stack.billsOf(user.id)
     expect(records.map((r) => [r.planType, r.seconds, r.amountCents])).toEqual([
       ['demo', 60, 0],
       ['basic', 0, 0],

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { bills, invoices, users } from '../../../../db/schema.ts'
+import { invoices, users } from '../../../../db/schema.ts'
 import { billsToCsv, totalDollars } from '../../../../src/domain/money/bill.ts'
 import { findStatement, listBills } from '../../../../src/server/billing/bills/billing-history.ts'
 import { getBillingOverview } from '../../../../src/server/billing/bills/billing-overview.ts'
@@ -39,17 +39,16 @@ const creditsAtStripe = async (billId: string) =>
   (await api<{ amount: number; type: string; metadata: { record_id: string } }>('credit_notes?limit=100')).filter(
     ({ metadata }) => metadata.record_id === billId,
   )
-const rowsOf = (userId: string) => stack.db.select().from(bills).where(eq(bills.userId, userId))
 
 test('downward, before payment: reduces the invoice and leaves the record as it was', async () => {
   const { user, billId } = await billed()
-  const [before] = await rowsOf(user.id)
+  const [before] = await stack.billsOf(user.id)
   const correction = await correct(billId, 5400)
   expect(correction).toMatchObject({ corrects: billId, seconds: -1800, amountCents: -88 })
   await advanceInvoices(stack.ctx)
   expect(await creditsAtStripe(correction?.id ?? '')).toMatchObject([{ amount: 88, type: 'pre_payment' }])
   expect(await billsAtStripe(billId)).toMatchObject([{ status: 'open', total: 175, amount_remaining: 87 }])
-  expect((await rowsOf(user.id)).find((row) => row.id === billId)).toEqual(before)
+  expect((await stack.billsOf(user.id)).find((row) => row.id === billId)).toEqual(before)
 
   const billRows = await listBills(stack.ctx, user.id)
   expect(billRows.map((bill) => [bill.amount_owed, bill.seconds_used, bill.paid, bill.corrects])).toEqual([
@@ -175,7 +174,7 @@ test('requested twice, or twice at once, happens once', async () => {
   const both = await Promise.allSettled([correct(billId, 5400), correct(billId, 5400)])
   expect(both.some((one) => one.status === 'fulfilled')).toBe(true)
   expect(await correct(billId, 5400)).toBeNull()
-  expect(await rowsOf(user.id)).toHaveLength(2)
+  expect(await stack.billsOf(user.id)).toHaveLength(2)
   await Promise.all([advanceInvoices(stack.ctx), advanceInvoices(stack.ctx)])
   expect((await billsAtStripe(billId))[0]?.amount_remaining).toBe(87)
 })
@@ -183,7 +182,7 @@ test('requested twice, or twice at once, happens once', async () => {
 test('several, each rounded with the earlier ones: together they equal one bill for the final seconds', async () => {
   const { user, billId } = await billed()
   for (const seconds of [7000, 6999, 6998, 4321]) await correct(billId, seconds)
-  const rows = await rowsOf(user.id)
+  const rows = await stack.billsOf(user.id)
   const sum = (key: 'seconds' | 'amountCents') => rows.reduce((total, row) => total + row[key], 0)
   // (4321 − 3600) × 4861 units are 35.05 cents.
   expect([sum('seconds'), sum('amountCents')]).toEqual([4321, 35])

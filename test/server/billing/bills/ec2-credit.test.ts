@@ -86,7 +86,7 @@ test('what a written bill has is credited by one correction, whatever runs twice
   const run = { from: start + DAY, until: start + DAY + 3 * HOUR }
   const id = await ranAtEc2(user.id, run, run.from - 60_000, run.until - HOUR)
   await stack.passTime(Date.UTC(2028, 2, 1), DAY)
-  const [bill] = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
+  const [bill] = await stack.billsOf(user.id)
   expect(bill).toMatchObject({ seconds: 10_800, amountCents: 350 })
   const settled = (await settleMeter(stack.ctx, await read(id))).run
   expect(settled).toMatchObject({ meteredUntil: run.until, shortSeconds: 3_600, creditSeconds: 3_600 })
@@ -96,7 +96,7 @@ test('what a written bill has is credited by one correction, whatever runs twice
   await Promise.all([creditDueRuns(stack.ctx), creditDueRuns(stack.ctx)])
   await due()
   await creditDueRuns(stack.ctx)
-  const written = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
+  const written = await stack.billsOf(user.id)
   const credits = written.filter(({ corrects }) => corrects !== null)
   expect(credits).toMatchObject([
     {
@@ -135,7 +135,7 @@ test('a credit of more than the bill is given as well, on what corrected it upwa
   const run = { from: start + DAY, until: start + DAY + 3 * HOUR }
   const id = await ranAtEc2(user.id, run, run.from - 60_000, run.from)
   await stack.passTime(start + 32 * DAY, DAY)
-  const [bill] = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
+  const [bill] = await stack.billsOf(user.id)
   await correctBill(stack.ctx, bill?.id ?? '', { seconds: 14_400, reason: 'Our clock was wrong.' })
   await advanceInvoices(stack.ctx)
   const { shortSeconds, creditSeconds, creditAt } = (await settleMeter(stack.ctx, await read(id))).run

@@ -1,6 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { bills, plans, runs, users } from '../../../../db/schema.ts'
+import { plans, runs, users } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
@@ -38,7 +38,7 @@ test('a granted plan replaces the trial, is billed like any other, and can be ta
   await endGrantedPlan(stack.ctx, user.email)
   expect(await current(user.id)).toBeUndefined()
   await stack.passTime(stack.clock.now + HOUR, HOUR)
-  const records = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
+  const records = await stack.billsOf(user.id)
   expect(records.map((r) => [r.planType, r.seconds, r.amountCents])).toEqual([['enterprise', 7200, 175]])
 })
 
@@ -62,7 +62,7 @@ test.each<[string, (user: User) => Promise<unknown>]>([
   await stack.insertRun(user.id, { from: over + 2 * HOUR, until: over + 4 * HOUR })
   await begin(user)
   await stack.passTime(over + 40 * DAY)
-  const records = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
+  const records = await stack.billsOf(user.id)
   expect(records.map((r) => [r.planType, r.seconds, r.amountCents])).toEqual([
     ['enterprise', 0, 0],
     [null, 7200, 350],
