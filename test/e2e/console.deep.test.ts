@@ -2,7 +2,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../dev/free-port.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
-import { pageOf, signInByHand, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
+import { DESK, pageOf, signInByHand, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
 import { newPerson } from '../../testing/people/client.ts'
 import { keepInstances, keepRuns } from '../../testing/stack/many-instances.ts'
 
@@ -17,7 +17,7 @@ const world = stackAndBrowser({
 beforeAll(() => keepRuns(world.stack.services.vars.LIBSQL_URL as string, OWNED, now))
 
 async function openConsole(options: BrowserContextOptions = {}): Promise<Page> {
-  const page = await (await world.browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })).newPage()
+  const page = await world.browser.newPage({ ...DESK, ...options })
   await signInByHand(page, world.url, { email: SEED_EMAILS.admin, password: SEED_PASSWORD })
   await page.goto(`${world.url}/console`)
   return page
@@ -131,7 +131,7 @@ test('without scripts, the same table sorts and filters by links and a form, wit
 })
 
 test("shows people's messages, in the reader’s time zone", async () => {
-  const visitor = await (await world.browser.newContext()).newPage()
+  const visitor = await world.browser.newPage()
   await visitor.goto(`${world.url}/contact_sales`)
   await visitor.getByLabel('Name').fill('Grace Hopper')
   await visitor.getByLabel('Email').fill('grace@example.com')

@@ -56,7 +56,7 @@ test('the owner comes in by a click and a guest by a link, until it is removed; 
     res.setHeader('content-type', 'text/html').end(TALKS),
   )
   new WebSocketServer({ server: machine.server })
-  const guest = await (await world.browser.newContext()).newPage()
+  const guest = await world.browser.newPage()
   await guest.goto(link ?? '')
   expect(guest.url()).toBe(door)
   await guest.getByText('Free camera').waitFor()

@@ -1,13 +1,13 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
-import { complaintsOf, hold, pageOf, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
+import { complaintsOf, DESK, hold, pageOf, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
 import { newPerson } from '../../testing/people/client.ts'
 
 const world = stackAndBrowser()
 
 test('the main job with only Tab and Enter', async () => {
-  const page = await (await world.browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage()
+  const page = await world.browser.newPage(DESK)
   const complaints = complaintsOf(page)
 
   await page.goto(`${world.url}/`)
@@ -89,7 +89,7 @@ test('Enter on Start and on Stop keeps the focus, and gives it to Start once the
 })
 
 test("a form's answer takes the focus, and typed text stays", async () => {
-  const page = await (await world.browser.newContext()).newPage()
+  const page = await world.browser.newPage()
   const focused = (text: string) => page.locator('.alert:focus').filter({ hasText: text }).waitFor()
 
   // Answered by the page itself …

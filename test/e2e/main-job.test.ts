@@ -1,13 +1,12 @@
 import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { complaintsOf, confirmStop, hold, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { complaintsOf, confirmStop, DESK, hold, stackAndBrowser } from '../../testing/browser/e2e.ts'
 import { confirmationToken, PASSWORD } from '../../testing/people/client.ts'
 
 const world = stackAndBrowser({ ec2BootMs: 1500 })
 
 test('from sign-up to a stopped server without a reload', async () => {
-  const context = await world.browser.newContext({ viewport: { width: 1280, height: 800 } })
-  const page = await context.newPage()
+  const page = await world.browser.newPage(DESK)
   const complaints = complaintsOf(page)
 
   const email = 'ada@example.com'
@@ -55,7 +54,7 @@ test('from sign-up to a stopped server without a reload', async () => {
   const address = page.getByRole('link', { name: /^127\./ })
   await address.waitFor()
   expect(await address.getAttribute('href')).toMatch(/^http:\/\/127\.[\d.]+:5173$/)
-  const [vehicle] = await Promise.all([context.waitForEvent('page'), address.click()])
+  const [vehicle] = await Promise.all([page.context().waitForEvent('page'), address.click()])
   await vehicle.getByRole('heading').first().waitFor()
   await vehicle.close()
 
@@ -89,7 +88,7 @@ test('from sign-up to a stopped server without a reload', async () => {
 })
 
 test('sign-up, sign-in, and sign-out work without JavaScript', async () => {
-  const page = await (await world.browser.newContext({ javaScriptEnabled: false })).newPage()
+  const page = await world.browser.newPage({ javaScriptEnabled: false })
   const email = 'grace@example.com'
   await page.goto(`${world.url}/sign_up`)
   await page.getByLabel('Name', { exact: true }).fill('Grace')

@@ -9,7 +9,7 @@ const world = stackAndBrowser()
 
 test('sign in, start, open, and stop, with only what is read out', async () => {
   const { email } = await newPerson(world.url, 'Ada')
-  const page = await (await world.browser.newContext()).newPage()
+  const page = await world.browser.newPage()
   await page.goto(`${world.url}/sign_in`)
   expect(await page.title()).toBe('Sign In · Proving Ground')
   expect(await heard(page)).toEqual(
