@@ -1,15 +1,22 @@
 import { eq } from 'drizzle-orm'
 import { type FileFolderRow, fileFolders } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
-import { faultOfNewPath, faultOfPath, toFolder, toStoredPath } from '../../domain/files.ts'
+import { FILES_UNREACHABLE, faultOfNewPath, faultOfPath, toFolder, toStoredPath } from '../../domain/files.ts'
 import type { Context } from '../context.ts'
 import { newFolderPrefix } from '../id.ts'
 import type { Bucket } from '../ports/bucket.ts'
+
+const RETRY_AFTER_S = 5
 
 /** @throws not_found where there are no files */
 export function requireBucket({ bucket }: Pick<Context, 'bucket'>): Bucket {
   if (!bucket) throw new AppError('not_found', 'This site has no files.')
   return bucket
+}
+
+/** Not beside the S3 adapter, which loads only once it's needed. */
+export function unreachable(cause: unknown): AppError {
+  return new AppError('unavailable', FILES_UNREACHABLE, { cause, retryable: true, retryAfter: RETRY_AFTER_S })
 }
 
 /** Someone's own folder, made at its first use. */

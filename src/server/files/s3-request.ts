@@ -1,9 +1,6 @@
 import { AwsV4Signer } from 'aws4fetch'
-import { AppError } from '../../domain/error.ts'
-import { FILES_UNREACHABLE } from '../../domain/files.ts'
 import type { BucketSettings } from '../bucket-settings.ts'
-
-const RETRY_AFTER_S = 5
+import { unreachable } from './folder.ts'
 
 export type S3Request = {
   method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
@@ -64,10 +61,6 @@ export async function askBucket(
   } catch (cause) {
     throw unreachable(cause)
   }
-}
-
-export function unreachable(cause: unknown): AppError {
-  return new AppError('unavailable', FILES_UNREACHABLE, { cause, retryable: true, retryAfter: RETRY_AFTER_S })
 }
 
 /** A link that anybody may use once or more until it expires. Whoever uses it must send exactly these headers. */

@@ -1,7 +1,8 @@
 import { AwsV4Signer } from 'aws4fetch'
 import type { BucketSettings } from '../bucket-settings.ts'
 import type { CredentialsMode, TemporaryCredentials } from '../ports/bucket.ts'
-import { amzDate, unreachable } from './s3-request.ts'
+import { unreachable } from './folder.ts'
+import { amzDate } from './s3-request.ts'
 import { readElement } from './s3-xml.ts'
 
 type Wanted = { prefix: string; mode: CredentialsMode; seconds: number; withinMs: number }

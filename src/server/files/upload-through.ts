@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { unreachable } from './s3-request.ts'
+import { unreachable } from './folder.ts'
 import { requestUpload } from './upload.ts'
 
 const TIMEOUT_MS = 60_000
