@@ -52,8 +52,9 @@ async function look(ctx: Context, { run, email, billedUntil, gpus }: Large): Pro
   if (now < end - SET_AHEAD_MS) return
   const channel = ctx.channel(run.userId)
   await channel.arm(run.userId)
-  // A written bill stays as it is, and one that is being written must read the run again.
-  const endsAt = Math.max(end, now - LATEST_MS, billedUntil)
+  // A written bill stays as it is, with all of the second in which its cycle ends; one that is being written must read
+  // the run again.
+  const endsAt = Math.max(end, now - LATEST_MS, Math.ceil(billedUntil / 1000) * 1000)
   const isDue = sql`stop_requested_at IS NULL AND ended_at IS NULL AND coalesce(ends_at, ${endsAt + 1}) > ${endsAt}
     AND (SELECT billed_until FROM users WHERE id = ${run.userId}) = ${billedUntil}`
   await writeBatch(ctx.db, [

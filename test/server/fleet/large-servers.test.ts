@@ -118,9 +118,13 @@ test('news that comes after a bill frees nothing that the bill has', async () =>
   const { userId, change, at } = await running()
   const end = world.clock.ms + HOUR
   await change(becameSmaller(end))
-  const billedUntil = end + 2 * HOUR
-  await world.db.update(users).set({ billedUntil }).where(eq(users.id, userId))
-  expect(await at(end + 5 * HOUR)).toMatchObject({ endsAt: billedUntil, meteredUntil: billedUntil })
+  const second = Math.floor(end / 1000) * 1000 + 2 * HOUR
+  await world.db
+    .update(users)
+    .set({ billedUntil: second - 241 })
+    .where(eq(users.id, userId))
+  // A bill has all of a second that begins in its cycle.
+  expect(await at(end + 5 * HOUR)).toMatchObject({ endsAt: second, meteredUntil: second })
 })
 
 test('a bill that is being written while news of its end comes is written after the stop', async () => {
