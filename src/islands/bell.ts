@@ -1,7 +1,7 @@
 import { countdownText } from '../domain/money/trial.ts'
 import { announce } from './announce.ts'
 import { showLocalTimes } from './local-times.ts'
-import { request } from './request.ts'
+import { request, untilLeft } from './request.ts'
 
 /**
  * Keeps the bell, its list, and the warning before a server ends up to date on an open page. The server sends them as
@@ -27,7 +27,7 @@ let asked = 0
 
 async function refresh(): Promise<void> {
   const mine = ++asked
-  const answer = await fetch(LATEST, { signal: AbortSignal.timeout(20_000) }).catch(() => null)
+  const answer = await fetch(LATEST, { signal: untilLeft() }).catch(() => null)
   // A later answer is on its way.
   if (!answer?.ok || mine !== asked) return
   const parts = document.createElement('template')

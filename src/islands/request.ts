@@ -18,6 +18,11 @@ export function stay(): void {
   leaving = new AbortController()
 }
 
+/** Ends a call when the page is left, or after 20 s. */
+export function untilLeft(): AbortSignal {
+  return AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), leaving.signal])
+}
+
 type Options = {
   /** Have the next page show the response's message. */
   flash?: boolean
@@ -47,7 +52,7 @@ export async function request<T>(
       headers,
       credentials: 'same-origin',
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-      signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), leaving.signal, ...(signal ? [signal] : [])]),
+      signal: signal ? AbortSignal.any([untilLeft(), signal]) : untilLeft(),
     })
     const token = response.headers.get('X-CSRF-Token')
     if (token && meta) meta.content = token

@@ -79,6 +79,33 @@ test('covers a restored page until it knows who is signed in, and reloads it if 
   await page.waitForURL('**/sign_in')
 })
 
+test('a page that is signing out asks for no news anymore', async () => {
+  const page = await pageOf(browser, url, await newPerson(url))
+  await stopClock(page)
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  await page.goto(`${url}/account_overview`)
+  await page.locator('.bell[aria-expanded]').waitFor()
+  const hearNews = async () => {
+    await page.evaluate(() => void document.dispatchEvent(new Event('cable')))
+    await page.clock.runFor(1_000)
+  }
+  await hearNews()
+  await expect.poll(() => asked).toContain('/notices/latest')
+
+  // It stays on the page as it does until the server has answered.
+  await page.locator('form[action="/users/sign_out"]').evaluate((form) => {
+    form.addEventListener('submit', (event) => event.preventDefault())
+  })
+  await page.getByRole('button', { name: /^Hi / }).click()
+  await page.getByRole('button', { name: 'Sign Out' }).click()
+  asked.length = 0
+  await hearNews()
+  // Requests are reported in their order.
+  await page.evaluate(() => fetch('/robots.txt'))
+  expect(asked).toEqual(['/robots.txt'])
+})
+
 test('a page whose bootstrap block is corrupted says so and can be refreshed', async () => {
   const page = await browser.newPage()
   await page.route('**/sign_in', async (route) => {
