@@ -136,6 +136,8 @@ test('a tap before the script has loaded counts, once', async () => {
   await page.getByText('Live', { exact: true }).waitFor()
   await page.getByText('running', { exact: true }).waitFor()
   expect(starts).toHaveLength(1)
+  // More scripts may be on their way.
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
   await page.context().close()
 })
 

@@ -23,7 +23,7 @@ export function stackAndBrowser({ prepare, ...options }: Options = {}) {
     world.browser = await openBrowser()
   })
   afterAll(async () => {
-    await world.browser?.close()
+    if (world.browser) await close(world.browser)
     await world.stack?.close()
   })
   return world
@@ -32,8 +32,15 @@ export function stackAndBrowser({ prepare, ...options }: Options = {}) {
 /** A browser of this file's own, for the site that all tests share. */
 export async function ownBrowser(): Promise<Browser> {
   const browser = await openBrowser()
-  atEnd(() => browser.close())
+  atEnd(() => close(browser))
   return browser
+}
+
+/** A request that a test still holds must not become an error outside all tests. */
+async function close(browser: Browser): Promise<void> {
+  const routed = browser.contexts().flatMap((context) => [context, ...context.pages()])
+  await Promise.all(routed.map((each) => each.unrouteAll({ behavior: 'ignoreErrors' })))
+  await browser.close()
 }
 
 export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
