@@ -33,6 +33,15 @@ function fileDatabase() {
   return opened
 }
 
+/** Settings that switch the files on. */
+export const BUCKET = {
+  FILES_ENDPOINT: NOTHING_ANSWERS,
+  FILES_BUCKET: 'bucket',
+  FILES_ACCESS_KEY_ID: 'id',
+  FILES_SECRET_ACCESS_KEY: 'key',
+  FILES_CREDENTIALS_URL: NOTHING_ANSWERS,
+}
+
 export type Role = 'visitor' | 'unconfirmed' | 'user' | 'suspended' | 'admin'
 
 /** The whole app as deployed, called in this process, on this file's own database. */

@@ -12,9 +12,9 @@ import { budgetReachedMail } from '../../../../src/server/mail/money-letters.ts'
 import { noticeQuery, tellQueries } from '../../../../src/server/mail/notices.ts'
 import { offUrl } from '../../../../src/server/mail/off-link.ts'
 import { deliverMail } from '../../../../src/server/mail/outbox.ts'
-import { change, openPage, openSite, SITE } from '../../../../testing/stack/site.ts'
+import { BUCKET, change, openPage, openSite, SITE } from '../../../../testing/stack/site.ts'
 
-const site = await openSite()
+const site = await openSite(BUCKET)
 const ctx = {
   db: site.db,
   now: Date.now,

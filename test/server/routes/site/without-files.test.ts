@@ -5,16 +5,8 @@ import { Store } from '../../../../dev/stand-in/store.ts'
 import type { Env } from '../../../../src/server/env.ts'
 import { SITE_MAP } from '../../../../src/server/http/site-map.ts'
 import { newId } from '../../../../src/server/id.ts'
-import { openSite } from '../../../../testing/stack/site.ts'
+import { BUCKET, openSite } from '../../../../testing/stack/site.ts'
 
-const NOTHING = 'http://127.0.0.1:1'
-const BUCKET = {
-  FILES_ENDPOINT: NOTHING,
-  FILES_BUCKET: 'bucket',
-  FILES_ACCESS_KEY_ID: 'id',
-  FILES_SECRET_ACCESS_KEY: 'key',
-  FILES_CREDENTIALS_URL: NOTHING,
-}
 const MACHINES = {
   AWS_ACCOUNT_ID: ACCOUNT_ID,
   AWS_IDENTITY_CERTIFICATE: openIdentities(new Store(null)).certificate,
