@@ -4,6 +4,7 @@ import { type Query, writeBatch } from '../../../db/client.ts'
 import { keptKeys } from '../../../db/schema.ts'
 import { mailboxOf } from '../../domain/mailbox.ts'
 import { TRIAL_MINUTES } from '../../domain/money/plan.ts'
+import { dueQuery } from '../billing/bills/close-cycles.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { newId } from '../id.ts'
 import { deriveKeys } from '../keys.ts'
@@ -87,6 +88,7 @@ export function trialQueries(
   const planId = newId('sub')
   const confirmed = sql`EXISTS (SELECT 1 FROM users WHERE id = ${id} AND confirmed_at = ${now} AND closed_at IS NULL)`
   const hasPlan = sql`EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${id})`
+  const given = sql`EXISTS (SELECT 1 FROM subscriptions WHERE id = ${planId})`
   return [
     ctx.db.run(sql`UPDATE users SET mailbox = ${mailbox} WHERE id = ${id} AND confirmed_at = ${now}`),
     ctx.db.run(sql`
@@ -94,7 +96,9 @@ export function trialQueries(
       SELECT ${planId}, ${id}, 'demo', 'demo', 'trialing', ${now}, ${TRIAL_MINUTES / 60}, ${now}
       WHERE ${confirmed} AND NOT ${hasPlan} AND NOT EXISTS (SELECT 1 FROM trials_given WHERE mailbox = ${mailbox})`),
     ctx.db.run(sql`INSERT INTO trials_given (mailbox, given_at)
-      SELECT ${mailbox}, ${now} WHERE EXISTS (SELECT 1 FROM subscriptions WHERE id = ${planId}) ON CONFLICT DO NOTHING`),
+      SELECT ${mailbox}, ${now} WHERE ${given} ON CONFLICT DO NOTHING`),
+    // The trial ends the cycle before it, and a closing may have looked since the sign-up.
+    dueQuery(ctx.db, id, now, given),
     ...tellQueries(
       ctx,
       { id, email },

@@ -6,11 +6,13 @@ import { CONFIRMED, CONFIRMED_NO_TRIAL, SIGNED_UP } from '../../../src/domain/us
 import { freeClosedAddresses } from '../../../src/server/accounts/close-account.ts'
 import { hashMailbox, recordMailboxes, renewMailboxKey } from '../../../src/server/accounts/mailboxes.ts'
 import { requireAllowance } from '../../../src/server/billing/allowance.ts'
+import { closeDueCycles } from '../../../src/server/billing/bills/close-cycles.ts'
 import type { Context } from '../../../src/server/context.ts'
 import { accountContext } from '../../../testing/people/account-app.ts'
 import { openAccount, PASSWORD, signUpIn } from '../../../testing/people/sign-up.ts'
 
-const DAY = 86_400_000
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
 const NO_TRIAL = 'Your account has no free trial'
 
 /** A mailbox of your own, and addresses that deliver to it. */
@@ -63,6 +65,25 @@ test('a second address of one mailbox gets an account without a trial, and hears
   const again = await browser.request(`/users/confirmation?confirmation_token=${token}`)
   expect(await again.json()).toEqual({ message: CONFIRMED_NO_TRIAL })
   expect((await stateOf(open, address('2'))).mails).toHaveLength(state.mails.length)
+})
+
+test('a trial ends the cycle before it, even if a closing looked at the account since the sign-up', async () => {
+  const open = openAccount()
+  const { browser, account, ctx, settle } = open
+  const email = newMailbox()()
+  const token = await signUpIn(browser, account, email)
+  await closeDueCycles(ctx)
+  account.clock.ms += HOUR
+  await browser.request(`/users/confirmation?confirmation_token=${token}`)
+  await settle()
+  account.clock.ms += HOUR
+  await closeDueCycles(ctx)
+  const [user] = await ctx.db.select().from(users).where(eq(users.email, email))
+  const [trial] = await ctx.db
+    .select()
+    .from(plans)
+    .where(eq(plans.userId, user?.id ?? ''))
+  expect(user?.billedUntil).toBe(trial?.anchor)
 })
 
 test('the account without a trial starts nothing until it has a plan', async () => {
