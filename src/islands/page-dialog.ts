@@ -27,7 +27,7 @@ export async function showPage(address: string): Promise<void> {
     const form = event.target as HTMLFormElement
     if (form.method === 'dialog') return
     event.preventDefault()
-    // Of two clicks, one counts: a second link to share would be one that nobody knows.
+    // Only the first of two clicks counts: nobody would ever see the second link.
     if (dialog.ariaBusy) return
     dialog.ariaBusy = 'true'
     const body = new URLSearchParams(new FormData(form) as never)

@@ -350,7 +350,7 @@ test('an answer to an earlier request never overwrites a later one, and never su
   expect([await suspendedAt(), await subjects()]).toEqual([null, []])
 })
 
-test('a server stopped this way says why, and how long it ran', async () => {
+test('says why the server was stopped, and how long it ran', async () => {
   const world = await openWorld(stack.db)
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)

@@ -7,7 +7,7 @@ type Ask = {
   paths: string[]
   /** Written or removed meanwhile. */
   touched: Set<string>
-  /** Nothing else that they asked for ran at the same time. */
+  /** No other request of theirs ran at the same time. */
   isAlone: boolean
 }
 

@@ -38,7 +38,7 @@ test('a code cannot be guessed', async () => {
   await expect(enterGroupCode(ctx, cheat.user.id, code ?? '')).rejects.toMatchObject({ code: 'too_many' })
 })
 
-test('whoever has a right code guesses no more of the others', async () => {
+test('a right code gives nobody more guesses at the others', async () => {
   const [cheat] = await customers(1)
   const { code } = await group()
   const answers: string[] = []
