@@ -3,17 +3,11 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, inject, test } from 'vitest'
-import { generateTypes } from '../../cli/generate.ts'
 import { createProvingGround } from '../../cli/src/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
 
 const url = inject('url')
-
-test('its types match the OpenAPI document: "npm run client" regenerates them', async () => {
-  const document = await (await fetch(`${url}/api/openapi.json`)).text()
-  await expect(await generateTypes(document)).toMatchFileSnapshot('../../cli/src/api-types.ts')
-})
 
 test('people who install the package get the types', async () => {
   const folder = resolve(`test-results/client-${process.pid}`)

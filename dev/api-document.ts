@@ -1,0 +1,5 @@
+import { app } from '../src/server/app.ts'
+import { describeApi } from '../src/server/routes/docs/openapi/document.ts'
+
+/** `scripts/client.ts` loads this through Vite, since Node can't import JSX. */
+export const document = describeApi(app.routes, 'https://your-site.example')
