@@ -1,18 +1,56 @@
-/** What went wrong, independent of transport. `src/server/http/error-response.ts` maps each code to an HTTP status. */
-export type ErrorCode =
-  | 'malformed'
-  | 'unauthenticated'
-  | 'payment_required'
-  | 'forbidden'
-  | 'not_found'
-  | 'conflict'
-  | 'too_large'
-  | 'invalid'
-  | 'too_many'
-  | 'provider_failed'
-  | 'unavailable'
+/** Every code that a program can see in a refusal, with its HTTP status. docs/api.md says what each means. */
+export const REFUSALS = {
+  unauthenticated: 401,
+  invalid_credentials: 401,
+  second_factor_required: 401,
+  invalid_code: 401,
+  no_minutes: 402,
+  suspended: 402,
+  plan_unpaid: 402,
+  no_plan: 402,
+  budget: 402,
+  forbidden: 403,
+  held: 403,
+  csrf: 403,
+  insufficient_scope: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  has_server: 409,
+  stopping: 409,
+  not_running: 409,
+  other_person: 409,
+  conflict: 409,
+  too_large: 413,
+  invalid: 422,
+  not_offered: 422,
+  unaddressable: 422,
+  too_many: 429,
+  provider_failed: 502,
+  no_capacity: 503,
+  unavailable: 503,
+} as const
+
+export type RefusalCode = keyof typeof REFUSALS
+
+/** What only our code tells apart: its HTTP status, and the code that programs see. */
+const OURS = {
+  /** Not JSON, or a field is missing or has the wrong type. */
+  malformed: { status: 400, code: 'invalid' },
+  /** It was here, and never comes back. */
+  gone: { status: 410, code: 'not_found' },
   /** Our own bug: the user gets a fixed sentence. */
-  | 'unexpected'
+  unexpected: { status: 500, code: 'unavailable' },
+} as const
+
+/** What went wrong. */
+export type ErrorCode = RefusalCode | keyof typeof OURS
+
+/** The HTTP status of a refusal, and the code that programs see. */
+export function refusalOf(code: ErrorCode): { status: number; code: RefusalCode } {
+  return isOurs(code) ? OURS[code] : { status: REFUSALS[code], code }
+}
+
+const isOurs = (code: ErrorCode): code is keyof typeof OURS => Object.hasOwn(OURS, code)
 
 type Options = {
   cause?: unknown

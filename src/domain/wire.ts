@@ -163,7 +163,11 @@ export type MonthlyUsage = {
 }
 
 /** A sentence, and the path of the page to do something about it. */
-export type StartRefusal = { error: string; page: string }
+export type StartRefusal = {
+  code: 'held' | 'suspended' | 'plan_unpaid' | 'no_plan' | 'budget'
+  error: string
+  page: string
+}
 
 export type Summary = {
   monthlyUsage: MonthlyUsage

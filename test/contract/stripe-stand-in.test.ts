@@ -174,7 +174,7 @@ describe('the Stripe adapter against the stand-in', () => {
     now = start + (end - start) / 2
     const upgrade = { from: 'basic', to: 'premium', at: now } as const
     expect(await payments().quoteUpgrade(id, upgrade)).toBe(11_250)
-    await expect(payments().upgrade(id, upgrade, 'upgrade-1')).rejects.toMatchObject({ code: 'payment_required' })
+    await expect(payments().upgrade(id, upgrade, 'upgrade-1')).rejects.toMatchObject({ code: 'plan_unpaid' })
     expect([await payments().findSubscription(id), await payments().listPlanInvoices(id)]).toMatchObject([
       { planType: 'basic', upgradedAt: null, scheduleId: null },
       [{ totalCents: 2500 }],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { AppError, orElse } from '../../src/domain/error.ts'
+import { AppError, type ErrorCode, orElse, REFUSALS, refusalOf } from '../../src/domain/error.ts'
 
 test('an error has its sentence, and defaults for everything not given', () => {
   const plain = new AppError('conflict', 'One server at a time.')
@@ -41,4 +41,11 @@ test("in a catch, our own errors pass through, and any other gets the call's sen
   const wrapped = thrownBy(() => orElse('Failed to start server')(theirs))
   expect(wrapped).toMatchObject({ code: 'unexpected', message: 'Failed to start server' })
   expect(wrapped.cause).toBe(theirs)
+})
+
+test('each code has one status, and programs see only the documented codes', () => {
+  for (const [code, status] of Object.entries(REFUSALS)) expect(refusalOf(code as ErrorCode)).toEqual({ status, code })
+  expect(refusalOf('malformed')).toEqual({ status: 400, code: 'invalid' })
+  expect(refusalOf('gone')).toEqual({ status: 410, code: 'not_found' })
+  expect(refusalOf('unexpected')).toEqual({ status: 500, code: 'unavailable' })
 })

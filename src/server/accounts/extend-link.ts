@@ -31,7 +31,7 @@ export function extendedEnd(run: RunRow, now: number): number | null {
 
 /**
  * Adds an hour to the end that the page showed: a second click adds nothing.
- * @throws not_found, conflict, too_many
+ * @throws not_found, not_running, conflict, too_many
  */
 export async function extendByLink(
   ctx: Context,
@@ -39,7 +39,7 @@ export async function extendByLink(
   { key, endsAt, caller }: { key: string; endsAt: string; caller: Caller },
 ): Promise<RunRow> {
   const run = await getRunOfLink(ctx, runId, key, caller)
-  if (!canMoveEnd(run, ctx.now())) throw new AppError('conflict', STOPPED)
+  if (!canMoveEnd(run, ctx.now())) throw new AppError('not_running', STOPPED)
   if (run.endsAt !== Date.parse(endsAt)) throw new AppError('conflict', END_MOVED)
   const end = extendedEnd(run, ctx.now())
   if (end === null) throw new AppError('conflict', run.planEnds ? PAST_PLAN : FREE_MINUTES_END_IT)

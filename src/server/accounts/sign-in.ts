@@ -46,7 +46,7 @@ export async function signIn(
       .where(and(eq(users.email, email), isNull(users.closedAt)))
     return verifyPassword(ctx, password, found?.passwordHash ?? null)
   })
-  if (!found || !right) throw new AppError('unauthenticated', INVALID_CREDENTIALS)
+  if (!found || !right) throw new AppError('invalid_credentials', INVALID_CREDENTIALS)
   if (found.confirmedAt === null) throw new AppError('forbidden', NOT_CONFIRMED)
 
   const now = ctx.now()
@@ -57,7 +57,7 @@ export async function signIn(
     SELECT ${row.id}, id, ${now}, ${now}, ${row.expiresAt}, ${device.userAgent}, ${device.address},
       ${device.address && networkOf(device.address)} FROM users
     WHERE id = ${found.id} AND password_hash = ${found.passwordHash} AND closed_at IS NULL`)
-  if (!rowsAffected) throw new AppError('unauthenticated', INVALID_CREDENTIALS)
+  if (!rowsAffected) throw new AppError('invalid_credentials', INVALID_CREDENTIALS)
   if (needsRehash(ctx, found.passwordHash)) ctx.background(rehash(ctx, found, password))
   const { id, name, admin } = found
   return { user: { id, name, email, admin }, signIn: row }

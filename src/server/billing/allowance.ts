@@ -22,15 +22,15 @@ export type Allowance = {
 /**
  * The fleet's one question for billing: may this person start a server, and which? Asks Stripe first if we
  * may have missed a payment.
- * @throws payment_required, with the page to pay or to raise the budget
+ * @throws suspended, plan_unpaid, no_plan, no_minutes, budget, with the page to pay or to raise the budget
  */
 export async function requireAllowance(ctx: Context, userId: string): Promise<Allowance> {
   const usage = await getUsageOfPayer(ctx, userId)
   const refusal = unpaidRefusal(usage)
-  if (refusal) throw new AppError('payment_required', refusal.error, { page: refusal.page })
+  if (refusal) throw new AppError(refusal.code, refusal.error, { page: refusal.page })
   const allowance = toAllowance(usage)
   if (allowance.trialSeconds === 0)
-    throw new AppError('payment_required', 'Your free trial minutes are used up. Choose a plan to start servers again.')
+    throw new AppError('no_minutes', 'Your free trial minutes are used up. Choose a plan to start servers again.')
   return allowance
 }
 

@@ -43,7 +43,7 @@ export async function translated<T>(call: () => Promise<T>): Promise<T> {
     return await call()
   } catch (cause) {
     if (cause instanceof AppError) throw cause
-    if (cause instanceof Stripe.errors.StripeCardError) throw new AppError('payment_required', CARD_DECLINED, { cause })
+    if (cause instanceof Stripe.errors.StripeCardError) throw new AppError('plan_unpaid', CARD_DECLINED, { cause })
     const status = cause instanceof Stripe.errors.StripeError ? cause.statusCode : undefined
     if (status !== undefined && status < 500 && status !== 409 && status !== 429)
       throw new AppError('provider_failed', 'The payment provider refused the request. Please contact us.', { cause })

@@ -113,7 +113,7 @@ export async function inviteGuest(
   if (!made.rowsAffected)
     throw run.isLive
       ? new AppError('conflict', `You have ${MAX_GUESTS} open guest links. End one of them first.`)
-      : new AppError('conflict', 'This server has stopped.')
+      : new AppError('not_running', 'This server has stopped.')
   const url = new URL(doorUrl(door, run.label))
   url.pathname = ENTER_PATH
   url.searchParams.set('guest', secret)

@@ -68,7 +68,10 @@ export function refuse(why: Refusal): Response {
   if (why === 'too_many') headers['retry-after'] = String(OUTER_PERIOD_S)
   if (why === 'stranger') {
     headers['www-authenticate'] = 'Bearer'
-    return Response.json({ error: sentence, message: sentence, errors: [sentence] }, { status, headers })
+    return Response.json(
+      { code: 'unauthenticated', error: sentence, message: sentence, errors: [sentence] },
+      { status, headers },
+    )
   }
   headers['content-type'] = 'text/html; charset=utf-8'
   const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${STYLE}</style>`

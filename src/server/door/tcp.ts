@@ -36,8 +36,8 @@ export async function findTcpAddress(
   if (found?.userId !== userId) throw new AppError('not_found', 'Server not found.')
   if (!door.tcpPorts.includes(port))
     throw new AppError('not_found', `Port ${port} isn't open. These are: ${door.tcpPorts.join(', ')}.`)
-  if (found.state === 'starting') throw new AppError('conflict', 'This server is still starting.')
-  if (found.state !== 'open') throw new AppError('conflict', 'This server is not running.')
+  if (found.state === 'starting') throw new AppError('not_running', 'This server is still starting.')
+  if (found.state !== 'open') throw new AppError('not_running', 'This server is not running.')
   return `${found.address}:${port}`
 }
 

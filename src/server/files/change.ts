@@ -7,7 +7,7 @@ import { continueMove, FILES_PER_REQUEST, newMove, openMoves, refuseWhileMoving 
 import { exists, refuseFileAsFolder } from './taken.ts'
 import { requirePlanForFiles } from './usage.ts'
 
-/** Makes a folder that has nothing in it yet. @throws invalid, payment_required, conflict, unavailable */
+/** Makes a folder that has nothing in it yet. @throws invalid, no_plan, conflict, unavailable */
 export async function makeFolder(ctx: Context, userId: string, given: string): Promise<{ path: string }> {
   const bucket = requireBucket(ctx)
   const path = requireNewPath(given)
@@ -24,7 +24,7 @@ export async function makeFolder(ctx: Context, userId: string, given: string): P
 /**
  * Renames a file, or a folder with everything in it, also when files are full. A large folder moves on after the answer.
  * @returns whether all of it has moved
- * @throws invalid, payment_required, not_found, conflict, unavailable
+ * @throws invalid, no_plan, not_found, conflict, unavailable
  */
 export async function renameFiles(
   ctx: Context,

@@ -71,7 +71,7 @@ export async function requireRoom(
   { path, size, replaced }: { path: string; size: number; replaced: number },
 ): Promise<void> {
   const { usedBytes: used, limitBytes: limit, readOnly } = await getUsageOfFiles(ctx, folder)
-  if (readOnly !== null) throw new AppError('payment_required', FILES_READ_ONLY[readOnly], { page: '/subscriptions' })
+  if (readOnly !== null) throw new AppError('no_plan', FILES_READ_ONLY[readOnly], { page: '/subscriptions' })
   if (limit === null) return
   const after = used - replaced + size
   if (after > limit) throw new AppError('invalid', overLimit({ used, limit, size }), { page: '/subscriptions' })

@@ -54,10 +54,10 @@ export async function getRights(ctx: Pick<Context, 'db' | 'now'>, userId: string
   return filesRights(await ctx.db.select().from(plans).where(eq(plans.userId, userId)), ctx.now())
 }
 
-/** Without a plan, files can be read, downloaded, and deleted, and nothing else. @throws payment_required */
+/** Without a plan, files can be read, downloaded, and deleted, and nothing else. @throws no_plan */
 export async function requirePlanForFiles(ctx: Pick<Context, 'db' | 'now'>, userId: string): Promise<void> {
   const { readOnly } = await getRights(ctx, userId)
-  if (readOnly !== null) throw new AppError('payment_required', FILES_READ_ONLY[readOnly], { page: '/subscriptions' })
+  if (readOnly !== null) throw new AppError('no_plan', FILES_READ_ONLY[readOnly], { page: '/subscriptions' })
 }
 
 /** Something may write until then, so a count from before is out of date. */

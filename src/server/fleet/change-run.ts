@@ -17,7 +17,7 @@ export const PAST_PLAN = 'Your plan no longer includes this server then. Keep yo
 
 /**
  * Moves or removes a run's end, and names the run, and records who did it. Setting what is already set does nothing.
- * @throws not_found (also for another user's run), conflict (it has ended, or its end has come), invalid
+ * @throws not_found (also for another user's run), not_running (or its end has come), conflict (it moved), invalid
  */
 export async function changeRun(ctx: Context, owner: Starter, runId: string, input: RunChange): Promise<RunRow> {
   const by = actorOf(owner)
@@ -27,7 +27,7 @@ export async function changeRun(ctx: Context, owner: Starter, runId: string, inp
     .where(and(eq(runs.id, runId), eq(runs.userId, owner.user.id)))
   if (!found) throw new AppError('not_found', 'Server session not found.')
   // Checked before anything is written, so that a refusal changes nothing.
-  if (input.ends_at !== undefined && !canMoveEnd(found, ctx.now())) throw new AppError('conflict', STOPPED)
+  if (input.ends_at !== undefined && !canMoveEnd(found, ctx.now())) throw new AppError('not_running', STOPPED)
   const { endsAt, name } = requireValid(runChange(ctx.now()), input)
   if (endsAt !== undefined) requireWithinPlan(found, endsAt)
   const named = name === undefined ? found : await rename(ctx, found, name, by)
@@ -45,7 +45,7 @@ async function rename(ctx: Context, { id, userId }: RunRow, name: string | null,
   return run
 }
 
-/** Sets a live run's end, unless a stop, the old end, or another move came first. @throws conflict */
+/** Sets a live run's end, unless a stop, the old end, or another move came first. @throws not_running, conflict */
 export async function moveEnd(ctx: Context, found: RunRow, endsAt: number | null, by: RunActor): Promise<RunRow> {
   const { id, userId } = found
   const channel = ctx.channel(userId)
@@ -60,7 +60,8 @@ export async function moveEnd(ctx: Context, found: RunRow, endsAt: number | null
     ),
   ])
   const run = await read(ctx, id)
-  if (run.endsAt !== endsAt) throw new AppError('conflict', canMoveEnd(run, now) ? END_MOVED : STOPPED)
+  if (run.endsAt !== endsAt)
+    throw canMoveEnd(run, now) ? new AppError('conflict', END_MOVED) : new AppError('not_running', STOPPED)
   ctx.background(Promise.all([channel.tellServer('server.updated', toServer(run, ctx.config)), channel.wake(userId)]))
   return run
 }

@@ -47,11 +47,12 @@ export async function whyNotStarted(
   ])
   // The account closed after we let this request in: nobody could stop the server.
   if (account?.closedAt !== null) return new AppError('unauthenticated', 'Please sign in first.')
-  if (account.suspendedAt !== null) return new AppError('payment_required', SUSPENDED, { page: '/billing_history' })
-  if (account.heldAt !== null) return new AppError('forbidden', HELD)
+  if (account.suspendedAt !== null) return new AppError('suspended', SUSPENDED, { page: '/billing_history' })
+  if (account.heldAt !== null) return new AppError('held', HELD)
   if (!account.included) return new AppError('conflict', CHANGED)
   if (placeId !== null && !place.length) return new AppError('not_found', "Your plan doesn't include this server.")
-  if (live) return new AppError('conflict', live.stopRequestedAt === null ? ALREADY_RUNNING : STILL_STOPPING)
+  if (live?.stopRequestedAt === null) return new AppError('has_server', ALREADY_RUNNING)
+  if (live) return new AppError('stopping', STILL_STOPPING)
   const early =
     unanswered && unanswered.ms >= UNANSWERED_LIMIT.total && unanswered.oldest !== null
       ? tooLongUnanswered(unanswered.oldest, now)
@@ -60,6 +61,6 @@ export async function whyNotStarted(
           now,
         )
   if (early) return new AppError('too_many', early.sentence, { retryAfter: early.seconds })
-  if (placeId) return new AppError('unavailable', 'This server is not free right now. Choose another one.')
-  return new AppError('unavailable', isSmaller ? SMALLER_RESERVED : ALL_RESERVED)
+  if (placeId) return new AppError('no_capacity', 'This server is not free right now. Choose another one.')
+  return new AppError('no_capacity', isSmaller ? SMALLER_RESERVED : ALL_RESERVED)
 }

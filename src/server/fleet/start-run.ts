@@ -20,8 +20,8 @@ export type Starter = { user: { id: string }; tokenName?: string | null }
  * launches an instance in it. A place that is held for them in line comes first; one that others wait for never does. A
  * repeated call does so once.
  * @param also what the same batch writes last
- * @throws payment_required, invalid (its plan doesn't include this world), conflict (one is live already), not_found (no
- * such place for this plan), too_many, unavailable (none is free)
+ * @throws what `requireAllowance` does, held, not_offered (its plan doesn't include this world), has_server, stopping,
+ * conflict (their plan just changed), not_found (no such place for this plan), too_many, no_capacity
  */
 export function startRun(
   ctx: Context,

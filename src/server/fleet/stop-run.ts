@@ -12,7 +12,7 @@ const START_CANCELLED = `Start cancelled. ${NOT_CHARGED}`
 /**
  * Accepts the end of a run: we bill nothing from this moment on. Repeating it returns the job of the stop
  * that is already running; with an Idempotency-Key, also after it has ended.
- * @throws not_found (also for another user's run), conflict (already stopped)
+ * @throws not_found (also for another user's run), not_running (already stopped)
  */
 export function stopRun(
   ctx: Context,
@@ -40,7 +40,7 @@ async function stopAndQueue(
   )
   const [found] = await ctx.db.select().from(runs).where(mine)
   if (!found) throw new AppError('not_found', 'Server session not found.')
-  if (found.endedAt !== null) throw new AppError('conflict', 'This server is already stopped.')
+  if (found.endedAt !== null) throw new AppError('not_running', 'This server is already stopped.')
 
   const channel = ctx.channel(userId)
   await channel.arm(userId)
@@ -56,7 +56,7 @@ async function stopAndQueue(
       .orderBy(desc(jobs.createdAt))
       .limit(1),
   ])
-  if (!run || !job) throw new AppError('conflict', 'This server is already stopped.')
+  if (!run || !job) throw new AppError('not_running', 'This server is already stopped.')
   ctx.background(channel.wake(userId))
   return { run, job }
 }

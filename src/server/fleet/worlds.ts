@@ -76,7 +76,7 @@ function refusal(
   name: string | null,
   plan: PlanType,
 ): AppError {
-  if (name !== null) return new AppError('invalid', whyNotChosen(what, choices, name, plan), { field: what })
+  if (name !== null) return new AppError('not_offered', whyNotChosen(what, choices, name, plan), { field: what })
   return new AppError('unavailable', 'No environment is available right now. Please try again later.')
 }
 

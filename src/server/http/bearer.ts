@@ -30,7 +30,7 @@ async function countCall(c: HonoContext<AppEnv>, tokenId: string): Promise<void>
 
 /**
  * A token opens only the routes whose row in the site map names a scope, even among public ones.
- * @throws unauthenticated, forbidden
+ * @throws unauthenticated, forbidden, insufficient_scope
  */
 export function checkToken(c: HonoContext<AppEnv>, { scope, access }: RouteFacts): void {
   const held = c.var.signIn?.scope
@@ -46,6 +46,6 @@ export function checkToken(c: HonoContext<AppEnv>, { scope, access }: RouteFacts
   if (!scope) throw new AppError('forbidden', "API tokens can't do this. Sign in with your browser.")
   if (scope === 'operate' && held !== 'operate') {
     c.header('WWW-Authenticate', 'Bearer error="insufficient_scope", scope="operate"')
-    throw new AppError('forbidden', 'This API token may only read. Create one that may operate.')
+    throw new AppError('insufficient_scope', 'This API token may only read. Create one that may operate.')
   }
 }

@@ -2,35 +2,21 @@ import type { Context as HonoContext } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { isDatabaseBusy, NO_ANSWER } from '../../../db/client.ts'
-import { AppError, type ErrorCode } from '../../domain/error.ts'
+import { AppError, refusalOf } from '../../domain/error.ts'
 import type { AppEnv } from './app-env.ts'
 import { setFlash } from './flash.ts'
 import { typedValues } from './form-post.ts'
 import { findOwnReferrer } from './own-path.ts'
 import { factsOf, matchedRoute } from './site-map.ts'
 
-const STATUS: Record<ErrorCode, ContentfulStatusCode> = {
-  malformed: 400,
-  unauthenticated: 401,
-  payment_required: 402,
-  forbidden: 403,
-  not_found: 404,
-  conflict: 409,
-  too_large: 413,
-  invalid: 422,
-  too_many: 429,
-  provider_failed: 502,
-  unavailable: 503,
-  unexpected: 500,
-}
-
 export function statusOf(error: AppError): ContentfulStatusCode {
-  return STATUS[error.code]
+  return refusalOf(error.code).status as ContentfulStatusCode
 }
 
 /** The body of every refusal; some calls also carry the list as `Errors`, or more. */
 export function errorBody(error: AppError) {
-  const body = { error: error.message, message: error.message, errors: error.errors }
+  const { code } = refusalOf(error.code)
+  const body = { code, error: error.message, message: error.message, errors: error.errors }
   return error.page === undefined ? body : { ...body, page: error.page }
 }
 

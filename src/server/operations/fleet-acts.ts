@@ -34,7 +34,7 @@ export async function forceStop(operator: Operator, runId: string, why: Why): Pr
   ctx.background(Promise.all([channel.wake(run.userId), channel.tellAccount(), deliverMail(ctx)]))
 }
 
-const alreadyStopping = () => new AppError('conflict', 'This server is already stopping or stopped.')
+const alreadyStopping = () => new AppError('not_running', 'This server is already stopping or stopped.')
 
 /** Ends one of our instances that no live run owns. @throws not_found, conflict, invalid, unavailable, provider_failed */
 export async function endInstance(operator: Operator, instanceId: string, why: Why): Promise<void> {
@@ -47,7 +47,7 @@ export async function endInstance(operator: Operator, instanceId: string, why: W
   const instance = await ctx.cloud.findInstance(instanceId)
   if (!instance?.token) throw new AppError('not_found', `EC2 doesn't have our instance ${instanceId}.`)
   if (instance.state === 'shutting-down' || instance.state === 'terminated')
-    throw new AppError('conflict', 'This instance is already ending or has ended.')
+    throw new AppError('not_running', 'This instance is already ending or has ended.')
   const owned = ctx.db
     .select({ id: runs.id })
     .from(launches)

@@ -124,7 +124,7 @@ export type Payments = {
   /**
    * Changes the plan at once and charges the difference in price from `at` to the period's end. It then renews, even
    * if it was set to end. If the bank wants the customer to confirm the payment, the change waits for that (`upgradeUntil`).
-   * @throws payment_required: the card was declined, and nothing changed
+   * @throws plan_unpaid: the card was declined, and nothing changed
    */
   upgrade(id: string, upgrade: Upgrade, key: string): Promise<void>
   /** Changes the plan with the next period, in two calls: until both are done, nothing changes. */

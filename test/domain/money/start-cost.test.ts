@@ -39,7 +39,7 @@ test('while Start is disabled: says why, and where to do something about it', ()
     page: '/subscriptions',
   })
   expect(startRefusal(summary({ hours: 5 }, 6), [])).toBeNull()
-  const start_refusal = { error: 'Pay first.', page: '/billing_history' }
+  const start_refusal = { code: 'suspended' as const, error: 'Pay first.', page: '/billing_history' }
   for (const servers of [[], [live]])
     expect(startRefusal({ ...trial(0.5), start_refusal }, servers)).toEqual(start_refusal)
 })

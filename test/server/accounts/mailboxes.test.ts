@@ -93,7 +93,7 @@ test('the account without a trial starts nothing until it has a plan', async () 
   await confirm(open, address('2'))
   const { id } = await stateOf(open, address('2'))
   await expect(requireAllowance(open.ctx, id)).rejects.toMatchObject({
-    code: 'payment_required',
+    code: 'no_plan',
     message: 'Your account has no free trial. Choose a plan to start servers.',
     page: '/subscriptions',
   })
@@ -106,7 +106,7 @@ test('the account without a trial starts nothing until it has a plan', async () 
   } as const
   // One whose first payment never came was no plan.
   await open.ctx.db.insert(plans).values({ ...plan, id: `sub_0${id}`, status: 'canceled', endedAt: open.clock.ms })
-  await expect(requireAllowance(open.ctx, id)).rejects.toMatchObject({ code: 'payment_required' })
+  await expect(requireAllowance(open.ctx, id)).rejects.toMatchObject({ code: 'no_plan' })
   await open.ctx.db.insert(plans).values({ ...plan, id: `sub_1${id}`, status: 'active', hours: 5 })
   expect(await requireAllowance(open.ctx, id)).toMatchObject({ trialSeconds: null })
 })

@@ -37,7 +37,7 @@ test('after a plan, files can be read for 30 days, with three emails, and are th
   await ada.at(0)
   expect(await filesModeOf(ada.ctx, ada.userId)).toEqual({ mode: 'read', why: 'ended' })
   await expect(requestUpload(ada.ctx, ada.userId, { path: 'b', size: 1 })).rejects.toMatchObject({
-    code: 'payment_required',
+    code: 'no_plan',
     page: '/subscriptions',
   })
   expect(await ada.mails()).toEqual(['We delete your files in 30 days'])
@@ -134,7 +134,7 @@ test('a closed account loses its files, what it could undo, and what was written
 
 test('after a plan, nothing can be renamed or made, and everything deleted and brought back', async () => {
   const ada = await ended()
-  const refusal = { code: 'payment_required', page: '/subscriptions' }
+  const refusal = { code: 'no_plan', page: '/subscriptions' }
   await expect(renameFiles(ada.ctx, ada.userId, { path: 'a', to: 'b' })).rejects.toMatchObject(refusal)
   await expect(makeFolder(ada.ctx, ada.userId, 'runs')).rejects.toMatchObject(refusal)
   expect(ada.keys()).toEqual(['files/a'])

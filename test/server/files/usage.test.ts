@@ -118,7 +118,7 @@ test('open links count only against a second limit, and only until they end', as
 test('without any plan, there is nothing to upload to', async () => {
   const ada = await open(null)
   await expect(requestUpload(ada.ctx, ada.userId, { path: 'a', size: 1 })).rejects.toMatchObject({
-    code: 'payment_required',
+    code: 'no_plan',
   })
   expect(await filesModeOf(ada.ctx, ada.userId)).toEqual({ mode: 'read', why: 'none' })
 })

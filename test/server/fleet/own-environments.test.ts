@@ -48,7 +48,7 @@ test('someone on Premium starts an image of their own, and its machine learns th
   expect((await runsOf(world, ada.user.id))[0]?.endedAt).toBeNull()
   await pressStop(world, ada)
   await settle(world, ada)
-  await expect(start(ada)).rejects.toMatchObject({ code: 'invalid' })
+  await expect(start(ada)).rejects.toMatchObject({ code: 'not_offered' })
 })
 
 test.each(['demo', 'basic'] as const)('someone on %s adds none', async (plan) => {
@@ -63,7 +63,7 @@ test('after a downgrade it stays listed and does not start, and starts again aft
   await add(ada)
   await setPlan(ada, 'basic')
   expect(await own(ada)).toHaveLength(1)
-  await expect(start(ada)).rejects.toMatchObject({ code: 'invalid', message: /^Harbor needs Premium\. / })
+  await expect(start(ada)).rejects.toMatchObject({ code: 'not_offered', message: /^Harbor needs Premium\. / })
   expect(await runsOf(world, ada.user.id)).toEqual([])
   await setPlan(ada, 'enterprise')
   expect((await start(ada)).run.environment).toBe('Harbor')
@@ -88,7 +88,7 @@ test("someone else's image can be neither started nor removed, and its name is f
   await freshPlaces(world, 1)
   const [ada, eve] = [await newCustomer(world, { premium: true }), await newCustomer(world, { premium: true })]
   await add(ada)
-  await expect(start(eve)).rejects.toMatchObject({ code: 'invalid' })
+  await expect(start(eve)).rejects.toMatchObject({ code: 'not_offered' })
   await expect(removeOwnEnvironment(world.process.ctx, eve.user.id, 'Harbor')).rejects.toMatchObject({
     code: 'not_found',
   })

@@ -77,7 +77,7 @@ test('never hands out a retired place again, and lets its run continue', async (
   expect(await candidatesOf(eve.user.id, [first, second])).toMatchObject([{ server_id: second, available: true }])
   await expect(pressStart(world, eve, first)).rejects.toMatchObject({ code: 'not_found' })
   expect((await pressStart(world, eve)).run.placeId).toBe(second)
-  await expect(pressStart(world, bob)).rejects.toMatchObject({ code: 'unavailable' })
+  await expect(pressStart(world, bob)).rejects.toMatchObject({ code: 'no_capacity' })
   expect((await latestRun(world, ada.user.id)).placeId).toBe(first)
   await expect(retirePlace(hand, 'srv_none')).rejects.toMatchObject({
     code: 'not_found',
@@ -96,7 +96,7 @@ test('shows a place that is set aside with its reason, and hands it out again af
   expect(await candidatesOf(ada.user.id, [only])).toMatchObject([{ available: false, reason: 'Out of capacity' }])
   expect(await placeOf(only)).toMatchObject({ state: 'set aside', since: new Date(until - 600_000).toISOString() })
   for (const placeId of [null, only])
-    await expect(pressStart(world, ada, placeId)).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(pressStart(world, ada, placeId)).rejects.toMatchObject({ code: 'no_capacity' })
   world.advance(600)
   expect(await candidatesOf(ada.user.id, [only])).toMatchObject([{ available: true, reason: null }])
   expect((await pressStart(world, ada)).run.placeId).toBe(only)

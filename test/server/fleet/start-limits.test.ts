@@ -79,11 +79,11 @@ test('neither a start without capacity nor a refused one counts', async () => {
   await settle(world, ada)
   expect(await jobsOf(world, ada.user.id)).toMatchObject([{ errorCode: 'no_capacity' }])
   await freshPlaces(world, 0)
-  for (let n = 0; n < 3; n++) expect(await refusal(ada)).toMatchObject({ code: 'unavailable' })
+  for (let n = 0; n < 3; n++) expect(await refusal(ada)).toMatchObject({ code: 'no_capacity' })
   await freshPlaces(world, 1)
   await pressStart(world, ada)
   // While it is live, that refusal comes first.
-  expect(await refusal(ada)).toMatchObject({ code: 'conflict' })
+  expect(await refusal(ada)).toMatchObject({ code: 'has_server' })
   await pressStop(world, ada)
   await settle(world, ada)
   expect(await refusal(ada)).toMatchObject({ code: 'too_many' })

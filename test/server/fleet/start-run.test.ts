@@ -21,7 +21,8 @@ test('two clicks on Start make one run and one job', async () => {
   const ada = await newCustomer(world)
   const clicks = await Promise.allSettled(Array.from({ length: 5 }, () => pressStart(world, ada)))
   expect(clicks.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-  for (const click of clicks) if (click.status === 'rejected') expect(click.reason).toMatchObject({ code: 'conflict' })
+  for (const click of clicks)
+    if (click.status === 'rejected') expect(click.reason).toMatchObject({ code: 'has_server' })
   expect(await runsOf(world, ada.user.id)).toHaveLength(1)
   expect(await jobsOf(world, ada.user.id)).toHaveLength(1)
   expect(await world.db.$count(places, eq(places.reservedBy, (await latestRun(world, ada.user.id)).id))).toBe(1)
@@ -46,7 +47,7 @@ test('only one of those who want the last free place gets it', async () => {
   const starts = await Promise.allSettled(people.map((person) => pressStart(world, person)))
   expect(starts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   for (const start of starts)
-    if (start.status === 'rejected') expect(start.reason).toMatchObject({ code: 'unavailable' })
+    if (start.status === 'rejected') expect(start.reason).toMatchObject({ code: 'no_capacity' })
   expect((await availabilityOf(people[0]?.user.id ?? '')).ServerAvailable).toBe(false)
 })
 
@@ -66,7 +67,7 @@ test('a requested place is reserved if free, refused if not, and must exist', as
   const [, second] = await freshPlaces(world, 2)
   const [ada, eve] = [await newCustomer(world), await newCustomer(world)]
   expect((await pressStart(world, ada, second)).run.placeId).toBe(second)
-  await expect(pressStart(world, eve, second)).rejects.toMatchObject({ code: 'unavailable' })
+  await expect(pressStart(world, eve, second)).rejects.toMatchObject({ code: 'no_capacity' })
   await expect(pressStart(world, eve, 'srv_none')).rejects.toMatchObject({ code: 'not_found' })
   expect(await runsOf(world, eve.user.id)).toEqual([])
 })
@@ -92,7 +93,7 @@ test('reserves a smaller machine on request, and no larger one, even after EC2 r
 
   const eve = await newCustomer(world, { premium: true })
   await expect(startRun(world.ctx, eve, null, null, wish(3))).rejects.toMatchObject({
-    code: 'unavailable',
+    code: 'no_capacity',
     message: 'No smaller machine is free right now. Choose the larger one, or try again in a minute.',
   })
   expect((await startRun(world.ctx, eve, null, null, wish(4))).run.instanceType).toBe('g6.12xlarge')
@@ -114,7 +115,7 @@ test('nobody gets a larger place than their plan allows, not by chance and not b
   for (const account of [{}, { demo: true }]) {
     const ada = await newCustomer(world, account)
     expect((await availabilityOf(ada.user.id)).candidates.map((place) => place.server_id)).not.toContain(large)
-    await expect(pressStart(world, ada)).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(pressStart(world, ada)).rejects.toMatchObject({ code: 'no_capacity' })
     await expect(pressStart(world, ada, large)).rejects.toMatchObject({ code: 'not_found' })
   }
 })
@@ -123,7 +124,7 @@ test('reserves nothing for someone who may not start', async () => {
   await freshPlaces(world, 1)
   const suspended = await newCustomer(world, { suspendedAt: 1 })
   const usedUp = await newCustomer(world, { demo: true, secondsUsed: 1_800 })
-  await expect(startRun(world.ctx, suspended)).rejects.toMatchObject({ code: 'payment_required' })
-  await expect(startRun(world.ctx, usedUp)).rejects.toMatchObject({ code: 'payment_required' })
+  await expect(startRun(world.ctx, suspended)).rejects.toMatchObject({ code: 'suspended' })
+  await expect(startRun(world.ctx, usedUp)).rejects.toMatchObject({ code: 'no_minutes' })
   expect((await availabilityOf(usedUp.user.id)).candidates.filter(({ available }) => available)).toHaveLength(1)
 })

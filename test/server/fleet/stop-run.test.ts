@@ -20,7 +20,7 @@ test('two clicks on Stop make one job, even if one comes later', async () => {
   expect(third.job.id).toBe(first?.job.id)
   expect(third.run.meteredUntil).toBe(first?.run.meteredUntil)
   await settle(world, ada)
-  await expect(pressStop(world, ada)).rejects.toMatchObject({ code: 'conflict' })
+  await expect(pressStop(world, ada)).rejects.toMatchObject({ code: 'not_running' })
 })
 
 test('if the program dies right after writing down a stop, the alarm set earlier carries it out', async () => {

@@ -74,8 +74,8 @@ test.each([
   const [place] = await freshPlaces(world, 1)
   await addEnvironment({ plans: ['premium', 'enterprise'] })
   const ada = await newCustomer(world)
-  await expect(start(ada, wishes)).rejects.toMatchObject({ code: 'invalid', message, field })
-  await expect(start(ada, wishes, place)).rejects.toMatchObject({ code: 'invalid', message, field })
+  await expect(start(ada, wishes)).rejects.toMatchObject({ code: 'not_offered', message, field })
+  await expect(start(ada, wishes, place)).rejects.toMatchObject({ code: 'not_offered', message, field })
   expect(await runsOf(world, ada.user.id)).toEqual([])
   expect(await world.db.$count(places, sql`id = ${place} AND reserved_by IS NULL`)).toBe(1)
 })
@@ -95,7 +95,7 @@ test("someone else's environment does not exist for you; your own comes under it
   const [ada, eve] = [await newCustomer(world), await newCustomer(world)]
   await addEnvironment({ name: 'Mine', userId: ada.user.id })
   await expect(start(eve, { environment: 'Mine' })).rejects.toMatchObject({
-    code: 'invalid',
+    code: 'not_offered',
     message: 'There is no environment called "Mine". Basic includes Blocks, Neighborhood, and Mountains.',
   })
   expect(await start(ada, { environment: 'Mine' })).toMatchObject({ environment: 'Mine' })
@@ -110,7 +110,7 @@ test('a retired environment starts nothing new, even as the last choice, and lea
   await world.process.settle()
   await finishJobs(world, eve)
   expect(await latestRun(world, eve.user.id)).toMatchObject({ environment: 'Mountains', endedAt: null })
-  await expect(start(ada, { environment: 'Mountains' })).rejects.toMatchObject({ code: 'invalid' })
+  await expect(start(ada, { environment: 'Mountains' })).rejects.toMatchObject({ code: 'not_offered' })
   world.advance(1)
   expect(await start(ada)).toMatchObject({ environment: 'Blocks' })
 })

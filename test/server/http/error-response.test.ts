@@ -40,7 +40,7 @@ test("finds our own error inside a library's wrapper, and does not reveal its ca
   const { status, text, lines } = await answerTo(new Error('vendor-secret', { cause: ours }))
   expect([status, JSON.parse(text)]).toEqual([
     503,
-    { error: 'Later, please.', message: 'Later, please.', errors: ['Later, please.'] },
+    { code: 'unavailable', error: 'Later, please.', message: 'Later, please.', errors: ['Later, please.'] },
   ])
   const messages = ['vendor-secret', 'Later, please.', 'vendor-secret']
   expect(lines).toMatchObject([{ error: messages.map((message) => ({ message })) }])

@@ -146,7 +146,7 @@ export function toSummary(usage: Usage): Summary {
       ...nextOf(plan),
     },
     suspended: usage.suspended,
-    start_refusal: usage.held ? { error: HELD, page: '/contact_sales' } : unpaidRefusal(usage),
+    start_refusal: usage.held ? { code: 'held', error: HELD, page: '/contact_sales' } : unpaidRefusal(usage),
     as_of: toIso(usage.at),
   }
 }
@@ -155,11 +155,12 @@ export function toSummary(usage: Usage): Summary {
 export function unpaidRefusal(
   usage: Pick<Usage, 'suspended' | 'plan' | 'everHadPlan' | 'budget' | 'seconds' | 'cycle'>,
 ): StartRefusal | null {
-  if (usage.suspended) return { error: SUSPENDED, page: '/billing_history' }
-  if (isUnpaid(usage.plan)) return { error: PLAN_UNPAID, page: PAY_PLAN }
+  if (usage.suspended) return { code: 'suspended', error: SUSPENDED, page: '/billing_history' }
+  if (isUnpaid(usage.plan)) return { code: 'plan_unpaid', error: PLAN_UNPAID, page: PAY_PLAN }
   // Otherwise they would run servers on credit, without a card.
-  if (!usage.everHadPlan) return { error: NO_TRIAL, page: '/subscriptions' }
-  if (usage.budget?.stops && isBudgetReached(usage.budget, usage)) return { error: OVER_BUDGET, page: BUDGET_PAGE }
+  if (!usage.everHadPlan) return { code: 'no_plan', error: NO_TRIAL, page: '/subscriptions' }
+  if (usage.budget?.stops && isBudgetReached(usage.budget, usage))
+    return { code: 'budget', error: OVER_BUDGET, page: BUDGET_PAGE }
   return null
 }
 

@@ -18,7 +18,7 @@ import { syncPlan } from './plan-sync.ts'
 /** An upgrade may be confirmed at its quoted price for this long. */
 const QUOTE_HOLDS_MS = 10 * MINUTE_MS
 
-/** @throws not_found, invalid, payment_required, too_many, unavailable, provider_failed */
+/** @throws not_found, invalid, not_offered, plan_unpaid, too_many, unavailable, provider_failed */
 export async function quoteChange(ctx: Context, user: User, planType: string): Promise<ChangeQuote> {
   await limitPerson(ctx, 'quote_plan', user.id)
   const { row, found, kind, plan } = await findChange(ctx, user, planType)
@@ -39,7 +39,7 @@ export async function quoteChange(ctx: Context, user: User, planType: string): P
  * A larger plan begins at once and charges the difference for the rest of the period; a smaller one begins with the
  * next period. Safe to repeat: Stripe's state says what is left to do.
  * @param quotedAt when the price was quoted, in ms since 1970; null: now
- * @throws not_found, invalid, payment_required (a declined card, or a bank that wants a confirmation), conflict, too_many, unavailable, provider_failed
+ * @throws not_found, invalid, not_offered, plan_unpaid (a declined card, or a bank that wants a confirmation), conflict, too_many, unavailable, provider_failed
  */
 export async function changePlan(
   ctx: Context,
@@ -89,7 +89,7 @@ export async function changePlan(
 }
 
 function confirmUpgrade(): AppError {
-  return new AppError('payment_required', CONFIRM_UPGRADE, { page: PAY_PLAN })
+  return new AppError('plan_unpaid', CONFIRM_UPGRADE, { page: PAY_PLAN })
 }
 
 type Change = { row: PlanRow; found: PaidSubscription; kind: 'upgrade' | 'downgrade'; plan: Plan }
@@ -98,14 +98,14 @@ type Change = { row: PlanRow; found: PaidSubscription; kind: 'upgrade' | 'downgr
 async function findChange(ctx: Context, user: User, planType: string): Promise<Change> {
   const plan = planForSale(planType)
   if (!plan) throw new AppError('invalid', 'Please choose the Basic or the Premium plan.')
-  if (!ctx.config.plansForSale) throw new AppError('invalid', 'Plans are not for sale yet. Contact sales.')
+  if (!ctx.config.plansForSale) throw new AppError('not_offered', 'Plans are not for sale yet. Contact sales.')
   // They may have bought it a moment ago.
   const row =
     (await findStandingPlan(ctx, user.id)) ??
     ((await settleCheckout(ctx, user.id)) ? await findStandingPlan(ctx, user.id) : null)
   if (!row) throw new AppError('not_found', "You don't have a plan to change yet. Choose one first.")
   const found = row.stripeSubscriptionId ? await ctx.payments.findSubscription(row.stripeSubscriptionId) : null
-  if (!found) throw new AppError('invalid', 'We set up your plan for you. Contact sales to change it.')
+  if (!found) throw new AppError('not_offered', 'We set up your plan for you. Contact sales to change it.')
   if (found.planType !== row.planType || found.endedAt !== null) {
     await syncPlan(ctx, found.id)
     throw justChanged()
@@ -116,7 +116,7 @@ async function findChange(ctx: Context, user: User, planType: string): Promise<C
     await syncPlan(ctx, found.id)
     throw confirmUpgrade()
   }
-  if (isUnpaid(found)) throw new AppError('payment_required', PLAN_UNPAID, { page: PAY_PLAN })
+  if (isUnpaid(found)) throw new AppError('plan_unpaid', PLAN_UNPAID, { page: PAY_PLAN })
   const kind = changeOf(row.planType, plan.type)
   if (!kind) throw new AppError('invalid', `You're already on ${planName(row.planType)}.`)
   if (kind === 'downgrade' && found.cancelAtPeriodEnd)

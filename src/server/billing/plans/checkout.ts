@@ -22,7 +22,7 @@ const NOT_FOR_SALE = 'Plans are not for sale yet. Contact sales if you need one 
  * conflict
  */
 export async function createCheckout(ctx: Context, user: User, input: { planType: string }): Promise<{ url: string }> {
-  if (!ctx.config.plansForSale) throw new AppError('invalid', NOT_FOR_SALE)
+  if (!ctx.config.plansForSale) throw new AppError('not_offered', NOT_FOR_SALE)
   const plan = planForSale(input.planType)
   if (!plan) throw new AppError('invalid', 'Please choose the Basic or the Premium plan.')
   await limitPerson(ctx, 'checkout', user.id)

@@ -53,7 +53,7 @@ export async function joinLine(ctx: Context, starter: Starter, wishes: RunWishes
   ])
   if (!joined?.rowsAffected) {
     const refusal = await whyNotStarted(ctx, userId, { placeId: null, gpus: most, isSmaller: false, included, now })
-    if (refusal.code !== 'unavailable') throw refusal
+    if (refusal.code !== 'no_capacity') throw refusal
     const [twin] = await ctx.db.all(sql`SELECT 1 AS waits WHERE ${hasTwinInLine(userId)}`)
     if (twin) throw new AppError('conflict', TWIN_WAITS)
     throw new AppError('conflict', FREE_NOW)
@@ -85,6 +85,6 @@ async function findSize(ctx: Context, most: number): Promise<number> {
     .select({ gpus: max(places.gpus) })
     .from(places)
     .where(and(isNull(places.retiredAt), lte(places.gpus, most)))
-  if (!found?.gpus) throw new AppError('unavailable', 'There is no machine of this size. Contact sales for one.')
+  if (!found?.gpus) throw new AppError('no_capacity', 'There is no machine of this size. Contact sales for one.')
   return found.gpus
 }

@@ -1,7 +1,7 @@
 import { and, desc, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
 import { type LineRow, line, places, users } from '../../../../db/schema.ts'
-import { AppError } from '../../../domain/error.ts'
+import { AppError, type ErrorCode } from '../../../domain/error.ts'
 import { HOLD_MS, LAPSES_TO_END, LAPSES_TO_LEAVE } from '../../../domain/line.ts'
 import { requireAllowance } from '../../billing/allowance.ts'
 import { type Context, siteOrigin, withLogFields } from '../../context.ts'
@@ -155,7 +155,15 @@ async function offerPlace(ctx: Context, offer: Offer): Promise<void> {
 }
 
 const SMALLER_PLAN = 'Your plan no longer includes a machine of this size.'
-const PASSING: ReadonlySet<string> = new Set(['unavailable', 'conflict', 'unauthenticated', 'not_found'])
+const PASSING: ReadonlySet<ErrorCode> = new Set([
+  'unavailable',
+  'no_capacity',
+  'conflict',
+  'has_server',
+  'stopping',
+  'unauthenticated',
+  'not_found',
+])
 
 function startedMail(ctx: Context, { row, email }: Offer): Query[] {
   const isStarted = sql`EXISTS (SELECT 1 FROM line WHERE user_id = ${row.userId} AND given_at = ${row.givenAt} AND session_id IS NOT NULL)`

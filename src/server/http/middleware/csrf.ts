@@ -62,7 +62,7 @@ async function refuseForeignBody(c: HonoContext<AppEnv>): Promise<void> {
 }
 
 function refused(): AppError {
-  return new AppError('forbidden', 'Invalid CSRF token.')
+  return new AppError('csrf', 'Invalid CSRF token.')
 }
 
 /** The token for a page's meta tag and forms: masked differently each time, bound to this browser. */

@@ -112,7 +112,7 @@ describe('the budget', () => {
     expect((await runOf(id))?.endsAt).toBe(USED_UP)
     expect((await mails())[0]?.text).toContain('we stop your server now')
     await expect(requireAllowance(stack.ctx, user.id)).rejects.toMatchObject({
-      code: 'payment_required',
+      code: 'budget',
       page: '/budget',
     })
     await setBudget(stack.ctx, user.id, { dollars: 2, stops: true })

@@ -12,7 +12,7 @@ test('a trial does not refill: its minutes count however long ago they were used
   const ada = await newCustomer(world, { demo: true, secondsUsed: 1_800 })
   world.advance(100 * 86_400)
   expect((await getUsage(world.ctx, ada.user.id)).seconds).toBe(1_800)
-  await expect(pressStart(world, ada)).rejects.toMatchObject({ code: 'payment_required' })
+  await expect(pressStart(world, ada)).rejects.toMatchObject({ code: 'no_minutes' })
 })
 
 test('a running meter counts up to the end of its trial', async () => {

@@ -176,7 +176,7 @@ test('refuses a trial, a granted plan, an unpaid plan, and plans that are not fo
   await expect(change('premium')).rejects.toMatchObject({ code: 'not_found' })
   await stack.insertPlan(owner().id)
   await expect(change('premium')).rejects.toMatchObject({
-    code: 'invalid',
+    code: 'not_offered',
     message: expect.stringContaining('sales'),
   })
 
@@ -184,10 +184,10 @@ test('refuses a trial, a granted plan, an unpaid plan, and plans that are not fo
   await buy('basic', 'declined_later')
   stack.clock.now = anchor + PERIOD
   await hear()
-  await expect(change('premium')).rejects.toMatchObject({ code: 'payment_required', page: '/subscriptions/pay' })
+  await expect(change('premium')).rejects.toMatchObject({ code: 'plan_unpaid', page: '/subscriptions/pay' })
   const closed = { ...stack.ctx, config: { ...stack.ctx.config, plansForSale: false } }
   await expect(changePlan(closed, owner(), { planType: 'premium', quotedAt: null })).rejects.toMatchObject({
-    code: 'invalid',
+    code: 'not_offered',
   })
 })
 

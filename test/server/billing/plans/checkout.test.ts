@@ -32,7 +32,7 @@ test('sells nothing until plans are for sale, through any route', async () => {
   const ctx = { ...stack.ctx, config: { ...stack.ctx.config, plansForSale: false } }
   const calls = stack.stripe.calls().length
   await expect(createCheckout(ctx, owner(), { planType: 'basic' })).rejects.toMatchObject({
-    code: 'invalid',
+    code: 'not_offered',
     message: expect.stringContaining('Plans are not for sale yet.'),
   })
   expect([await visits(), stack.stripe.calls().length - calls]).toEqual([[], 0])
@@ -133,12 +133,12 @@ test('paid, no webhook yet, and the trial used up: a server starts at once, on t
   await stack.insertRun(owner().id, { from: stack.clock.now, until: stack.clock.now + HOUR / 2 })
   stack.clock.now += HOUR
   const start = () => startRun(stack.ctx, { user: owner() })
-  await expect(start()).rejects.toMatchObject({ code: 'payment_required' })
+  await expect(start()).rejects.toMatchObject({ code: 'no_minutes' })
   const { url } = await open('basic')
-  await expect(start()).rejects.toMatchObject({ code: 'payment_required' })
+  await expect(start()).rejects.toMatchObject({ code: 'no_minutes' })
   await stack.press(url)
   stack.stripe.inject('error')
-  await expect(start()).rejects.toMatchObject({ code: 'payment_required' })
+  await expect(start()).rejects.toMatchObject({ code: 'no_minutes' })
   expect(stack.takeLines()).toMatchObject([{ event: 'payment_not_settled', userId: owner().id }])
   expect((await start()).job).toMatchObject({ kind: 'server_start', status: 'queued' })
   expect(await planStates()).toEqual([

@@ -19,13 +19,13 @@ const { ctx } = stack
 const STATES: [string, boolean, unknown[]][] = [
   ['active', false, ['active', 30, 'started', 'srv_4']],
   ['trialing', false, ['trialing', 30, 'started', 'srv_4']],
-  ['past_due', false, ['past_due', 0, 'payment_required', 'srv_1']],
-  ['unpaid', false, ['unpaid', 0, 'payment_required', 'srv_1']],
-  ['incomplete', false, ['incomplete', 0, 'payment_required', 'srv_1']],
-  ['paused', false, ['paused', 0, 'payment_required', 'srv_1']],
+  ['past_due', false, ['past_due', 0, 'plan_unpaid', 'srv_1']],
+  ['unpaid', false, ['unpaid', 0, 'plan_unpaid', 'srv_1']],
+  ['incomplete', false, ['incomplete', 0, 'plan_unpaid', 'srv_1']],
+  ['paused', false, ['paused', 0, 'plan_unpaid', 'srv_1']],
   ['canceled', true, [null, null, 'started', 'srv_1']],
   // Never paid, so it was no plan, and they had no other.
-  ['incomplete_expired', false, [null, null, 'payment_required', 'srv_1']],
+  ['incomplete_expired', false, [null, null, 'no_plan', 'srv_1']],
 ]
 
 /** As if Stripe reported this about the plan the user bought. */

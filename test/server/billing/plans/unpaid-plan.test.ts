@@ -27,7 +27,7 @@ const {
   tryStart,
 } = await openPlanOwner(Date.UTC(2028, 0, 10, 9))
 const { ctx } = stack
-const REFUSED = 'payment_required: Your plan is unpaid. Pay the open invoice to start servers again. /subscriptions/pay'
+const REFUSED = 'plan_unpaid: Your plan is unpaid. Pay the open invoice to start servers again. /subscriptions/pay'
 
 test('its renewal is declined: no hours, no starts, and everything back once its invoice is paid', async () => {
   stack.setWebhooks('handled')

@@ -19,7 +19,7 @@ test('a declined card changes nothing and says so; another card can pay the same
   await buy('basic', 'declined_later')
   const { quotedAt } = await quote('premium')
   await expect(change('premium', quotedAt)).rejects.toMatchObject({
-    code: 'payment_required',
+    code: 'plan_unpaid',
     message: expect.stringContaining("Your card was declined, so nothing changed and you weren't charged."),
   })
   expect([await charged(), (await subscription())?.plan_type, (await plan())?.upgradedAt]).toEqual([
@@ -37,7 +37,7 @@ test('a declined card changes nothing and says so; another card can pay the same
   expect(await charged()).toEqual([2500, 22_500])
 })
 
-const confirm = { code: 'payment_required', message: expect.stringContaining('confirm'), page: '/subscriptions/pay' }
+const confirm = { code: 'plan_unpaid', message: expect.stringContaining('confirm'), page: '/subscriptions/pay' }
 const fees = async () => {
   await checkPlan(stack.ctx, await stripeId())
   const rows = await planPaymentsQuery(stack.ctx, owner().id)

@@ -195,5 +195,5 @@ test('a trial stops to the second when its minutes are used up', async () => {
   expect(sentences(world, ada).at(-1)).toBe(
     'Your 30 free minutes are used up, so we stopped the server. You owe nothing. Pick a plan to keep flying.',
   )
-  await expect(pressStart(world, ada)).rejects.toMatchObject({ code: 'payment_required' })
+  await expect(pressStart(world, ada)).rejects.toMatchObject({ code: 'no_minutes' })
 })

@@ -26,7 +26,7 @@ const join = (one: Customer, start = false, maxGpus: number | null = null) =>
 const leave = ({ user }: Customer) => leaveLine(world.ctx, user.id)
 const placeOf = ({ user }: Customer) => findLinePlace(world.ctx, user.id)
 const holderOf = async (id: string) => (await world.db.select().from(places).where(eq(places.id, id)))[0]?.reservedBy
-const UNAVAILABLE = { code: 'unavailable' }
+const UNAVAILABLE = { code: 'no_capacity' }
 
 test('a token that leaves and joins in a loop stands last, and no estimate learns from it', async () => {
   const { owner, placeId } = await newOwner()
@@ -69,8 +69,8 @@ test('Start in two tabs makes one server of a held place, and takes no second pl
     startRun(world.ctx, ada),
   ])
   expect(starts.map((start) => (start.status === 'rejected' ? start.reason.code : 'started')).toSorted()).toEqual([
-    'conflict',
-    'conflict',
+    'has_server',
+    'has_server',
     'started',
   ])
   expect((await runsOf(world, ada.user.id)).map((run) => run.placeId)).toEqual([placeId])

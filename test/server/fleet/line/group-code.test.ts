@@ -19,7 +19,7 @@ test('a code lets its people in, however they write it, and only until the end',
   await enterGroupCode(ctx, ada.user.id, code ?? '')
   world.advance(1)
   await pressStart(world, ada)
-  await expect(pressStart(world, ben)).rejects.toMatchObject({ code: 'unavailable' })
+  await expect(pressStart(world, ben)).rejects.toMatchObject({ code: 'no_capacity' })
   const at = (ms: number) => ({ ...ctx, now: () => ms })
   await enterGroupCode(at(endsAt - 1), ben.user.id, code ?? '')
   await expect(enterGroupCode(at(endsAt), cleo.user.id, code ?? '')).rejects.toMatchObject({ code: 'invalid' })
@@ -55,7 +55,7 @@ test('a code is no plan', async () => {
   const over = await newCustomer(world, { demo: true, secondsUsed: 1_800 })
   const { code } = await group()
   await enterGroupCode(ctx, over.user.id, code ?? '')
-  await expect(pressStart(world, over)).rejects.toMatchObject({ code: 'payment_required' })
+  await expect(pressStart(world, over)).rejects.toMatchObject({ code: 'no_minutes' })
 })
 
 test('a right code says why it lets no more in, and is no wrong guess', async () => {

@@ -11,7 +11,7 @@ import { pressStart } from '../../../../testing/world/play.ts'
 
 const { world, hand, empty, group, customers, look } = await openGroups()
 beforeEach(empty)
-const UNAVAILABLE = { code: 'unavailable' }
+const UNAVAILABLE = { code: 'no_capacity' }
 
 test('gives unused places to the line within a look of its end, and says so in the audit log once', async () => {
   await freshPlaces(world, 1)

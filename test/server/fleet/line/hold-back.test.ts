@@ -23,7 +23,7 @@ const isFree = async (one: Customer, ctx: Context = world.ctx) => {
   const allowed = await getAllowance(ctx, one.user.id)
   return (await findAvailability(ctx, one.user.id, allowed)).ServerAvailable
 }
-const UNAVAILABLE = { code: 'unavailable' }
+const UNAVAILABLE = { code: 'no_capacity' }
 
 test('holds its places back from the exact start to the exact end, for its people only', async () => {
   await freshPlaces(world, 2)

@@ -54,8 +54,8 @@ test('the write that frees a place gives it to the first in line, before any cli
   const { placeId } = await latestRun(world, owner.user.id)
   await end(owner)
   expect(await holderOf(placeId)).toBe(ada.user.id)
-  await expect(pressStart(world, clicker)).rejects.toMatchObject({ code: 'unavailable' })
-  await expect(pressStart(world, ben, placeId)).rejects.toMatchObject({ code: 'unavailable' })
+  await expect(pressStart(world, clicker)).rejects.toMatchObject({ code: 'no_capacity' })
+  await expect(pressStart(world, ben, placeId)).rejects.toMatchObject({ code: 'no_capacity' })
   await look()
   expect(await placeOf(ada)).toMatchObject({ position: 0, starts_by_itself: false, held_until: expect.any(String) })
   expect(await placeOf(ben)).toMatchObject({ position: 1 })
@@ -93,7 +93,7 @@ test('a click never takes a free place that someone waits for', async () => {
   await join(ada)
   // As when a place comes back by itself: nothing was written at that moment.
   const [free] = await freshPlaces(world, 1)
-  await expect(pressStart(world, clicker)).rejects.toMatchObject({ code: 'unavailable' })
+  await expect(pressStart(world, clicker)).rejects.toMatchObject({ code: 'no_capacity' })
   await expect(join(clicker)).resolves.toMatchObject({ position: 2 })
   await look()
   expect((await latestRun(world, ada.user.id)).placeId).toBe(free)
@@ -244,15 +244,15 @@ test('whoever may not start gives their place on', async () => {
 test('refuses as a start would, and where a start would work', async () => {
   const [owner] = await fullFleet()
   const over = await newCustomer(world, { demo: true, secondsUsed: 1_800 })
-  await expect(join(over)).rejects.toMatchObject({ code: 'payment_required' })
-  await expect(join(await newCustomer(world, { suspendedAt: 1 }))).rejects.toMatchObject({ code: 'payment_required' })
+  await expect(join(over)).rejects.toMatchObject({ code: 'no_minutes' })
+  await expect(join(await newCustomer(world, { suspendedAt: 1 }))).rejects.toMatchObject({ code: 'suspended' })
   await expect(join(owner)).rejects.toMatchObject({
-    code: 'conflict',
+    code: 'has_server',
     message: expect.stringContaining('already running'),
   })
   const demo = await newCustomer(world, { demo: true })
   await expect(joinLine(world.ctx, demo, { ...NO_WISHES, vehicle: 'multi' }, true)).rejects.toMatchObject({
-    code: 'invalid',
+    code: 'not_offered',
   })
   await freshPlaces(world, 1)
   await expect(join(demo)).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('free for you') })

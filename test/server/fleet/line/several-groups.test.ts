@@ -12,7 +12,7 @@ const { world, empty, group, customers } = await openGroups()
 beforeEach(empty)
 
 const join = (one: Customer, start = false) => joinLine(world.ctx, one, NO_WISHES, start)
-const UNAVAILABLE = { code: 'unavailable' }
+const UNAVAILABLE = { code: 'no_capacity' }
 
 test('of two groups, the one made first comes first where places are short, and neither blocks the other', async () => {
   const [ada, ben, both] = (await customers(3)) as [Customer, Customer, Customer]

@@ -95,7 +95,7 @@ test('when the cloud does not answer, the call says so in a sentence, and the pa
   const answer = await get(site, '/api/v1/instances', cookie)
   expect(answer.status).toBe(503)
   const sentence = 'The cloud provider did not answer. Please try again in a moment.'
-  const said = { error: sentence, message: sentence, errors: [sentence] }
+  const said = { code: 'unavailable', error: sentence, message: sentence, errors: [sentence] }
   expect(await answer.json()).toEqual({ ...said, vendor_code: expect.any(String) })
   const page = await get(site, '/console', cookie)
   expect(page.status).toBe(200)

@@ -11,7 +11,10 @@ test('without the database, a person gets a page that says so, and a call gets J
   expect(html).toContain(NO_ANSWER)
   expect(html).toContain('href="/dashboard"')
   const call = await away.request('/api/v1/servers/get_servers', { headers: { Cookie: cookie } })
-  expect([call.status, await call.json()]).toEqual([503, { error: NO_ANSWER, message: NO_ANSWER, errors: [NO_ANSWER] }])
+  expect([call.status, await call.json()]).toEqual([
+    503,
+    { code: 'unavailable', error: NO_ANSWER, message: NO_ANSWER, errors: [NO_ANSWER] },
+  ])
 })
 
 test('its Try again link never leads to another site', async () => {

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import type { TokenScope } from '../../../../domain/api-token.ts'
+import { REFUSALS, type RefusalCode } from '../../../../domain/error.ts'
 import type { PlanType } from '../../../../domain/money/plan.ts'
 import type { RunCostSum } from '../../../../domain/money/run-cost.ts'
 import { MAIL_KINDS, type MailKind, NOTICE_KINDS } from '../../../../domain/notice.ts'
@@ -223,7 +224,13 @@ export const summary = z.object({
   }),
   subscription: z.nullable(subscription),
   suspended: z.boolean(),
-  start_refusal: z.nullable(z.object({ error: z.string(), page: z.string() })),
+  start_refusal: z.nullable(
+    z.object({
+      code: z.enum(['held', 'suspended', 'plan_unpaid', 'no_plan', 'budget']),
+      error: z.string(),
+      page: z.string(),
+    }),
+  ),
   as_of: instant,
 }) satisfies z.ZodMiniType<wire.Summary>
 
@@ -318,6 +325,7 @@ export const personalData = z.object({
 
 /** Every refusal. */
 export const refusal = z.looseObject({
+  code: z.enum(Object.keys(REFUSALS) as RefusalCode[]),
   error: z.string(),
   message: z.string(),
   errors: z.array(z.string()),

@@ -49,6 +49,6 @@ test.each([
   const refused = await browser.json('PUT', '/users', { user: { name: 'Ada', ...fields } })
   expect([refused.status, await refused.json()]).toEqual([
     422,
-    { status: 'error', error: sentence, message: sentence, errors: [sentence] },
+    { status: 'error', code: 'invalid', error: sentence, message: sentence, errors: [sentence] },
   ])
 })

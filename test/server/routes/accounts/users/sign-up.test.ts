@@ -61,7 +61,7 @@ test.each([
   const { browser } = openAccount()
   const refused = await browser.json('POST', '/users', { user })
   expect(refused.status).toBe(422)
-  expect(await refused.json()).toEqual({ error: sentence, message: sentence, errors: [sentence] })
+  expect(await refused.json()).toEqual({ code: 'invalid', error: sentence, message: sentence, errors: [sentence] })
 })
 
 test('a body of the wrong shape, or that is not JSON, is 400', async () => {

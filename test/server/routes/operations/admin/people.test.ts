@@ -22,7 +22,11 @@ test('a suspended person starts nothing and reads why, until it is lifted', asyn
   const told = () => site.told.filter((id) => id === ada.userId)
   expect([await refusal(), told()]).toEqual([null, []])
   expect((await act(`/admin/people/${ada.userId}/suspend`)).status).toBe(200)
-  expect(await refusal()).toEqual({ error: expect.stringContaining('We suspended'), page: '/contact_sales' })
+  expect(await refusal()).toEqual({
+    code: 'held',
+    error: expect.stringContaining('We suspended'),
+    page: '/contact_sales',
+  })
   expect(told()).toEqual([ada.userId])
   const refused = await start()
   expect([refused.status, await refused.json()]).toMatchObject([
