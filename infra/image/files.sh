@@ -43,15 +43,24 @@ field() {
   [[ $answer =~ \"$1\":\"([A-Za-z0-9:/._-]*)\" ]] && printf '%s' "${BASH_REMATCH[1]}"
 }
 
+# apt may be busy with the machine's own updates, and its list of packages may be old.
+install_package() {
+  local apt=(apt-get --option DPkg::Lock::Timeout=60 --yes --quiet)
+  export DEBIAN_FRONTEND=noninteractive
+  "${apt[@]}" install "$1" && return
+  "${apt[@]}" update && "${apt[@]}" install "$1"
+}
+
+# Bash ignores `set -e` here, because the caller looks at the result: so each step says itself that it failed.
 get_rclone() {
   [[ $(rclone version 2>/dev/null) != "rclone v$version"* ]] || return 0
   local name=rclone-v$version-linux-amd64
-  command -v fusermount3 >/dev/null || apt-get install --yes --quiet fuse3
+  command -v fusermount3 >/dev/null || install_package fuse3 || return
   curl --silent --show-error --fail --location --max-time 60 --output "$run/rclone.zip" \
-    "https://github.com/rclone/rclone/releases/download/v$version/$name.zip"
-  echo "$sum  $run/rclone.zip" | sha256sum --check --quiet
-  python3 -m zipfile --extract "$run/rclone.zip" "$run"
-  install --mode 755 "$run/$name/rclone" /usr/local/bin/rclone
+    "https://github.com/rclone/rclone/releases/download/v$version/$name.zip" || return
+  echo "$sum  $run/rclone.zip" | sha256sum --check --quiet || return
+  python3 -m zipfile --extract "$run/rclone.zip" "$run" || return
+  install --mode 755 "$run/$name/rclone" /usr/local/bin/rclone || return
 }
 
 load() {
@@ -81,7 +90,7 @@ load() {
     ((SECONDS < until)) || fail 'rclone could not be installed'
     sleep 2
   done
-  systemctl start data || fail 'rclone could not mount the bucket'
+  systemctl start data || fail "rclone could not mount the bucket: $(journalctl --unit data --lines 5 --output cat || true)"
   say loaded
 }
 

@@ -1,18 +1,31 @@
 #!/bin/bash
 # Runs the simulator's container in the foreground: the command of simulator.service. The launch's tags say what to run.
 # Usage: simulator <image>   the image of launches that name none
-set -euo pipefail
+#        simulator --ended   after it, from systemd: says on the console what it died of
+set -Eeuo pipefail
 export LC_ALL=C
 default=$1
 metadata=${METADATA_URL:-http://169.254.169.254}/latest
 
+# EC2 shows this as the instance's system log.
+console() {
+  printf 'simulator: %s\n' "${1//[^[:print:]]/ }" >>"${CONSOLE:-/dev/console}"
+}
+
 # Ends the machine, for what trying again can't help. The product sees that it shut itself down before it answered.
 give_up() {
-  # EC2 shows this as the instance's system log.
-  printf 'simulator: %s\n' "${1//[^[:print:]]/ }" >"${CONSOLE:-/dev/console}"
+  console "$1"
   systemctl poweroff
   exit 1
 }
+
+if [[ $default == --ended ]]; then
+  [[ ${SERVICE_RESULT:-} != success ]] || exit 0
+  console "ended: ${EXIT_CODE:-} ${EXIT_STATUS:-}. Its last lines:"
+  journalctl --unit simulator --lines 20 --output cat | while IFS= read -r line; do console "${line:0:500}"; done
+  exit 0
+fi
+trap 'console "line $LINENO failed: ${BASH_COMMAND:0:200}"' ERR
 
 token=$(curl --silent --show-error --fail --max-time 5 --request PUT \
   --header 'X-aws-ec2-metadata-token-ttl-seconds: 60' "$metadata/api/token")
@@ -62,7 +75,8 @@ fi
 # Before anything of a customer's runs: nobody should work where nothing is kept.
 volume=()
 if [[ -n ${SITE:-} ]]; then
-  why=$("${FILES:-/usr/local/sbin/files}" load 2>&1) || give_up "cannot load the files: ${why:0:500}"
+  # The reason comes last.
+  why=$("${FILES:-/usr/local/sbin/files}" load 2>&1 | tail --bytes=500) || give_up "cannot load the files: $why"
   if mountpoint --quiet "${DATA:-/data}"; then volume=(--volume "${DATA:-/data}:/data"); fi
 fi
 
@@ -71,13 +85,13 @@ docker rm --force simulator >/dev/null 2>&1 || true
 if ! docker image inspect "$image" >/dev/null 2>&1; then
   # A registry may fail for a moment.
   for pause in 5 15 0; do
-    why=$(docker pull --quiet "$image" 2>&1) && break
-    [[ $pause != 0 ]] || give_up "cannot pull $image: ${why:0:500}"
+    why=$(docker pull --quiet "$image" 2>&1 | tail --bytes=500) && break
+    [[ $pause != 0 ]] || give_up "cannot pull $image: $why"
     sleep "$pause"
   done
 fi
-# Who may reach which port is the security group's to say.
-exec docker run --rm --name simulator --gpus all \
+# Who may reach which port is the security group's to say. The journal has the output, so Docker keeps no copy.
+exec docker run --rm --name simulator --gpus all --log-driver none \
   --publish 5173:5173 --publish 5760:5760 --publish 8765:8765 --publish 9090:9090 --publish 41451:41451 \
   --cap-drop ALL --security-opt no-new-privileges --dns 1.1.1.1 --dns 8.8.8.8 \
   "${volume[@]}" --env "ENVIRONMENT=$environment" --env "VEHICLE=$vehicle" "$image"

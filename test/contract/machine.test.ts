@@ -39,7 +39,7 @@ describe.skipIf(!hasMachineTools)('the script that starts the container', () => 
     expect(pulled(booted)).toEqual([tags.image])
     expect(dockerRuns(booted)).toEqual([
       [
-        ...['docker', 'run', '--rm', '--name', 'simulator', '--gpus', 'all'],
+        ...['docker', 'run', '--rm', '--name', 'simulator', '--gpus', 'all', '--log-driver', 'none'],
         ...['5173', '5760', '8765', '9090', '41451'].flatMap((port) => ['--publish', `${port}:${port}`]),
         ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--dns', '1.1.1.1', '--dns', '8.8.8.8'],
         ...['--env', 'ENVIRONMENT=Mountains', '--env', 'VEHICLE=ugv', tags.image],
@@ -115,7 +115,9 @@ describe.skipIf(!hasMachineTools)('the script that starts the container', () => 
   test('ends the machine when the files cannot be loaded, and runs nothing', async () => {
     const booted = await bootMachine(DEFAULT, { files: 'fails' })
     expect([dockerRuns(booted), off(booted)]).toEqual([[], true])
-    expect(booted.console).toBe('simulator: cannot load the files: the site answered 503\n')
+    // After hundreds of lines of the programs that it installs.
+    expect(booted.console).toMatch(/^simulator: cannot load the files: .* Unpacking 400 the site answered 503\n$/)
+    expect(booted.console.length).toBeLessThan(600)
   })
 
   test.each(['iptables', 'ip6tables'])('runs nothing without its firewall: %s fails', async (broken) => {
@@ -123,5 +125,26 @@ describe.skipIf(!hasMachineTools)('the script that starts the container', () => 
     expect(dockerRuns(booted)).toEqual([])
     expect(off(booted)).toBe(false)
     expect(booted.code).not.toBe(0)
+    expect(booted.console).toMatch(/^simulator: line \d+ failed: /)
+  })
+
+  test('keeps its output once, in a journal with a limit', async () => {
+    const { config } = firstBoot(DEFAULT)
+    expect(config).toContain('SystemMaxUse=1G')
+    expect(config).toMatch(/restart, systemd-journald/)
+    // rclone's own words, next to the machine's.
+    expect(config).toContain('StandardError=journal+console')
+    expect(config).toContain('ExecStopPost=-/usr/local/sbin/simulator --ended\n')
+  })
+
+  test('says on the console what it died of, and nothing after a stop', async () => {
+    const died = { SERVICE_RESULT: 'exit-code', EXIT_CODE: 'exited', EXIT_STATUS: '139' }
+    const ended = await bootMachine('--ended', { variables: died })
+    expect([ended.code, ended.calls.map(([name]) => name)]).toEqual([0, ['journalctl']])
+    expect(ended.console).toBe(
+      'simulator: ended: exited 139. Its last lines:\nsimulator: Vulkan: no device\nsimulator:  [31mSegmentation fault\n',
+    )
+    const stopped = await bootMachine('--ended', { variables: { ...died, SERVICE_RESULT: 'success' } })
+    expect([stopped.code, stopped.console]).toEqual([0, ''])
   })
 })

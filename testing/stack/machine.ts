@@ -28,7 +28,9 @@ case "$name $1" in
   'docker pull')
     left=$(<"$FAILING_PULLS")
     ((left == 0)) || { echo $((left - 1)) >"$FAILING_PULLS"; printf 'manifest for %s not found\\e[31m\\n' "$3" >&2; exit 1; } ;;
-  'files load') [[ $LOADS != fails ]] || { echo 'the site answered 503' >&2; exit 1; } ;;
+  'files load')
+    [[ $LOADS != fails ]] || { for n in {1..400}; do echo "Unpacking $n"; done; echo 'the site answered 503' >&2; exit 1; } ;;
+  'journalctl '*) printf 'Vulkan: no device\\n\\e[31mSegmentation fault\\n' ;;
   'mountpoint '*) [[ $LOADS == mounts ]] ;;
   *' --check') exit 1 ;;
 esac
@@ -44,6 +46,8 @@ type Options = {
   broken?: string
   /** What `files load` does; without it, the machine's site has no files. */
   files?: 'mounts' | 'mounts nothing' | 'fails'
+  /** What systemd sets. */
+  variables?: Record<string, string>
 }
 
 /** A folder with stand-ins for these programs, and the variables that they and the machine's script read. */
@@ -78,12 +82,15 @@ export function standIns(names: string[], { failingPulls = 0, hasImage = false, 
 
 /** Boots a machine as far as its container, with a metadata service and stand-ins for what needs a real one. */
 export async function bootMachine(defaultImage: string, options: Options = {}) {
-  const { script, words } = firstBoot(defaultImage)
-  const programs = standIns(['docker', 'iptables', 'ip6tables', 'systemctl', 'sleep', 'files', 'mountpoint'], options)
+  const { script } = firstBoot('example/any')
+  const names = ['docker', 'iptables', 'ip6tables', 'systemctl', 'journalctl', 'sleep', 'files', 'mountpoint']
+  const programs = standIns(names, options)
   const metadata = metadataService(options.tags ?? {})
   await new Promise<void>((resolve) => metadata.listen(0, '127.0.0.1', resolve))
   const METADATA_URL = `http://127.0.0.1:${(metadata.address() as AddressInfo).port}`
-  const bash = spawn('bash', ['-s', '--', ...words], { env: { ...programs.env, METADATA_URL } })
+  const bash = spawn('bash', ['-s', '--', defaultImage], {
+    env: { ...programs.env, ...options.variables, METADATA_URL },
+  })
   bash.stdin.end(script)
   const code = await new Promise<number | null>((resolve) => bash.once('close', resolve))
   await new Promise((resolve) => metadata.close(resolve))
