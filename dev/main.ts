@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isFree } from './free-port.ts'
+import { faultOfServers } from './own-servers.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from './seed.ts'
 import type { StackOptions } from './services.ts'
 
@@ -12,14 +13,19 @@ const options: StackOptions = {
   port,
   dataDir: resolve(process.env.DATA_DIR ?? '.data'),
   ec2BootMs: Number(process.env.EC2_BOOT_MS ?? 3000),
-  ec2Endpoint: process.env.EC2_ENDPOINT,
-  stripeApiBase: process.env.STRIPE_API_BASE,
+  ec2Endpoint: process.env.EC2_ENDPOINT || undefined,
+  stripeApiBase: process.env.STRIPE_API_BASE || undefined,
   plansForSale: process.env.PLANS_FOR_SALE === 'true',
-  libsqlUrl: process.env.LIBSQL_URL,
+  libsqlUrl: process.env.LIBSQL_URL || undefined,
   doorDomain: process.env.DOOR_DOMAIN,
   doorPorts: { DOOR_PORTS: process.env.DOOR_PORTS, DOOR_TCP_PORTS: process.env.DOOR_TCP_PORTS },
 }
 
+const fault = faultOfServers(options)
+if (fault) {
+  console.error(fault)
+  process.exit(1)
+}
 await portMustBeFree(port)
 // A kill leaves the temporary folders of Miniflare behind; here, the next start finds them.
 const temporary = join(options.dataDir, 'tmp')

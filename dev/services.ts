@@ -11,6 +11,7 @@ import { startGuard } from './guard.ts'
 import { type Hashers, openHashers } from './hashing.ts'
 import { ensureLaunchTemplate } from './launch-template.ts'
 import { type Mailbox, openMailbox } from './mailbox.ts'
+import { faultOfServers } from './own-servers.ts'
 import { localSecrets } from './secrets.ts'
 import { SEED_PASSWORD, seed } from './seed.ts'
 import { startSqld } from './sqld.ts'
@@ -65,7 +66,10 @@ export type Services = {
   close(): Promise<void>
 }
 
+/** @throws a sentence, before anything has happened, if a server isn't on this machine */
 export async function startServices(options: StackOptions): Promise<Services> {
+  const fault = faultOfServers(options)
+  if (fault) throw new Error(fault)
   const { dataDir, port, log = console.log } = options
   const guard = startGuard()
   const clock = openClock(join(dataDir, 'clock'))
