@@ -7,7 +7,18 @@ type WranglerConfig = {
   triggers: { crons: string[] }
   durable_objects: { bindings: { name: string; class_name: string }[] }
   ratelimits: { name: string; namespace_id: string; simple: { limit: number; period: 10 | 60 } }[]
-  env: Record<string, { vars: Record<string, string>; secrets: { required: string[] } }>
+  env: Record<string, Environment>
+}
+
+/** An environment of a deployment, as people wrote it: nothing has checked it. */
+export type Environment = {
+  vars: Record<string, unknown>
+  secrets?: { required?: string[] }
+  routes?: ({ pattern: string; custom_domain?: boolean; zone_name?: string } | string)[]
+  durable_objects?: { bindings: { name: string; class_name: string }[] }
+  send_email?: { name: string }[]
+  ratelimits?: { name: string }[]
+  vpc_networks?: { binding: string; tunnel_id?: string }[]
 }
 
 function readConfig(file: string | URL = new URL('../wrangler.toml', import.meta.url)): WranglerConfig {
@@ -34,6 +45,5 @@ export function readWranglerConfig() {
   }
 }
 
-/** What an environment sets, according to the wrangler.toml that wrangler will read. */
-export const readVars = (environment: string): Record<string, string> =>
-  readConfig('wrangler.toml').env[environment]?.vars ?? {}
+/** The wrangler.toml that wrangler will read: what is on top, and its environments. */
+export const readDeployment = (): Pick<WranglerConfig, 'env'> & Partial<Environment> => readConfig('wrangler.toml')

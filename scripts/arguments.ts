@@ -1,14 +1,18 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { DrizzleQueryError } from 'drizzle-orm'
 import { openDatabase } from '../db/client.ts'
-import { words } from './doctor/check.ts'
+import { type Settings, settingsOf } from './environment.ts'
+import { sentenceOf } from './failure.ts'
+
+/** The option of every script that needs settings. */
+export const ENV = { env: { type: 'string' } } as const
+export const NEEDS_DATABASE = 'with --env <staging|production>, or with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set'
 
 /** Prints what the command did, or why it didn't. */
 export async function runCommand(run: () => Promise<string>): Promise<void> {
   try {
     console.log(await run())
   } catch (error) {
-    console.error(failureOf(error))
+    console.error(sentenceOf(error))
     process.exitCode = 1
   }
 }
@@ -22,16 +26,12 @@ export function readArguments<T extends ParseArgsConfig>(usage: string, config: 
   }
 }
 
-/** The database that the operator's shell names, and the clock. @throws the usage, if it names none */
-export function openHand(usage: string) {
-  const { LIBSQL_URL: url, LIBSQL_AUTH_TOKEN: token } = process.env
-  if (!url) throw new Error(usage)
-  return { db: openDatabase(url, token), now: Date.now }
+/** The environment's database, or the one that the shell names, and the clock. @throws the usage, if it names none */
+export function openHand(usage: string, env: string | undefined) {
+  return openSettings(usage, settingsOf(env))
 }
 
-/** A failed query hides its reason in its cause. */
-function failureOf(error: unknown): string {
-  if (error instanceof DrizzleQueryError)
-    return `The database doesn't answer, or refused (${words(error)}). Check LIBSQL_URL and LIBSQL_AUTH_TOKEN.`
-  return error instanceof Error ? error.message : String(error)
+export function openSettings(usage: string, { LIBSQL_URL: url, LIBSQL_AUTH_TOKEN: token }: Settings) {
+  if (!url) throw new Error(usage)
+  return { db: openDatabase(url, token), now: Date.now }
 }

@@ -1,28 +1,36 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { expandDatabase } from '../db/migrate.ts'
-import { readVars } from '../dev/wrangler-config.ts'
-import { readArguments } from './arguments.ts'
+import { readDeployment } from '../dev/wrangler-config.ts'
+import { ENV, readArguments } from './arguments.ts'
+import { getEnvironment, readSecrets, secretsFile, settingsOf } from './environment.ts'
+import { faultsOfEnvironment } from './environment-faults.ts'
+import { sentenceOf, words } from './failure.ts'
 
 const USAGE = `Usage:
-  npm run deploy -- --env <staging|production>    with LIBSQL_AUTH_TOKEN (and CLOUDFLARE_API_TOKEN) set
-  npm run deploy:dry-run                          checks both environments without deploying`
+  npm run deploy -- --env <staging|production>              with its file of secrets, or with LIBSQL_AUTH_TOKEN set
+  npm run deploy:dry-run [-- --env <staging|production>]    checks both environments, or one, without deploying`
 const WAIT_MS = Number(process.env.DEPLOY_WAIT_MS ?? 120_000)
 const ASK_EVERY_MS = 2_000
 
 const wrangler = (...words: string[]) => run('wrangler', ...words)
 
 try {
-  const options = { env: { type: 'string' }, 'dry-run': { type: 'boolean' } } as const
-  const { values } = readArguments(USAGE, { options })
-  if (values['dry-run']) for (const name of ['staging', 'production']) wrangler('deploy', '--dry-run', '--env', name)
+  const { values } = readArguments(USAGE, { options: { ...ENV, 'dry-run': { type: 'boolean' } } })
+  if (values['dry-run']) dryRun(values.env === undefined ? ['staging', 'production'] : [values.env])
   else await deploy(values.env ?? '')
 } catch (error) {
-  console.error(error instanceof Error ? error.message : String(error))
+  console.error(sentenceOf(error))
   process.exitCode = 1
 }
 
+function dryRun(names: string[]): void {
+  const faults = names.flatMap(faultsOf)
+  if (faults.length) throw new Error(faults.join('\n'))
+  for (const name of names) wrangler('deploy', '--dry-run', '--env', name)
+}
+
 async function deploy(name: string): Promise<void> {
-  const { origin, databaseUrl } = environment(name)
+  const { origin, databaseUrl, token, secrets } = environment(name)
   const version = committed()
   const before = await askReady(origin)
   say(`1. Checking ${version}. ${origin} runs ${before.version ?? 'nothing yet'}.`)
@@ -30,14 +38,14 @@ async function deploy(name: string): Promise<void> {
   wrangler('deploy', '--dry-run', '--env', name)
 
   say('2. Migrating the database.')
-  const applied = await expandDatabase(databaseUrl, process.env.LIBSQL_AUTH_TOKEN)
+  const applied = await expandDatabase(databaseUrl, token)
   say(applied.length ? `Applied ${applied.join(', ')}.` : 'It has every migration.')
   const still = await askReady(origin)
   if (before.ready && !still.ready)
     throw new Error(`The running version is no longer ready: ${still.why} We deployed nothing.`)
 
   say(`3. Deploying ${version}.`)
-  wrangler('deploy', '--env', name, '--var', `VERSION:${version}`, '--message', version)
+  wrangler('deploy', '--env', name, ...secrets, '--var', `VERSION:${version}`, '--message', version)
 
   say(`4. Asking ${origin}/readyz until ${version} answers.`)
   const goBack = `To go back${before.version ? ` to ${before.version}` : ''}: npx wrangler rollback --env ${name}
@@ -52,14 +60,22 @@ Migrations only add, so the previous version still works with the database.`
 }
 
 function environment(name: string) {
+  const faults = faultsOf(name)
+  if (faults.length) throw new Error(`${faults.join('\n')}\nWe did nothing.`)
+  const settings = settingsOf(name)
+  return {
+    origin: new URL(settings.SITE_ORIGINS?.split(',')[0]?.trim() ?? '').origin,
+    databaseUrl: settings.LIBSQL_URL ?? '',
+    token: settings.LIBSQL_AUTH_TOKEN,
+    secrets: readSecrets(name) ? ['--secrets-file', secretsFile(name)] : [],
+  }
+}
+
+/** Before the first step, because a wrong setting would otherwise fail the last one, or the site. */
+function faultsOf(name: string): string[] {
   if (name !== 'staging' && name !== 'production') throw new Error(USAGE)
-  const vars = readVars(name)
-  const examples = Object.keys(vars).filter((key) => /\.example\b/.test(vars[key] ?? ''))
-  if (examples.length)
-    throw new Error(
-      `wrangler.toml still names examples in [env.${name}]. Replace them with your own: ${examples.join(', ')}.`,
-    )
-  return { origin: vars.SITE_ORIGINS?.split(',')[0]?.trim() ?? '', databaseUrl: vars.LIBSQL_URL ?? '' }
+  const faults = faultsOfEnvironment(getEnvironment(name), readSecrets(name), readDeployment())
+  return faults.map((fault) => `${name}: ${fault}`)
 }
 
 /** The version's name is the commit. */
@@ -82,7 +98,7 @@ async function askReady(origin: string): Promise<Readiness> {
       ...(said.error && { why: said.error }),
     }
   } catch (error) {
-    return { ready: false, why: String(error) }
+    return { ready: false, why: `it doesn't answer (${words(error)})` }
   }
 }
 

@@ -1,8 +1,8 @@
 import { addPlaces, drainPlace, listPlaces, resumePlace, retirePlace } from '../src/server/fleet/places.ts'
-import { openHand, readArguments, runCommand } from './arguments.ts'
+import { ENV, NEEDS_DATABASE, openHand, readArguments, runCommand } from './arguments.ts'
 import { ENVIRONMENT_COMMANDS, environmentRows } from './fleet-environments.ts'
 
-const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
+const USAGE = `Usage, ${NEEDS_DATABASE}:
   npm run fleet -- add --type <instance type> --zone <availability zone> --gpus <n>
     [--template <launch template>] [--count <n>]
   npm run fleet -- drain|resume|retire <place id>
@@ -32,7 +32,7 @@ await runCommand(run)
 
 async function run(): Promise<string> {
   const { command, id, values } = readCommand()
-  const hand = { ...openHand(USAGE), by: { id: 'script', reason: values.reason ?? '' } }
+  const hand = { ...openHand(USAGE, values.env), by: { id: 'script', reason: values.reason ?? '' } }
   if (command === 'add') {
     const added = await addPlaces(hand, {
       instanceType: values.type ?? '',
@@ -63,13 +63,14 @@ function readCommand() {
   const { positionals, values } = readArguments(USAGE, {
     allowPositionals: true,
     options: {
+      ...ENV,
       ...{ type: text, zone: text, gpus: text, template: text, count: text },
       ...{ description: text, image: text, from: text, position: text, reason: text },
     },
   })
   const [command = '', id = ''] = positionals
   const takes = COMMANDS[command]
-  const stray = Object.keys(values).some((name) => !takes?.options.includes(name))
+  const stray = Object.keys(values).some((name) => name !== 'env' && !takes?.options.includes(name))
   if (positionals.length !== takes?.words || stray) throw new Error(USAGE)
   return { command, id, values }
 }

@@ -1,8 +1,8 @@
 import { PLANS, type PlanType, planOffered, TRIAL_MINUTES } from '../src/domain/money/plan.ts'
 import { endGrantedPlan, grantPlan, setAdmin } from '../src/server/billing/plans/grants.ts'
-import { openHand, readArguments, runCommand } from './arguments.ts'
+import { ENV, NEEDS_DATABASE, openHand, readArguments, runCommand } from './arguments.ts'
 
-const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
+const USAGE = `Usage, ${NEEDS_DATABASE}:
   npx node scripts/grant.ts plan <email> <demo|basic|premium|enterprise> [--hours <n>] [--reason "<why>"]
   npx node scripts/grant.ts end <email> [--reason "<why>"]
   npx node scripts/grant.ts admin <email> [--reason "<why>"]
@@ -16,11 +16,11 @@ await runCommand(async () => {
 async function run(): Promise<void> {
   const { positionals, values } = readArguments(USAGE, {
     allowPositionals: true,
-    options: { hours: { type: 'string' }, reason: { type: 'string' } },
+    options: { ...ENV, hours: { type: 'string' }, reason: { type: 'string' } },
   })
   const [command, email = '', planType = ''] = positionals
   if (!email) throw new Error(USAGE)
-  const hand = { ...openHand(USAGE), by: { id: 'script', reason: values.reason ?? '' } }
+  const hand = { ...openHand(USAGE, values.env), by: { id: 'script', reason: values.reason ?? '' } }
   const address = email.trim().toLowerCase()
   if (command === 'plan')
     return grantPlan(hand, address, { type: planOf(planType), hours: hoursOf(planType, values.hours) })

@@ -1,13 +1,16 @@
-import { openDatabase } from '../db/client.ts'
 import type { Env } from '../src/server/env.ts'
 import { ec2Cloud } from '../src/server/fleet/ec2.ts'
 import { repair } from '../src/server/operations/repair.ts'
-import { findRepairs, type Repair } from '../src/server/operations/restore.ts'
-import { readArguments } from './arguments.ts'
+import { findRepairs, type Plan, type Repair } from '../src/server/operations/restore.ts'
+import { isMigrated } from '../src/server/ready.ts'
+import { ENV, openSettings, readArguments, runCommand } from './arguments.ts'
+import { settingsOf } from './environment.ts'
 
-const USAGE = `Usage, with LIBSQL_URL (of the restored database), LIBSQL_AUTH_TOKEN, and the AWS_ settings set:
-  npm run restore -- --since <time of the backup, such as 2026-11-22T10:00:00Z> [--apply [--sure]]
-  Without --apply, it only says what it would do. With --sure, it repairs even if most servers are unknown.`
+const USAGE = `Usage, with LIBSQL_URL and LIBSQL_AUTH_TOKEN of the restored database in the environment's settings:
+  npm run restore -- --env <staging|production> --since <time of the backup, such as 2026-11-22T10:00:00Z>
+    [--apply] [--end <run id>]…
+  Without --apply, it only says what it would do. Without --env, it takes LIBSQL_ and AWS_ settings from variables.
+  --end names a run that you looked up yourself: it has ended, although EC2 doesn't know it, or it may end.`
 
 const WORDS: Record<Repair['what'], string> = {
   adopt: 'runs, and its owner gets it back',
@@ -17,31 +20,40 @@ const WORDS: Record<Repair['what'], string> = {
   leave: 'is older than the backup and not ours; it stays',
 }
 
-try {
-  await run()
-} catch (error) {
-  // The cause has the vendor's words.
-  for (let e = error; e instanceof Error; e = e.cause) console.error(e.message)
-  process.exitCode = 1
-}
+await runCommand(run)
 
-async function run(): Promise<void> {
+async function run(): Promise<string> {
   const { values } = readArguments(USAGE, {
-    options: { since: { type: 'string' }, apply: { type: 'boolean' }, sure: { type: 'boolean' } },
+    options: {
+      ...ENV,
+      since: { type: 'string' },
+      apply: { type: 'boolean' },
+      end: { type: 'string', multiple: true, default: [] },
+    },
   })
+  const settings = settingsOf(values.env)
   const since = Date.parse(values.since ?? '')
-  const { LIBSQL_URL: url, LIBSQL_AUTH_TOKEN: token } = process.env
-  const isSet = url && ['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'].every((name) => process.env[name])
+  const isSet = ['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'].every((name) => settings[name])
   if (!isSet || Number.isNaN(since)) throw new Error(USAGE)
   if (since > Date.now()) throw new Error('--since must be the time of the backup, not in the future.')
-  const env = { EC2_LAUNCH_TEMPLATE: '', ...process.env } as unknown as Env
-  const hand = { db: openDatabase(url, token), now: Date.now, cloud: ec2Cloud(env) }
-  const { repairs, doubts } = await findRepairs(hand, since)
-  for (const { what, instanceId, runId, userId } of repairs)
+  const env = { EC2_LAUNCH_TEMPLATE: '', ...settings } as unknown as Env
+  const hand = { ...openSettings(USAGE, settings), cloud: ec2Cloud(env) }
+  if (!(await isMigrated(hand.db)))
+    throw new Error('The backup is older than this version: it lacks migrations. Run "npm run db:migrate" first.')
+  const plan = await findRepairs(hand, since, env.AWS_REGION)
+  for (const { what, instanceId, runId, userId } of plan.repairs)
     console.log(`${instanceId ?? 'no instance'} (${runId} of ${userId}) ${WORDS[what]}.`)
-  if (doubts.length && !values.sure)
-    throw new Error(`${doubts.join('\n')}\nNothing has changed. If this is right, add --sure.`)
-  if (values.apply) for (const each of repairs) await repair(hand, each)
+  refuseDoubts(plan, values.end)
+  if (values.apply) for (const each of plan.repairs) await repair(hand, each)
   const done = values.apply ? 'Done. Run it again.' : 'Nothing has changed. To make these repairs, add --apply.'
-  console.log(repairs.every(({ what }) => what === 'leave') ? 'EC2 and the database agree.' : done)
+  return plan.repairs.every(({ what }) => what === 'leave') ? 'EC2 and the database agree.' : done
+}
+
+/** A wrong setting looks like servers that ended, and ending their runs ends the machines. So a person names each. */
+function refuseDoubts({ doubts, doubted }: Plan, named: string[]): void {
+  const left = doubted.filter((id) => !named.includes(id))
+  if (!left.length) return
+  throw new Error(`${doubts.join('\n')}
+Nothing has changed. If the settings are right, look at each of these servers in the AWS console, and name those that may end:
+${left.map((id) => `  --end ${id}`).join('\n')}`)
 }

@@ -15,7 +15,9 @@ import {
 import { GetServiceQuotaCommand, ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import type { PlaceRow } from '../../db/schema.ts'
 import { OWNER_TAG } from '../../src/server/fleet/ec2.ts'
-import { type Finding, fail, ok, type Settings, skip, words } from './check.ts'
+import type { Settings } from '../environment.ts'
+import { words } from '../failure.ts'
+import { type Finding, fail, ok, skip } from './check.ts'
 
 /** vCPUs of "Running On-Demand G and VT instances". New accounts have 0. */
 const QUOTA = { ServiceCode: 'ec2', QuotaCode: 'L-DB2E81BA' }

@@ -2,7 +2,9 @@ import { isNull } from 'drizzle-orm'
 import { openDatabase } from '../../db/client.ts'
 import { type PlaceRow, places } from '../../db/schema.ts'
 import { isMigrated } from '../../src/server/ready.ts'
-import { type Finding, fail, ok, type Settings, words } from './check.ts'
+import type { Settings } from '../environment.ts'
+import { databaseSentence } from '../failure.ts'
+import { type Finding, fail, ok } from './check.ts'
 
 /** Also returns the places in use, for the AWS checks. */
 export async function checkDatabase(settings: Settings): Promise<{ findings: Finding[]; inUse: PlaceRow[] }> {
@@ -18,6 +20,6 @@ export async function checkDatabase(settings: Settings): Promise<{ findings: Fin
       : fail('places', 'There are none, so nobody can start a server. Add some: "npm run fleet -- add …".')
     return { findings: [ok('database', 'it answers and has every migration'), count], inUse }
   } catch (error) {
-    return none(fail('database', `It doesn't answer (${words(error)}). Check LIBSQL_URL and LIBSQL_AUTH_TOKEN.`))
+    return none(fail('database', databaseSentence(error)))
   }
 }

@@ -1,5 +1,7 @@
 import { READY_LABEL } from '../../src/domain/door.ts'
-import { type Finding, fail, ok, type Settings, skip, words } from './check.ts'
+import type { Settings } from '../environment.ts'
+import { words } from '../failure.ts'
+import { type Finding, fail, ok, skip } from './check.ts'
 
 /** Asks the Worker itself: the binding exists only there. */
 export async function checkDoor({ DOOR_DOMAIN: domain }: Settings, ask: typeof fetch = fetch): Promise<Finding[]> {

@@ -1,8 +1,10 @@
 import { Resolver } from 'node:dns/promises'
 import type { PlaceRow } from '../../db/schema.ts'
 import { faultsOf } from '../../src/server/settings.ts'
+import type { Settings } from '../environment.ts'
+import { sentenceOf } from '../failure.ts'
 import { checkAws } from './aws.ts'
-import { type Finding, fail, type Settings, skip, words } from './check.ts'
+import { type Finding, fail, skip } from './check.ts'
 import { checkDatabase } from './database.ts'
 import { checkDoor } from './door.ts'
 import { checkFiles } from './files.ts'
@@ -23,7 +25,8 @@ const MARK = { ok: ' ok ', fail: 'FAIL', skip: 'skip' }
  */
 export async function examine(settings: Settings, say: (line: string) => void, environment?: string): Promise<number> {
   const dns = new Resolver({ timeout: 5_000, tries: 2 })
-  if (settings.DOCTOR_DNS) dns.setServers([settings.DOCTOR_DNS])
+  const nameServer = settings.DOCTOR_DNS ?? process.env.DOCTOR_DNS
+  if (nameServer) dns.setServers([nameServer])
   let inUse: PlaceRow[] = []
   const rooms: Room[] = [
     { room: 'settings', needs: /^$/, check: () => checkSettings(settings) },
@@ -50,7 +53,7 @@ export async function examine(settings: Settings, say: (line: string) => void, e
     const fault = faults.find((sentence) => needs.test(sentence))
     const findings = fault
       ? [skip(room, `Fix ${fault.split(' ')[0]} first.`)]
-      : await Promise.resolve(check()).catch((error) => [fail(room, words(error))])
+      : await Promise.resolve(check()).catch((error) => [fail(room, sentenceOf(error))])
     for (const { state, check: name, says } of findings) {
       say(`${MARK[state]}  ${name}: ${says}`)
       if (state === 'fail') failed++

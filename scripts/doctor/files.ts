@@ -5,7 +5,9 @@ import type { Env } from '../../src/server/env.ts'
 import { UPLOAD_DAYS } from '../../src/server/files/parts.ts'
 import { readElement } from '../../src/server/files/s3-xml.ts'
 import { temporaryCredentials } from '../../src/server/files/temporary-credentials.ts'
-import { type Finding, fail, ok, type Settings, skip, words } from './check.ts'
+import type { Settings } from '../environment.ts'
+import { words } from '../failure.ts'
+import { type Finding, fail, ok, skip } from './check.ts'
 
 /** What a page sends to the bucket. */
 const HEADERS = ['content-type', 'if-match', 'if-none-match']

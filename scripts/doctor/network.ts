@@ -1,5 +1,7 @@
 import type { Resolver } from 'node:dns/promises'
-import { type Finding, fail, ok, type Settings, skip, words } from './check.ts'
+import type { Settings } from '../environment.ts'
+import { words } from '../failure.ts'
+import { type Finding, fail, ok, skip } from './check.ts'
 
 /** AWS and Stripe's webhooks refuse signatures that are 5 minutes off. */
 const SKEW_MS = 60_000

@@ -1,5 +1,6 @@
 import { faultsOf } from '../../src/server/settings.ts'
-import { type Finding, fail, ok, type Settings } from './check.ts'
+import type { Settings } from '../environment.ts'
+import { type Finding, fail, ok } from './check.ts'
 
 /** Settings that the Worker itself refuses, and those it would accept but shouldn't. */
 export function checkSettings(settings: Settings): Finding[] {
@@ -7,8 +8,8 @@ export function checkSettings(settings: Settings): Finding[] {
     fail(
       'settings',
       sentence.endsWith('is missing.')
-        ? `${sentence} Export it here, because nobody can read Cloudflare's secrets. The Worker needs it as well.`
-        : `${sentence} Change it in wrangler.toml or with "npx wrangler secret put".`,
+        ? `${sentence} Put it into the file of secrets, or into wrangler.toml if everyone may read it. Then deploy.`
+        : `${sentence} Change it in wrangler.toml or in the file of secrets. Then deploy.`,
     ),
   )
   const { PASSWORD_PEPPER: pepper = '', SECRET_KEY: key = '', SITE_ORIGINS: origins = '' } = settings

@@ -2,7 +2,9 @@ import Stripe from 'stripe'
 import { PLANS } from '../../src/domain/money/plan.ts'
 import { stripeAddress } from '../../src/server/billing/stripe.ts'
 import { priceLookupKey } from '../../src/server/billing/stripe-objects.ts'
-import { type Finding, fail, ok, type Settings, skip, words } from './check.ts'
+import type { Settings } from '../environment.ts'
+import { words } from '../failure.ts'
+import { type Finding, fail, ok, skip } from './check.ts'
 
 /** Events that change a plan, a checkout, or an invoice. We also ask Stripe ourselves, but only every few hours. */
 const EVENTS = [

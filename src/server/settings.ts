@@ -96,7 +96,7 @@ const RULES: Record<Setting, Rule> = {
   LINE: { optional: true, must: 'must be on or off', holds: (value) => /^(on|off)$/.test(value) },
   DOOR_DOMAIN: {
     optional: true,
-    must: "must be a domain like door.example, and not the site's own",
+    must: 'must be a domain like door.example, in lower case',
     holds: (value) => /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]+$/.test(value),
   },
   DOOR_PORTS: { ...portList, optional: true },
@@ -116,6 +116,9 @@ const RULES: Record<Setting, Rule> = {
   },
   VERSION: { ...present, optional: true },
 }
+
+/** Every name that the Worker reads. */
+export const SETTINGS = Object.keys(RULES) as Setting[]
 
 const configs = new WeakMap<Env, Config>()
 
@@ -173,10 +176,20 @@ const parsePorts = (list: string): number[] => list.split(',').map((port) => Num
 
 /** A sentence for each setting that is missing or malformed. It names the setting, never its value. */
 export function faultsOf(settings: Partial<Record<Setting, unknown>>): string[] {
-  return (Object.keys(RULES) as Setting[])
-    .map((name) => faultOf(name, settings[name]))
+  return SETTINGS.map((name) => faultOf(name, settings[name]))
     .filter((fault) => fault !== null)
-    .concat(faultsOfBucket(settings))
+    .concat(faultsOfBucket(settings), faultsOfDoor(settings))
+}
+
+/** A page of a door may set cookies for its domain and everything below it, so the site must be in neither. */
+function faultsOfDoor({ DOOR_DOMAIN: domain, SITE_ORIGINS: list }: Partial<Record<Setting, unknown>>): string[] {
+  if (typeof domain !== 'string' || typeof list !== 'string') return []
+  const hosts = parseOrigins(list).flatMap((origin) => (origin === null ? [] : new URL(origin).hostname))
+  const isIn = (host: string, other: string) => host === other || host.endsWith(`.${other}`)
+  const wrong = hosts.find((host) => isIn(domain, host) || isIn(host, domain))
+  // The whole local stack is below localhost.
+  if (wrong === undefined || wrong === 'localhost') return []
+  return [`DOOR_DOMAIN must be a domain of its own, apart from the site's ${wrong}.`]
 }
 
 function faultOf(name: Setting, value: unknown): string | null {

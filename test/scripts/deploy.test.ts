@@ -26,11 +26,20 @@ const origin = await serve((_, response) => {
 mkdirSync(repository)
 mkdirSync(programs)
 git('init', '--quiet')
-writeFileSync(
-  join(repository, 'wrangler.toml'),
-  `[env.staging.vars]\nSITE_ORIGINS = "${origin}"\nLIBSQL_URL = "${database.url}"
-[env.production.vars]\nSITE_ORIGINS = "https://proving-ground.example"\nLIBSQL_URL = "${database.url}"\n`,
-)
+/** The repository's own file. Staging has somebody's values, and production still the example's. */
+const example = readFileSync(resolve(import.meta.dirname, '../../wrangler.toml'), 'utf8')
+const filledIn = (text: string) =>
+  text
+    .replace(/^SITE_ORIGINS = .*/m, `SITE_ORIGINS = "${origin}"`)
+    .replace(/^LIBSQL_URL = .*/m, `LIBSQL_URL = "${database.url}"`)
+    .replace('staging.proving-ground.example', 'sims.test')
+    .replace('hello@staging.proving-ground.example', 'hello@sims.test')
+    .replace('operator@proving-ground.example', 'operator@sims.test')
+const [head = '', ...production] = example.split(/^(?=\[env\.production)/m)
+const config = filledIn(head) + production.join('')
+const configure = (text: string) => writeFileSync(join(repository, 'wrangler.toml'), text)
+configure(config)
+writeFileSync(join(repository, '.gitignore'), 'secrets.*.json\n')
 git('add', '.')
 git('-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', 'commit', '--quiet', '--message', 'One')
 const version = git('rev-parse', '--short', 'HEAD')
@@ -44,6 +53,8 @@ const stub = (name: string, script = '') => {
 const READY = (says: string) => `echo '{"status":200,"version":"${says}"}' > ${state}`
 
 beforeEach(() => {
+  configure(config)
+  rmSync(join(repository, 'secrets.staging.json'), { force: true })
   writeFileSync(calls, '')
   writeFileSync(state, '{"status":200,"version":"earlier"}')
   stub('npm')
@@ -51,6 +62,7 @@ beforeEach(() => {
 })
 
 async function deploy(...words: string[]) {
+  writeFileSync(calls, '')
   const env = { ...process.env, PATH: `${programs}:${process.env.PATH}`, DEPLOY_WAIT_MS: '0' }
   const { said, ok } = await promisify(execFile)(process.execPath, [DEPLOY, ...words], { cwd: repository, env }).then(
     ({ stdout }) => ({ said: stdout, ok: true }),
@@ -96,8 +108,10 @@ test.each([
   [['--env', 'prod'], 'Usage:'],
   [
     ['--env', 'production'],
-    'wrangler.toml still names examples in [env.production]. Replace them with your own: SITE_ORIGINS.',
+    "production: These still have the example's value: SITE_ORIGINS, LIBSQL_URL, MAIL_FROM, OPERATOR_EMAIL, routes. Replace it with your own.\nWe did nothing.",
   ],
+  [['--dry-run'], "production: These still have the example's value: SITE_ORIGINS"],
+  [['--dry-run', '--env', 'moon'], 'Usage:'],
 ])('refuses %j', async (words, sentence) => {
   const { said, ok, calls } = await deploy(...words)
   expect([ok, calls]).toEqual([false, []])
@@ -110,4 +124,44 @@ test('deploys only what is committed', async () => {
   rmSync(join(repository, 'new.txt'))
   expect([ok, calls]).toEqual([false, []])
   expect(said).toContain('Commit your changes first')
+})
+
+test('checks every setting before the first step, and tries one environment alone', async () => {
+  expect(await deploy('--dry-run', '--env', 'staging')).toMatchObject({
+    ok: true,
+    calls: ['wrangler deploy --dry-run --env staging'],
+  })
+  configure(config.replace('PLANS_FOR_SALE = "false"', 'PLANS_FOR_SALE = false\nPLAN_FOR_SALE = "true"'))
+  for (const words of [
+    ['--dry-run', '--env', 'staging'],
+    ['--env', 'staging'],
+  ]) {
+    const { said, ok, calls } = await deploy(...words)
+    expect([ok, calls]).toEqual([false, []])
+    expect(said).toContain('staging: PLANS_FOR_SALE must be a text: put it in quotes, PLANS_FOR_SALE = "false".')
+    expect(said).toContain('staging: Nobody reads PLAN_FOR_SALE in wrangler.toml. Did you mean PLANS_FOR_SALE?')
+  }
+})
+
+test('uploads the file of secrets with the version, and refuses one that others can read', async () => {
+  const file = join(repository, 'secrets.staging.json')
+  const text = JSON.stringify({
+    SECRET_KEY: 'k'.repeat(32),
+    PASSWORD_PEPPER: 'p'.repeat(32),
+    AWS_ACCESS_KEY_ID: 'AKIA0000000000000000',
+    AWS_SECRET_ACCESS_KEY: 'secret',
+    STRIPE_SECRET_KEY: 'sk_test_1',
+    STRIPE_WEBHOOK_SECRET: 'whsec_1',
+  })
+  writeFileSync(file, text, { mode: 0o600 })
+  expect((await deploy('--env', 'staging')).calls.at(-1)).toMatch(
+    /^wrangler deploy --env staging --secrets-file secrets\.staging\.json --var VERSION:/,
+  )
+  chmodSync(file, 0o644)
+  const open = await deploy('--env', 'staging')
+  expect([open.ok, open.calls]).toEqual([false, []])
+  expect(open.said).toContain('Others on this machine can read secrets.staging.json. Run "chmod 600')
+  chmodSync(file, 0o600)
+  writeFileSync(file, '{"SECRET_KEY": 1}')
+  expect((await deploy('--env', 'staging')).said).toContain("with a text for each secret: SECRET_KEY isn't one.")
 })

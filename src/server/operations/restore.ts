@@ -1,5 +1,5 @@
 import { inArray, isNull, sql } from 'drizzle-orm'
-import { type RunRow, runs } from '../../../db/schema.ts'
+import { places, type RunRow, runs } from '../../../db/schema.ts'
 import type { Context } from '../context.ts'
 import { areMany } from '../fleet/jobs/sight.ts'
 import type { CloudInstance } from '../ports/cloud.ts'
@@ -21,8 +21,10 @@ export type Repair = {
 
 export type Plan = {
   repairs: Repair[]
-  /** Why the settings are probably wrong, not the database. If so, we repair nothing without `--sure`. */
+  /** Why a setting is probably wrong, not the database. */
   doubts: string[]
+  /** The runs behind the doubts. The operator must name each: ending one also ends its machine, for good. */
+  doubted: string[]
 }
 
 export type Hand = Pick<Context, 'db' | 'now' | 'cloud'>
@@ -30,8 +32,9 @@ export type Hand = Pick<Context, 'db' | 'now' | 'cloud'>
 /**
  * What EC2 knows and a restored database doesn't: runs that began or ended after its backup. Changes nothing.
  * @param since the time of the backup: an older instance that nobody here owns belongs to another stage
+ * @param region where `cloud` looks
  */
-export async function findRepairs({ db, cloud }: Hand, since: number): Promise<Plan> {
+export async function findRepairs({ db, cloud }: Hand, since: number, region: string): Promise<Plan> {
   const seen = onePerRun(await cloud.listInstances())
   const live = await db.select().from(runs).where(isNull(runs.endedAt))
   const known = await idsAmong(db, 'server_sessions', new Set(seen.map(({ tags }) => tags.session ?? '')))
@@ -55,26 +58,48 @@ export async function findRepairs({ db, cloud }: Hand, since: number): Promise<P
     return [{ what: 'end_run', instanceId: run.instanceId, runId: run.id, userId: run.userId, instance }]
   })
   // People have one live run each: end the old ones first.
-  return { repairs: [...ends, ...strange], doubts: doubtsAbout({ live, ends, seen, strange }) }
+  const found = { live, ends, seen, strange, region, homes: await homesOf(db, live) }
+  return { repairs: [...ends, ...strange], ...doubtsAbout(found) }
 }
 
-/** The watcher ends instances whose run we end here, so a wrong region or database must not end them all. */
-function doubtsAbout({ live, ends, seen, strange }: Record<'ends' | 'strange', Repair[]> & Found): string[] {
+/** The watcher ends the instances of runs that we end here, so a wrong region, key, or database must not end them all. */
+function doubtsAbout({ live, ends, seen, strange, region, homes }: Found): Omit<Plan, 'repairs'> {
   const launched = live.filter(({ instanceId }) => instanceId !== null).length
-  const missing = ends.filter((each) => each.instance === null && each.instanceId !== null).length
+  const missing = ends.filter((each) => each.instance === null && each.instanceId !== null)
   const alive = seen.filter(isAlive).length
-  const foreign = strange.filter(({ what }) => what === 'end_instance').length
-  return [
-    ...(areMany(missing, launched)
-      ? [`EC2 doesn't know ${missing} of the ${launched} servers in the database. Check AWS_REGION and the key.`]
-      : []),
-    ...(areMany(foreign, alive)
-      ? [`The database doesn't know the owners of ${foreign} of ${alive} instances. Check LIBSQL_URL and --since.`]
-      : []),
-  ]
+  const foreign = strange.filter(({ what }) => what === 'end_instance')
+  const doubts: string[] = []
+  const doubted: Repair[] = []
+  if (isDoubtful(missing.length, launched)) {
+    const where = homes.length ? ` Their places are in ${homes.join(' and ')}.` : ''
+    doubts.push(
+      `EC2 in ${region} doesn't know ${missing.length} of the ${launched} servers that run according to the database.${where} Check AWS_REGION and the access key's account.`,
+    )
+    doubted.push(...missing)
+  }
+  if (isDoubtful(foreign.length, alive)) {
+    doubts.push(
+      `The database doesn't know the owners of ${foreign.length} of the ${alive} instances in ${region}. Check LIBSQL_URL, AWS_REGION, and --since.`,
+    )
+    doubted.push(...foreign)
+  }
+  return { doubts, doubted: doubted.flatMap(({ runId }) => runId ?? []) }
 }
 
-type Found = { live: RunRow[]; seen: CloudInstance[] }
+type Found = { live: RunRow[]; seen: CloudInstance[]; region: string; homes: string[] } & Record<
+  'ends' | 'strange',
+  Repair[]
+>
+
+/** So few servers run in a small fleet that half of them are doubtful, even if it is only one. */
+const isDoubtful = (strange: number, all: number) => areMany(strange, all) || (strange > 0 && strange * 2 >= all)
+
+/** The regions of the places that these runs have. */
+async function homesOf(db: Context['db'], live: RunRow[]): Promise<string[]> {
+  const ofRuns = new Set(live.map(({ placeId }) => placeId))
+  const all = await db.select({ id: places.id, zone: places.availabilityZone }).from(places)
+  return [...new Set(all.filter(({ id }) => ofRuns.has(id)).map(({ zone }) => zone.replace(/[a-z]$/, '')))].sort()
+}
 
 const isAlive = ({ state }: CloudInstance) => state === 'pending' || state === 'running'
 

@@ -2,17 +2,18 @@ import { execFile } from 'node:child_process'
 import { cpSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { eq, isNull } from 'drizzle-orm'
+import { eq, isNull, sql } from 'drizzle-orm'
 import { afterAll, expect, test } from 'vitest'
 import { migrateDatabase } from '../../../db/migrate.ts'
 import { auditLog, jobs, launches, places, runs } from '../../../db/schema.ts'
+import { startEc2 } from '../../../dev/ec2/stand-in.ts'
 import { freePort } from '../../../dev/free-port.ts'
 import { startSqld } from '../../../dev/sqld.ts'
 import { endOrphans } from '../../../src/server/fleet/sweep.ts'
 import { findDrift } from '../../../src/server/operations/drift.ts'
 import { repair } from '../../../src/server/operations/repair.ts'
 import { findRepairs } from '../../../src/server/operations/restore.ts'
-import { temporaryFolder } from '../../../testing/stack/at-end.ts'
+import { atEnd, temporaryFolder } from '../../../testing/stack/at-end.ts'
 import { openTestDatabase } from '../../../testing/stack/database.ts'
 import {
   aliveOf,
@@ -47,9 +48,9 @@ async function between(work: () => void): Promise<void> {
 }
 
 /** Runs the command as an operator would. */
-function restore(...words: string[]): Promise<{ ok: boolean; said: string[] }> {
+function restore(words: string[], more = {}): Promise<{ ok: boolean; said: string[] }> {
   const aws = { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' }
-  const env = { ...process.env, ...aws, LIBSQL_URL: sqld.url, EC2_ENDPOINT: world.ec2.endpoint }
+  const env = { ...process.env, ...aws, LIBSQL_URL: sqld.url, EC2_ENDPOINT: world.ec2.endpoint, ...more }
   const lines = (text: string) => text.trim().split('\n')
   return promisify(execFile)('npm', ['run', '--silent', 'restore', '--', ...words], { cwd: ROOT, env }).then(
     ({ stdout }) => ({ ok: true, said: lines(stdout) }),
@@ -109,7 +110,7 @@ test('after npm run restore, an hour-old backup leaves nothing unbilled or unown
   expect(world.clock.ms).toBeLessThan(Date.now())
   world.clock.ms = Date.now()
   const at = ['--since', new Date(since).toISOString()]
-  const planned = await restore(...at)
+  const planned = await restore(at)
   const says = (person: typeof kept, what: string) => expect.stringMatching(`^i-.* of ${person.user.id}\\) ${what}`)
   expect(planned).toEqual({
     ok: true,
@@ -125,8 +126,8 @@ test('after npm run restore, an hour-old backup leaves nothing unbilled or unown
   })
   expect(planned.said).toHaveLength(7)
   expect(await world.db.$count(auditLog)).toBe(0)
-  expect((await restore(...at, '--apply')).said.at(-1)).toBe('Done. Run it again.')
-  expect(await restore(...at)).toEqual({ ok: true, said: ['EC2 and the database agree.'] })
+  expect((await restore([...at, '--apply'])).said.at(-1)).toBe('Done. Run it again.')
+  expect(await restore(at)).toEqual({ ok: true, said: ['EC2 and the database agree.'] })
 
   // Owned: what runs has its run and its place, and nobody else's.
   expect(await endOrphans(world.ctx, await world.ctx.cloud.listInstances())).toEqual([])
@@ -179,7 +180,7 @@ test('a server that had not answered yet continues to start, and a trial keeps i
     cpSync(backup, dataDir, { recursive: true })
   })
   world.restart()
-  for (const each of (await findRepairs(hand(), since)).repairs) await repair(hand(), each)
+  for (const each of (await findRepairs(hand(), since, 'us-east-1')).repairs) await repair(hand(), each)
   const after = await latestRun(world, trial.user.id)
   expect((after.mustStopAt ?? 0) - (after.billedFrom ?? 0)).toBeLessThanOrEqual(1_201_000)
   expect(after.mustStopAt ?? 0).toBeGreaterThanOrEqual(before.mustStopAt ?? 0)
@@ -198,26 +199,62 @@ test('ends no run and no instance while a wrong region or database is more likel
   const people = [await newCustomer(world), await newCustomer(world), await newCustomer(world)]
   for (const person of people) await running(world, person)
   const since = world.clock.ms - 60_000
-  const cloud = { ...world.ctx.cloud, listInstances: async () => [] }
-  expect((await findRepairs({ ...hand(), cloud }, since)).doubts).toEqual([
-    "EC2 doesn't know 3 of the 3 servers in the database. Check AWS_REGION and the key.",
+  const runOf = async (person: Customer | undefined) => (await latestRun(world, person?.user.id ?? '')).id
+  const ids = await Promise.all(people.map(runOf))
+  const known = await world.ctx.cloud.listInstances()
+  const doubts = async (cloud: typeof known) =>
+    findRepairs({ ...hand(), cloud: { ...world.ctx.cloud, listInstances: async () => cloud } }, since, 'us-east-2')
+  const nobody = await doubts([])
+  expect(nobody.doubts).toEqual([
+    "EC2 in us-east-2 doesn't know 3 of the 3 servers that run according to the database. Their places are in us-east-1. Check AWS_REGION and the access key's account.",
   ])
-  // Two of three may really have ended.
-  const first = await latestRun(world, people[0]?.user.id ?? '')
-  const listInstances = async () =>
-    (await world.ctx.cloud.listInstances()).filter(({ tags }) => tags.session === first.id)
-  expect((await findRepairs({ ...hand(), cloud: { ...world.ctx.cloud, listInstances } }, since)).doubts).toEqual([])
+  expect(nobody.doubted.sort()).toEqual([...ids].sort())
+  // One of three may really have ended; two may not.
+  const without = (...gone: (string | undefined)[]) => known.filter(({ tags }) => !gone.includes(tags.session))
+  expect((await doubts(without(ids[0]))).doubts).toEqual([])
+  expect((await doubts(without(ids[0], ids[1]))).doubted.sort()).toEqual([ids[0], ids[1]].sort())
 
   // Another stage's servers, all launched since.
-  const all = await world.ctx.cloud.listInstances()
-  const strangers = all
+  const strangers = known
     .filter(({ state }) => state === 'running')
     .map((one) => ({ ...one, tags: { ...one.tags, session: `ses_${one.id}`, user: `user_${one.id}` } }))
-  const other = { ...world.ctx.cloud, listInstances: async () => [...all, ...strangers] }
-  const { doubts, repairs } = await findRepairs({ ...hand(), cloud: other }, since)
-  expect(repairs.map(({ what }) => what)).toEqual(Array(3).fill('end_instance'))
-  expect(doubts).toEqual([expect.stringContaining("doesn't know the owners of 3 of 6 instances")])
-  await stopped(people)
+  const other = await doubts([...known, ...strangers])
+  expect(other.repairs.map(({ what }) => what)).toEqual(Array(3).fill('end_instance'))
+  expect(other.doubts).toEqual([
+    expect.stringContaining("doesn't know the owners of 3 of the 6 instances in us-east-2"),
+  ])
+  await stopped(people.slice(1))
+
+  // One live server and the wrong region: the command refuses until somebody types its ID.
+  const elsewhere = await startEc2({ dataDir: join(folder, 'elsewhere') })
+  atEnd(() => elsewhere.close())
+  const wrong = { AWS_REGION: 'us-east-2', EC2_ENDPOINT: elsewhere.endpoint }
+  const at = ['--since', new Date(Math.min(since, Date.now())).toISOString(), '--apply']
+  const lives = async () => (await latestRun(world, people[0]?.user.id ?? '')).endedAt === null
+  for (const words of [[], ['--end', ids[1] ?? '']]) {
+    const { ok, said } = await restore([...at, ...words], wrong)
+    expect(ok).toBe(false)
+    expect(said.join()).toMatch(/EC2 in us-east-2 doesn't know 1 of the 1 servers .* places are in us-east-1\./)
+    expect(said.at(-1)).toBe(`  --end ${ids[0]}`)
+    expect(await lives()).toBe(true)
+  }
+  expect((await restore([...at, '--end', ids[0] ?? ''], wrong)).said.at(-1)).toBe('Done. Run it again.')
+  expect(await lives()).toBe(false)
+})
+
+test('asks for the migrations of an older backup first', async () => {
+  const [{ at } = { at: 0 }] = await world.db.all<{ at: number }>(
+    sql`SELECT max(created_at) AS at FROM __drizzle_migrations`,
+  )
+  const move = (from: number, to: number) =>
+    world.db.run(sql`UPDATE __drizzle_migrations SET created_at = ${to} WHERE created_at = ${from}`)
+  await move(at, at - 1)
+  const { ok, said } = await restore(['--since', new Date(Date.now() - 60_000).toISOString()])
+  await move(at - 1, at)
+  expect([ok, said]).toEqual([
+    false,
+    ['The backup is older than this version: it lacks migrations. Run "npm run db:migrate" first.'],
+  ])
 })
 
 test('if a run has two instances, the living one counts, and replaces a start that never launched', async () => {
@@ -244,7 +281,7 @@ test('if a run has two instances, the living one counts, and replaces a start th
     .where(eq(runs.id, run.id))
   await world.db.update(places).set({ reservedBy: 'ses_before' }).where(eq(places.reservedBy, run.id))
   const cloud = { ...world.ctx.cloud, listInstances: async () => [seen, given] }
-  const { repairs } = await findRepairs({ ...hand(), cloud }, world.clock.ms - 60_000)
+  const { repairs } = await findRepairs({ ...hand(), cloud }, world.clock.ms - 60_000, 'us-east-1')
   expect(repairs.map(({ what, runId }) => [what, runId])).toEqual([
     ['end_run', 'ses_before'],
     ['adopt', run.id],
