@@ -50,6 +50,7 @@ for (const accounts of [100, 1_000, 10_000]) {
             stopRequestedAt: start + 7_240_000,
             meteredUntil: start + 7_240_000,
             endedAt: start + 7_245_000,
+            endedBecause: 'you' as const,
           })),
         ),
       ])

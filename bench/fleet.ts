@@ -254,6 +254,7 @@ async function ends(site: BenchSite) {
     stopRequestedAt: end,
     meteredUntil: end,
     endedAt: end,
+    endedBecause: 'you' as const,
   })
   await start(pilot)
   await untilServer(pilot, 'ended')

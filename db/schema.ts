@@ -14,6 +14,7 @@ import type { Act } from '../src/domain/audit.ts'
 import type { InvoiceStatus, InvoiceStep } from '../src/domain/money/invoice.ts'
 import type { PlanType } from '../src/domain/money/plan.ts'
 import type { MailKind, NoticeKind } from '../src/domain/notice.ts'
+import type { EndReason, JobErrorCode, RunErrorCode } from '../src/domain/run-end.ts'
 import type { RunActor, RunEventKind } from '../src/domain/run-event.ts'
 import type { RunWishes } from '../src/domain/run-wishes.ts'
 import type { EventType } from '../src/domain/webhook.ts'
@@ -327,6 +328,9 @@ export const runs = sqliteTable(
     filesMode: text('files_mode').$type<'read' | 'write'>(),
     /** Why it may only read them. */
     filesReadOnly: text('files_read_only').$type<'full' | 'ended' | 'none'>(),
+    /** Why it ends, written with its end. Null if the version before us ended it while this column was added. */
+    endedBecause: text('ended_because').$type<EndReason>(),
+    errorCode: text('error_code').$type<RunErrorCode>(),
     errorMessage: text('error_message'),
     /** When to check how much of the plan's hours is used; null once it has ended and we checked. */
     hoursLookAt: integer('hours_look_at'),
@@ -552,7 +556,7 @@ export const jobs = sqliteTable(
     result: text(),
     /** Set on a running job: it is cleaning up and will fail with this. */
     errorMessage: text('error_message'),
-    errorCode: text('error_code'),
+    errorCode: text('error_code').$type<JobErrorCode>(),
     attempts: integer().notNull().default(0),
     /** When the next step is due; null once finished. */
     runAt: integer('run_at'),

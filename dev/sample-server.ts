@@ -22,5 +22,6 @@ export const SAMPLE_SERVER: Server = {
   name: null,
   ends_at: null,
   ended_because: null,
+  error_code: null,
   error_message: null,
 }

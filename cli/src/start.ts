@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { instantText } from '../../src/domain/instant.ts'
 import { ANSWER_DEADLINE_MS, formatUptime, isLive, START_DEADLINE_MS, webAddress } from '../../src/domain/server.ts'
-import { FREE_NOW, isNoCapacity, jobFailure } from '../../src/domain/server-list.ts'
+import { FREE_NOW, jobFailure } from '../../src/domain/server-list.ts'
 import type { Job, Server, Vehicle } from '../../src/domain/wire.ts'
 import { worldText } from '../../src/domain/worlds.ts'
 import { call, getUser, repeatable, stopServer } from './api.ts'
@@ -165,8 +165,7 @@ function untilRunning(
           cleanUp()
           resolve(run)
         } else if (run && !isLive(run)) {
-          const sentence = run.error_message ?? 'The start was canceled.'
-          fail(isNoCapacity({ text: sentence }) ? EXIT.noCapacity : EXIT.refused, sentence)
+          fail(exitCodeOf(run), run.error_message ?? 'The start was canceled.')
         }
       },
       onFailure(failure) {
@@ -193,7 +192,7 @@ function untilRunning(
   })
 }
 
-function exitCodeOf({ error_code }: Job): ExitCode {
+function exitCodeOf({ error_code }: Pick<Job, 'error_code'>): ExitCode {
   if (error_code === 'no_capacity') return EXIT.noCapacity
   return error_code === 'timeout' || error_code === 'no_answer' ? EXIT.timeout : EXIT.refused
 }

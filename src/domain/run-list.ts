@@ -50,6 +50,7 @@ const COLUMNS: Record<string, Cell> = {
   Environment: ({ environment }) => environment ?? '',
   Vehicle: ({ vehicle }) => vehicle ?? '',
   'Ended Because': ({ ended_because }) => ended_because ?? '',
+  'Error Code': ({ error_code }) => error_code ?? '',
   Message: ({ error_message }) => error_message ?? '',
   URL: ({ id }, _, origin) => `${origin}/servers/${id}`,
 }

@@ -1,3 +1,4 @@
+import type { EndReason, RunErrorCode } from './run-end.ts'
 import type { RunEvent } from './wire.ts'
 
 /** A run for the console, with everything we tried for it. Times are ISO 8601. */
@@ -15,6 +16,9 @@ export type RunRecord = {
   ip_address: string | null
   /** Whether its page has a door, and so is closed to everyone but its owner and their guests. */
   has_door: boolean
+  /** Null while it is live. */
+  ended_because: EndReason | null
+  error_code: RunErrorCode | null
   error_message: string | null
   /** Whole seconds on the meter, and what they cost at list price. */
   seconds: number

@@ -1,6 +1,7 @@
 import type { TokenScope } from './api-token.ts'
 import type { PlanType } from './money/plan.ts'
 import type { NoticeKind } from './notice.ts'
+import type { EndReason, JobErrorCode, RunErrorCode } from './run-end.ts'
 import type { RunEventKind } from './run-event.ts'
 import type { EventType } from './webhook.ts'
 
@@ -39,12 +40,12 @@ export type Server = {
    * kept it.
    */
   cost_dollars: number | null
-  /** Null while it is live. `failure`: see `error_message`. */
+  /** Null while it is live. `failure`: see `error_code` and `error_message`. */
   ended_because: EndReason | null
+  /** Why it failed; null if it didn't. */
+  error_code: RunErrorCode | null
   error_message: string | null
 }
-
-export type EndReason = 'you' | 'time_up' | 'idle' | 'budget' | 'plan' | 'trial_over' | 'suspended' | 'failure'
 
 /** What happened to a run, as its page and the API name it. */
 export type RunEventName =
@@ -91,7 +92,7 @@ export type Job = {
   /** A sentence to show once it has succeeded. */
   result: string | null
   error_message: string | null
-  error_code: string | null
+  error_code: JobErrorCode | null
   server: Server | null
   created_at: string
   updated_at: string

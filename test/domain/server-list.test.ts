@@ -228,11 +228,11 @@ describe('the notice of a job', () => {
 
   test('failed: its message, else its code, else an unknown error', () => {
     const failed = { status: 'failed' } as const
-    expect(end({ ...failed, error_message: 'No room.', error_code: 'x' })).toMatchObject({
+    expect(end({ ...failed, error_message: 'No room.', error_code: 'timeout' })).toMatchObject({
       kind: 'danger',
       text: 'No room.',
     })
-    expect(end({ ...failed, error_code: 'x' })).toMatchObject({ kind: 'danger', text: 'Error: x' })
+    expect(end({ ...failed, error_code: 'timeout' })).toMatchObject({ kind: 'danger', text: 'Error: timeout' })
     expect(end(failed)).toMatchObject({ kind: 'danger', text: 'Unknown error' })
     expect(jobFailure({ error_message: null, error_code: null })).toBe('Unknown error')
   })

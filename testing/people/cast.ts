@@ -208,6 +208,8 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
       stopRequestedAt: end,
       meteredUntil: end,
       endedAt: end,
+      endedBecause: end === null ? null : error ? 'failure' : 'you',
+      errorCode: error ? 'timeout' : null,
       errorMessage: error ?? null,
     })
     return id

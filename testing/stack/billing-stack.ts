@@ -160,6 +160,7 @@ export async function openBillingStack(
         meteredUntil: run.until,
         stopRequestedAt: run.until,
         endedAt: run.until,
+        endedBecause: run.until === null ? null : 'you',
       })
       return id
     },

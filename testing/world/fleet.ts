@@ -68,6 +68,7 @@ async function pastRun(world: World, userId: string, from: number, seconds: numb
     stopRequestedAt: end,
     meteredUntil: end,
     endedAt: end,
+    endedBecause: 'you' as const,
   }
 }
 

@@ -1,3 +1,4 @@
+import type { EndReason } from '../run-end.ts'
 import { formatUptime } from '../server.ts'
 import { runSeconds } from './billing.ts'
 import { costText, UNITS_PER_DOLLAR } from './money.ts'
@@ -12,15 +13,7 @@ export type ReceiptOf = {
   meteredUntil: number | null
   /** When the trial would end it; null outside a trial. */
   mustStopAt: number | null
-  /** When its user wanted it to end; null: they didn't say. */
-  endsAt: number | null
-  /** A smaller plan ended it. */
-  planEnds: boolean
-  /** Nobody used it. */
-  idleEnds: boolean
-  /** Their budget, if that ended it. */
-  budgetCents: number | null
-  stopRequestedAt: number | null
+  endedBecause: EndReason | null
   /** What it added to the bill, in units of 1e-7 USD; null if it spans two months. */
   costUnits: number | null
   /** Launches that EC2 refused before one succeeded. */
@@ -30,33 +23,20 @@ export type ReceiptOf = {
   creditSeconds: number
 }
 
-/** Whether it ended because the time its user set ran out. */
-export function isTimeUp({ endsAt, stopRequestedAt }: Pick<ReceiptOf, 'endsAt' | 'stopRequestedAt'>): boolean {
-  return endsAt !== null && stopRequestedAt !== null && stopRequestedAt >= endsAt
-}
-
-/** Where its meter ended before EC2's record took anything off: that decides why it ended. */
-export function meterBeforeEc2(run: Pick<ReceiptOf, 'meteredUntil' | 'shortSeconds' | 'creditSeconds'>): number | null {
-  return run.meteredUntil === null ? null : run.meteredUntil + (run.shortSeconds - run.creditSeconds) * 1000
+const WHY: Partial<Record<EndReason, string>> = {
+  time_up: ' at the time you set',
+  idle: ' because nobody used it',
+  budget: ' because your budget was used up',
+  plan: ' because your plan no longer includes it',
 }
 
 /** What the user used and what it cost, and what was free: everything before the server answered. */
 export function receipt(run: ReceiptOf): string {
-  const { billedFrom, meteredUntil, mustStopAt } = run
-  const ranUntil = meterBeforeEc2(run)
-  const timeUp = isTimeUp(run)
-  const why = !timeUp
-    ? ''
-    : run.planEnds
-      ? ' because your plan no longer includes it'
-      : run.budgetCents !== null
-        ? ' because your budget was used up'
-        : run.idleEnds
-          ? ' because nobody used it'
-          : ' at the time you set'
+  const { billedFrom, meteredUntil, endedBecause } = run
+  const why = (endedBecause && WHY[endedBecause]) ?? ''
   if (billedFrom === null || meteredUntil === null)
-    return `${timeUp ? TIME_UP_EARLY : 'Server stopped before it was ready.'} ${NOT_CHARGED}`
-  if (mustStopAt !== null && (ranUntil ?? 0) >= mustStopAt)
+    return `${why ? TIME_UP_EARLY : 'Server stopped before it was ready.'} ${NOT_CHARGED}`
+  if (endedBecause === 'trial_over')
     return `Your ${TRIAL_MINUTES} free minutes are used up, so we stopped the server. You owe nothing. Pick a plan to keep flying.`
   return `Server stopped${why}. ${whatWasUsed({ ...run, billedFrom, meteredUntil })}`
 }

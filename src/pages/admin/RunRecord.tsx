@@ -50,7 +50,11 @@ export function RunRecord({ run, acting, self }: Props) {
           { label: 'Cost', value: dollars(run.cost_dollars), hint: 'at list price' },
         ]}
       />
-      {run.error_message ? <p>{run.error_message}</p> : null}
+      {run.ended_because ? (
+        <p>
+          Ended because: <code>{run.error_code ?? run.ended_because}</code>. {run.error_message}
+        </p>
+      ) : null}
       {run.has_door && run.state !== 'ended' ? (
         <p>Only its owner and their guests can open this server. An admin has no way in.</p>
       ) : null}

@@ -59,10 +59,9 @@ jobs.on('message', ({ event, job }) => {
         <code>{'{"event": "account.updated"}'}</code>. Skip events that you don't know: we may add some.
       </p>
       <Rows
-        caption="Why a job failed"
+        caption="Why a job or its server failed"
         head={['error_code', 'Meaning']}
         rows={[
-          [<code key="c">stopped</code>, 'You canceled the start, or its time ran out'],
           [<code key="c">no_capacity</code>, 'No server that your plan allows was free'],
           [
             <code key="c">launch_refused</code>,
@@ -70,11 +69,15 @@ jobs.on('message', ({ event, job }) => {
           ],
           [<code key="c">timeout</code>, "The machine wasn't running after 10 minutes"],
           [<code key="c">no_answer</code>, 'The machine ran, but nothing answered on port 5173 for 10 minutes'],
-          [<code key="c">image_failed</code>, "The machine couldn't pull the image of its environment"],
+          [
+            <code key="c">image_not_found</code>,
+            "The machine couldn't pull the image of its environment: it doesn't exist, or isn't public",
+          ],
           [<code key="c">files_failed</code>, "The machine couldn't load your files"],
           [<code key="c">instance_lost</code>, 'The server ended unexpectedly'],
-          [<code key="c">stopped_by_us</code>, 'We stopped it. Contact us to find out why'],
-          [<code key="c">suspended</code>, 'We stopped it because an invoice is overdue'],
+          [<code key="c">stopped</code>, "Only a job's: you canceled the start, or its time ran out"],
+          [<code key="c">stopped_by_us</code>, "Only a job's: we stopped it. Contact us to find out why"],
+          [<code key="c">suspended</code>, "Only a job's: we stopped it because an invoice is overdue"],
         ]}
       />
 

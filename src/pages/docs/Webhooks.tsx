@@ -43,7 +43,8 @@ export function Webhooks() {
           [
             code('server.failed'),
             <>
-              We stopped it, it failed, or it never started; <code>server.error_message</code> says why
+              We stopped it, it failed, or it never started; <code>server.error_code</code> and{' '}
+              <code>server.error_message</code> say why
             </>,
             code('server'),
           ],

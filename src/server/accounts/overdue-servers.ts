@@ -88,7 +88,7 @@ async function stopRun(ctx: Context, run: Run): Promise<void> {
   const channel = ctx.channel(userId)
   await channel.arm(userId)
   const now = ctx.now()
-  const failure = { code: 'suspended', message: STOPPED_OVERDUE }
+  const failure = { code: 'suspended' as const, message: STOPPED_OVERDUE }
   const due = sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND ${isToBeStopped(now)})`
   await requestStop(ctx, run, now, { failure, when: due })
   await channel.wake(userId)

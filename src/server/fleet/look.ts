@@ -4,7 +4,7 @@ import { AppError } from '../../domain/error.ts'
 import type { Context } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
 import type { CloudInstance, InstanceState } from '../ports/cloud.ts'
-import { ownFailure } from './jobs/own-failures.ts'
+import { type Failure, ownFailure } from './jobs/own-failures.ts'
 import { alertIfRefused } from './jobs/refusals.ts'
 import { areManyUnseen, ENDED, isLongUnseen } from './jobs/sight.ts'
 import { requestStop } from './stop-run.ts'
@@ -101,7 +101,7 @@ async function noteUnseen(ctx: Context, others: CloudInstance[], at: number): Pr
       AND instance_id NOT IN ${idsOf(others)}`)
 }
 
-const LOST = {
+const LOST: Failure = {
   code: 'instance_lost',
   message: 'Your server stopped unexpectedly. We only count the time until we last saw it running.',
 }

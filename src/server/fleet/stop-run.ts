@@ -3,8 +3,11 @@ import { type Query, writeBatch } from '../../../db/client.ts'
 import { type JobRow, jobs, type RunRow, runs } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { NOT_CHARGED } from '../../domain/money/receipt.ts'
+import { endOfFailure } from '../../domain/run-end.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
+import { endReasonAt } from './jobs/ends.ts'
+import type { Failure } from './jobs/own-failures.ts'
 import { doOnce, isFirst, keepKeyQueries, type Repeatable } from './repeats.ts'
 
 const START_CANCELLED = `Start cancelled. ${NOT_CHARGED}`
@@ -62,7 +65,7 @@ async function stopAndQueue(
 }
 
 type StopOptions = {
-  failure?: { code: string; message: string } | null
+  failure?: Failure | null
   cancelled?: string
   when?: SQL
   before?: (isOpen: SQL) => Query[]
@@ -70,7 +73,7 @@ type StopOptions = {
 }
 
 /**
- * Records that a run ends: the end of its meter, the stop job, and the end of an unfinished start. Does
+ * Records that a run ends: why, the end of its meter, the stop job, and the end of an unfinished start. Does
  * nothing if the end is already recorded.
  * @param until the last moment that may be billed
  * @param failure the reason, if the user didn't ask for it; the stop job then cleans up and fails with it,
@@ -88,6 +91,7 @@ export async function requestStop(
   { failure = null, cancelled = START_CANCELLED, when = sql`1`, before = () => [], after = [] }: StopOptions = {},
 ): Promise<boolean> {
   const now = ctx.now()
+  const end = failure && endOfFailure(failure.code)
   const open = sql`id = ${run.id} AND stop_requested_at IS NULL AND ended_at IS NULL AND ${when}`
   const first = before(sql`EXISTS (SELECT 1 FROM server_sessions WHERE ${open})`)
   const results = await writeBatch(ctx.db, [
@@ -102,6 +106,7 @@ export async function requestStop(
       WHERE session_id = ${run.id} AND kind = 'server_start' AND run_at IS NOT NULL
       AND EXISTS (SELECT 1 FROM server_sessions WHERE ${open})`),
     ctx.db.run(sql`UPDATE server_sessions SET stop_requested_at = ${now},
+      ended_because = ${end ? end.because : endReasonAt(now, until)}, error_code = ${end && end.code},
       metered_until = CASE WHEN billed_from IS NULL THEN NULL ELSE max(billed_from,
         min(${until}, coalesce(must_stop_at, ${until}), coalesce(ends_at, ${until}))) END
       WHERE ${open}`),

@@ -1,10 +1,8 @@
 import type { JobRow, RunRow } from '../../../db/schema.ts'
 import { doorUrl } from '../../domain/door.ts'
 import { toIso } from '../../domain/instant.ts'
-import { STOPPED_OVERDUE } from '../../domain/money/invoice.ts'
 import { UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
-import { isTimeUp, meterBeforeEc2 } from '../../domain/money/receipt.ts'
-import type { EndReason, Job, Server } from '../../domain/wire.ts'
+import type { Job, Server } from '../../domain/wire.ts'
 import type { Config } from '../settings.ts'
 
 /** Without the settings, as if doors were switched off. */
@@ -31,21 +29,10 @@ export function toServer(row: RunRow, { door }: Pick<Config, 'door'> = { door: n
     environment: row.environment,
     vehicle: row.vehicle,
     cost_dollars: row.costUnits === null ? null : row.costUnits / UNITS_PER_DOLLAR,
-    ended_because: live ? null : endReason(row),
+    ended_because: live ? null : row.endedBecause,
+    error_code: live ? null : row.errorCode,
     error_message: row.errorMessage,
   }
-}
-
-function endReason(run: RunRow): EndReason {
-  const { errorMessage, mustStopAt } = run
-  const meteredUntil = meterBeforeEc2(run)
-  if (errorMessage === STOPPED_OVERDUE) return 'suspended'
-  if (errorMessage !== null) return 'failure'
-  if (meteredUntil !== null && mustStopAt !== null && meteredUntil >= mustStopAt) return 'trial_over'
-  if (!isTimeUp(run)) return 'you'
-  if (run.planEnds) return 'plan'
-  if (run.budgetCents !== null) return 'budget'
-  return run.idleEnds ? 'idle' : 'time_up'
 }
 
 export function toJob(row: JobRow, run: RunRow | null, config?: Pick<Config, 'door'>): Job {

@@ -1,4 +1,4 @@
-import type { EndReason } from '../../domain/wire.ts'
+import type { EndReason } from '../../domain/run-end.ts'
 import { composeMessage, type Message } from './letter.ts'
 
 const TITLES: Record<EndReason, string> = {

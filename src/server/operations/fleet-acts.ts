@@ -21,7 +21,7 @@ export async function forceStop(operator: Operator, runId: string, why: Why): Pr
   const { email } = await getAccount(operator, run.userId)
   const channel = ctx.channel(run.userId)
   await channel.arm(run.userId)
-  const failure = { code: 'stopped_by_us', message: 'We stopped your server. Contact us to find out why.' }
+  const failure = { code: 'stopped_by_us' as const, message: 'We stopped your server. Contact us to find out why.' }
   const stopped = await requestStop(ctx, run, ctx.now(), {
     failure,
     before: (isOpen) => [

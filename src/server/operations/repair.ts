@@ -5,6 +5,7 @@ import { ANSWER_DEADLINE_MS } from '../../domain/server.ts'
 import { auditQuery } from '../audit.ts'
 import { getAllowance } from '../billing/allowance.ts'
 import type { Context } from '../context.ts'
+import { endReasonAt } from '../fleet/jobs/ends.ts'
 import type { CloudInstance } from '../ports/cloud.ts'
 import type { Hand, Repair } from './restore.ts'
 
@@ -54,7 +55,8 @@ async function endRun({ db, now }: Hand, runId: string, instance: CloudInstance 
     db.run(sql`UPDATE jobs SET run_at = NULL, updated_at = ${at}, error_message = 'Your server has stopped.',
       error_code = 'stopped', status = 'failed' WHERE session_id = ${runId} AND run_at IS NOT NULL`),
     db.run(sql`UPDATE server_sessions SET ended_at = ${at}, stop_requested_at = coalesce(stop_requested_at, ${until}),
-      running_at = coalesce(running_at, ${billedFrom}), billed_from = ${billedFrom}, metered_until = ${meteredUntil}
+      running_at = coalesce(running_at, ${billedFrom}), billed_from = ${billedFrom}, metered_until = ${meteredUntil},
+      ended_because = coalesce(ended_because, ${endReasonAt(until, until)})
       WHERE id = ${runId} AND ended_at IS NULL`),
   ])
 }
@@ -118,10 +120,11 @@ function insertRun({ db, now }: Hand, instance: CloudInstance, { billedFrom, mus
   const launchTime = instance.launchTime ?? now()
   const isOver = until !== null
   const meteredUntil = isOver && billedFrom !== null ? meterEnd({ mustStopAt }, billedFrom, until) : null
+  const because = until !== null && mustStopAt !== null && until >= mustStopAt ? 'trial_over' : 'you'
   return db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, requested_at, running_at, billed_from,
-      confirmed_at, must_stop_at, stop_requested_at, metered_until, ended_at, instance_id, ip_address, environment, vehicle)
+      confirmed_at, must_stop_at, stop_requested_at, metered_until, ended_at, ended_because, instance_id, ip_address, environment, vehicle)
     SELECT ${tags.session}, ${users.id}, place.id, ${type}, ${launchTime}, ${billedFrom}, ${billedFrom},
-      ${billedFrom === null ? null : (until ?? now())}, ${mustStopAt}, ${until}, ${meteredUntil}, ${until}, ${id}, ${publicIp},
+      ${billedFrom === null ? null : (until ?? now())}, ${mustStopAt}, ${until}, ${meteredUntil}, ${until}, ${isOver ? because : null}, ${id}, ${publicIp},
       ${tags.environment ?? null}, ${tags.vehicle ?? null}
     FROM ${users}, (SELECT id FROM servers ORDER BY instance_type = ${type} DESC, reserved_by IS NULL DESC, retired_at IS NULL DESC,
       position LIMIT 1) AS place

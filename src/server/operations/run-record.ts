@@ -30,6 +30,8 @@ export async function getRunRecord(ctx: Context, id: string): Promise<RunRecord>
     instance_id: run.instanceId,
     ip_address: run.ipAddress,
     has_door: ctx.config.door !== null && run.doorLabel !== null,
+    ended_because: run.endedAt === null ? null : run.endedBecause,
+    error_code: run.endedAt === null ? null : run.errorCode,
     error_message: run.errorMessage,
     seconds,
     cost_dollars: dollarsOf(seconds),

@@ -19,7 +19,14 @@ const PEOPLE = 2
 const MOST_SHOWN = 2_000
 
 /** The reasons for failed starts that aren't the user's doing. */
-const OUR_FAULTS = new Set(['launch_refused', 'timeout', 'no_answer', 'instance_lost', 'image_failed', 'files_failed'])
+const OUR_FAULTS = new Set([
+  'launch_refused',
+  'timeout',
+  'no_answer',
+  'instance_lost',
+  'image_not_found',
+  'files_failed',
+])
 
 type EndedStart = { user_id: string; status: string; error_code: string | null }
 

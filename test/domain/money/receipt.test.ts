@@ -1,16 +1,12 @@
 import { expect, test } from 'vitest'
-import { isTimeUp, lostReceipt, receipt } from '../../../src/domain/money/receipt.ts'
+import { lostReceipt, receipt } from '../../../src/domain/money/receipt.ts'
 
 const run = {
   requestedAt: 0,
   billedFrom: 12_400,
   meteredUntil: 75_900,
   mustStopAt: null,
-  endsAt: null,
-  budgetCents: null,
-  planEnds: false,
-  idleEnds: false,
-  stopRequestedAt: null,
+  endedBecause: null,
   costUnits: 300_000,
   refused: 0,
   shortSeconds: 0,
@@ -42,7 +38,7 @@ test('in a trial, before its end and at it', () => {
   expect(receipt({ ...run, mustStopAt: 80_000 })).toBe(
     'Server stopped. You used 1m 2s of your free trial. Startup (12s) was free.',
   )
-  expect(receipt({ ...run, mustStopAt: 75_900, refused: 2 })).toBe(
+  expect(receipt({ ...run, mustStopAt: 75_900, endedBecause: 'trial_over', refused: 2 })).toBe(
     'Your 30 free minutes are used up, so we stopped the server. You owe nothing. Pick a plan to keep flying.',
   )
 })
@@ -66,24 +62,18 @@ test('a run without a start or an end of its meter was not metered', () => {
   expect(receipt(run)).not.toBe(receipt(never))
 })
 
-test('says that the time its user set ran out, whatever stopped the meter', () => {
-  const timed = { ...run, endsAt: 75_900, stopRequestedAt: 75_900 }
+test('says why it ended, whatever stopped the meter', () => {
+  const timed = { ...run, endedBecause: 'time_up' as const }
   expect(receipt(timed)).toBe('Server stopped at the time you set. You used 1m 2s: $0.03. Startup (12s) was free.')
-  expect(receipt({ ...timed, stopRequestedAt: 75_899 })).toMatch(/^Server stopped\. /)
   expect(receipt({ ...timed, billedFrom: null, meteredUntil: null })).toBe(
     "The time you set ran out before your server was ready. You weren't charged.",
   )
-  expect(receipt({ ...timed, mustStopAt: 75_900 })).toMatch(/free minutes are used up/)
-  for (const [endsAt, stopRequestedAt] of [
-    [0, null],
-    [null, 5],
-    [null, null],
+  for (const [endedBecause, why] of [
+    ['you', ''],
+    ['suspended', ''],
+    ['idle', ' because nobody used it'],
+    ['plan', ' because your plan no longer includes it'],
+    ['budget', ' because your budget was used up'],
   ] as const)
-    expect(isTimeUp({ endsAt, stopRequestedAt })).toBe(false)
-})
-
-test('says that the budget ended it', () => {
-  const atBudget = { ...run, endsAt: 75_900, stopRequestedAt: 76_000, budgetCents: 2000 }
-  expect(receipt(atBudget)).toContain('Server stopped because your budget was used up. You used 1m 2s')
-  expect(receipt({ ...atBudget, stopRequestedAt: 75_899 })).toContain('Server stopped. You used')
+    expect(receipt({ ...run, endedBecause })).toContain(`Server stopped${why}. You used 1m 2s`)
 })

@@ -326,7 +326,7 @@ const SCENES: Scene[] = [
     [[8, 'message', 'Failed to stop server']],
   ),
 
-  told('a job that failed, with its message', { status: 'failed', error_message: 'It broke.', error_code: 'x' }, [
+  told('a job that failed, with its message', { status: 'failed', error_message: 'It broke.', error_code: 'timeout' }, [
     [4, 'message', 'It broke.'],
     [4, 'button', 'Dismiss'],
   ]),

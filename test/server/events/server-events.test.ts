@@ -78,6 +78,7 @@ test('reports a failed start once, with its reason', async () => {
   expect(events.map(({ type }) => type)).toEqual(['server.failed'])
   expect(events[0].server).toMatchObject({
     ended_because: 'failure',
+    error_code: 'launch_refused',
     error_message: expect.stringContaining('refused'),
   })
 })

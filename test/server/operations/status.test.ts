@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { incidents, jobs, places } from '../../../db/schema.ts'
+import type { JobErrorCode } from '../../../src/domain/run-end.ts'
 import { newId } from '../../../src/server/id.ts'
 import { checkStarts, readStatus } from '../../../src/server/operations/status.ts'
 import { openBillingStack } from '../../../testing/stack/billing-stack.ts'
@@ -16,7 +17,7 @@ async function check(afterMinutes = 1) {
   return (await readStatus(ctx)).incidents.map(({ kind, endedAt }) => (endedAt === null ? kind : `${kind}, over`))
 }
 
-async function endStart(userId: string, errorCode: string | null): Promise<void> {
+async function endStart(userId: string, errorCode: JobErrorCode | null): Promise<void> {
   const runId = await stack.insertRun(userId, { from: clock.now, until: clock.now })
   clock.now += 1
   const status = errorCode ? ('failed' as const) : ('succeeded' as const)

@@ -39,7 +39,7 @@ export async function awaitAnswer(input: StepInput, runningAt: number, address: 
     })
   const message = 'Your server did not answer within 10 minutes, so we stopped it.'
   const advice = isOwn ? ` Check that your image listens on port ${SERVER_WEB_PORT}.` : ''
-  const failure = { code: 'no_answer', message: message + advice }
+  const failure = { code: 'no_answer' as const, message: message + advice }
   await requestStop(ctx, run, now, { failure })
   return 'finished'
 }

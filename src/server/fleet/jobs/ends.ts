@@ -28,6 +28,16 @@ export function endOf({ mustStopAt, endsAt }: RunRow): { end: number; isOwn: boo
   return { end: Math.min(trial, own), isOwn: own < trial }
 }
 
+/**
+ * Why a row of `server_sessions` ends that nothing failed: an end of its own that has come, or else its user.
+ * @param until the last moment that may be billed
+ */
+export function endReasonAt(now: number, until: number): SQL {
+  return sql`CASE WHEN must_stop_at <= min(${until}, coalesce(ends_at, ${until})) THEN 'trial_over'
+    WHEN coalesce(ends_at, ${NEVER}) > ${now} THEN 'you' WHEN plan_ends THEN 'plan' WHEN budget_cents IS NOT NULL THEN 'budget'
+    WHEN idle_ends THEN 'idle' ELSE 'time_up' END`
+}
+
 /** Once for each end: a moved one is a new one, and a plan that lifts the trial's end leaves a later one. */
 export function warningTime(run: RunRow): number {
   const { end, isOwn } = endOf(run)

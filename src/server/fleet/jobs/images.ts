@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { type RunRow, runs } from '../../../../db/schema.ts'
 import type { Context } from '../../context.ts'
 import { alertOperator } from '../../mail/alerts.ts'
+import type { Failure } from './own-failures.ts'
 
 /** What the machine reads to know what to run: infra/image/simulator.sh. */
 export function worldTags({ environment, vehicle, image }: RunRow): Record<string, string> {
@@ -23,8 +24,9 @@ export async function hasOwnImage(ctx: Context, run: Pick<RunRow, 'id'>): Promis
  * Why a run never starts whose machine shut itself down before it answered: that's what it does when it can't pull its
  * image. Alerts the operator, unless the image is its user's own.
  */
-export async function imageFailure(ctx: Context, run: RunRow): Promise<{ code: string; message: string }> {
-  const code = 'image_failed'
+export async function imageFailure(ctx: Context, run: RunRow): Promise<Failure> {
+  // Registries don't tell an image that isn't there from one that isn't public.
+  const code = 'image_not_found'
   if (await hasOwnImage(ctx, run))
     return { code, message: `Your server couldn't pull ${run.image}. Check that this image exists and is public.` }
   const image = run.image ?? 'the default image'

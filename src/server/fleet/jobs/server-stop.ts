@@ -8,7 +8,6 @@ import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { tellSoon } from '../../mail/notices.ts'
 import { deliverMail } from '../../mail/outbox.ts'
 import { serverEvent } from '../server-events.ts'
-import { toServer } from '../wire.ts'
 import { confirmMeter } from './confirm-meter.ts'
 import { clearLaunches, freePlaceQueries } from './launches.ts'
 import { nextLookIn } from './sight.ts'
@@ -41,7 +40,7 @@ export const stepServerStop: Step = async ({ ctx, job, run, report }) => {
   const after = { ...ended, endedAt: now, errorMessage: job.errorMessage }
   const event = serverEvent(ctx, job.errorCode ? 'server.failed' : 'server.stopped', after)
   const failed = job.errorMessage && lostReceipt(job.errorMessage, ended)
-  const because = toServer(after).ended_because
+  const because = ended.endedBecause
   const { endedMail } = await import('../../mail/ended-letters.ts')
   const message = endedMail(siteOrigin(ctx), run.id, because, failed ?? receipt(ended))
   const isEnded = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND ended_at = ${now})`

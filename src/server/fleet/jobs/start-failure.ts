@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
 import { jobs } from '../../../../db/schema.ts'
-import { NOT_CHARGED } from '../../../domain/money/receipt.ts'
+import { endOfFailure, type JobErrorCode } from '../../../domain/run-end.ts'
 import { siteOrigin } from '../../context.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { tellSoon } from '../../mail/notices.ts'
@@ -12,7 +12,7 @@ import type { Outcome, StepInput } from './step.ts'
 import { endedQueries } from './tell-ended.ts'
 
 /** Records the reason, then cleans up, and only then fails the job. */
-export async function fail(input: StepInput, errorCode: string, errorMessage: string): Promise<Outcome> {
+export async function fail(input: StepInput, errorCode: JobErrorCode, errorMessage: string): Promise<Outcome> {
   const { ctx, job } = input
   const { rowsAffected } = await ctx.db
     .update(jobs)
@@ -31,21 +31,18 @@ export async function clearUp({ ctx, job, run, report }: StepInput): Promise<Out
     return { wait }
   }
   const now = ctx.now()
-  const event = serverEvent(ctx, 'server.failed', {
-    ...run,
-    endedAt: now,
-    stopRequestedAt: now,
-    errorMessage: job.errorMessage,
-  })
+  const { because, code } = endOfFailure(job.errorCode ?? 'timeout')
+  const end = { endedBecause: because, errorCode: code, errorMessage: job.errorMessage }
+  const event = serverEvent(ctx, 'server.failed', { ...run, endedAt: now, stopRequestedAt: now, ...end })
   const isEnded = sql`EXISTS (SELECT 1 FROM server_sessions
-    WHERE id = ${run.id} AND ended_at = ${now} AND error_message = ${job.errorMessage})`
+    WHERE id = ${run.id} AND ended_at = ${now} AND stop_requested_at = ${now} AND ended_because = ${because})`
   const { startFailedMail } = await import('../../mail/ended-letters.ts')
-  const message = startFailedMail(siteOrigin(ctx), run.id, `${job.errorMessage ?? ''} ${NOT_CHARGED}`.trim())
+  const message = startFailedMail(siteOrigin(ctx), run.id, job.errorMessage ?? '')
   const foundNoMachine = job.errorCode === 'no_capacity'
   const results = await writeBatch(ctx.db, [
     // If we accepted a stop since, it ends the run.
-    ctx.db.run(sql`UPDATE server_sessions SET ended_at = ${now}, stop_requested_at = ${now}, error_message = ${job.errorMessage}
-      WHERE id = ${run.id} AND stop_requested_at IS NULL`),
+    ctx.db.run(sql`UPDATE server_sessions SET ended_at = ${now}, stop_requested_at = ${now}, ended_because = ${because},
+      error_code = ${code}, error_message = ${job.errorMessage} WHERE id = ${run.id} AND stop_requested_at IS NULL`),
     eventQuery(ctx, run.userId, event, isEnded),
     ...freePlaceQueries(ctx, run, { foundNoMachine }),
     ctx.db.run(

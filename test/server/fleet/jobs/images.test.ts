@@ -83,7 +83,7 @@ test('an image that cannot be pulled fails the start within a minute, bills noth
   const { ada, name, took } = await failToPull(MISSING)
   expect(took).toBeLessThan(60_000)
   expect(await latestRun(world, ada.user.id)).toMatchObject({ billedFrom: null, meteredUntil: null })
-  expect((await jobsOf(world, ada.user.id)).map(({ errorCode }) => errorCode)).toEqual(['image_failed', 'image_failed'])
+  expect((await jobsOf(world, ada.user.id)).map(({ errorCode }) => errorCode)).toEqual(['image_not_found', 'image_not_found'])
   expect(sentences(world, ada)).toContain(
     `${name} didn't start, because its image couldn't be loaded. We've been notified. Please try again later, or choose another environment. You weren't charged.`,
   )
@@ -100,7 +100,7 @@ test('a machine that gave up before we saw it run fails the start in the same wo
   world.advance(60)
   await settle(world, ada)
   expect(await latestRun(world, ada.user.id)).toMatchObject({ runningAt: null, billedFrom: null })
-  expect(await jobsOf(world, ada.user.id)).toMatchObject([{ kind: 'server_start', errorCode: 'image_failed' }])
+  expect(await jobsOf(world, ada.user.id)).toMatchObject([{ kind: 'server_start', errorCode: 'image_not_found' }])
   expect(sentences(world, ada).at(-1)).toMatch(new RegExp(`^${name} didn't start, .* You weren't charged\\.$`))
   expect((await alertsOf(world)).matters).toEqual([`image_failed:${MISSING}`])
 })

@@ -104,6 +104,7 @@ test('an ended run says why: the user, the end of the trial, or a failure', asyn
   await settle(world, eve)
   expect(toServer(await latestRun(world, eve.user.id))).toMatchObject({
     ended_because: 'failure',
+    error_code: 'instance_lost',
     error_message: expect.stringMatching(/^Your server stopped unexpectedly/),
   })
 })

@@ -59,6 +59,7 @@ const EXAMPLES: Record<string, unknown> = {
   plan_type: 'basic',
   end_time: null,
   ended_because: null,
+  error_code: null,
   error_message: null,
   cost_dollars: null,
   reason: null,

@@ -4,6 +4,7 @@ import { REFUSALS, type RefusalCode } from '../../../../domain/error.ts'
 import type { PlanType } from '../../../../domain/money/plan.ts'
 import type { RunCostSum } from '../../../../domain/money/run-cost.ts'
 import { MAIL_KINDS, type MailKind, NOTICE_KINDS } from '../../../../domain/notice.ts'
+import { END_REASONS, JOB_ERROR_CODES, RUN_ERROR_CODES } from '../../../../domain/run-end.ts'
 import { EVENT_TITLES } from '../../../../domain/run-timeline.ts'
 import { EVENT_TYPES } from '../../../../domain/webhook.ts'
 import type * as wire from '../../../../domain/wire.ts'
@@ -45,7 +46,8 @@ export const server = z.object({
   environment: z.nullable(z.string()),
   vehicle: z.nullable(vehicle),
   cost_dollars: z.nullable(z.number()),
-  ended_because: z.nullable(z.enum(['you', 'time_up', 'idle', 'budget', 'plan', 'trial_over', 'suspended', 'failure'])),
+  ended_because: z.nullable(z.enum(END_REASONS)),
+  error_code: z.nullable(z.enum(RUN_ERROR_CODES)),
   error_message: z.nullable(z.string()),
 }) satisfies z.ZodMiniType<wire.Server>
 
@@ -97,7 +99,7 @@ export const job = z.object({
   progress: z.nullable(z.string()),
   result: z.nullable(z.string()),
   error_message: z.nullable(z.string()),
-  error_code: z.nullable(z.string()),
+  error_code: z.nullable(z.enum(JOB_ERROR_CODES)),
   server: z.nullable(server),
   created_at: instant,
   updated_at: instant,

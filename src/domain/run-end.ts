@@ -1,0 +1,35 @@
+export const END_REASONS = ['you', 'time_up', 'idle', 'budget', 'plan', 'trial_over', 'suspended', 'failure'] as const
+export type EndReason = (typeof END_REASONS)[number]
+
+/** Why a run failed, for programs. Those that only a talking machine can know aren't produced yet. */
+export const RUN_ERROR_CODES = [
+  'exited',
+  'out_of_memory',
+  'no_space',
+  'bad_image',
+  'image_not_found',
+  'image_denied',
+  'image_rate_limited',
+  'image_stuck',
+  'image_slow',
+  'no_answer',
+  'files_failed',
+  'no_capacity',
+  'launch_refused',
+  'instance_lost',
+  'silent',
+  'timeout',
+] as const
+export type RunErrorCode = (typeof RUN_ERROR_CODES)[number]
+
+/** A job also fails if someone ends its run. */
+export const JOB_ERROR_CODES = [...RUN_ERROR_CODES, 'stopped', 'suspended', 'stopped_by_us'] as const
+export type JobErrorCode = (typeof JOB_ERROR_CODES)[number]
+
+/** Why a run ends whose job fails with this code, and the code that the run keeps. */
+export function endOfFailure(code: JobErrorCode): { because: EndReason; code: RunErrorCode | null } {
+  return {
+    because: code === 'suspended' ? 'suspended' : 'failure',
+    code: RUN_ERROR_CODES.find((one) => one === code) ?? null,
+  }
+}
