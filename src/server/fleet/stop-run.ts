@@ -106,7 +106,7 @@ export async function requestStop(
       WHERE session_id = ${run.id} AND kind = 'server_start' AND run_at IS NOT NULL
       AND EXISTS (SELECT 1 FROM server_sessions WHERE ${open})`),
     ctx.db.run(sql`UPDATE server_sessions SET stop_requested_at = ${now},
-      ended_because = ${end ? end.because : endReasonAt(now, until)}, error_code = ${end && end.code},
+      ended_because = ${end ? end.because : endReasonAt(now, until)}, error_code = ${end?.code ?? null},
       metered_until = CASE WHEN billed_from IS NULL THEN NULL ELSE max(billed_from,
         min(${until}, coalesce(must_stop_at, ${until}), coalesce(ends_at, ${until}))) END
       WHERE ${open}`),

@@ -37,7 +37,33 @@ export const ENDS_RULES: Rule[] = [
       'Ten minutes before an end that its user set, we warn once, within 2 quiet minutes, and never earlier, with one email per warning.',
     broken: (view) => [...view.rows.runs.flatMap((run) => wrongWarnings(view, run)), ...wrongMails(view)],
   },
+  {
+    name: 'ended-runs-say-why',
+    sentence:
+      'An ended run says why: whose end came, its user, or a failure with its sentence and, unless we stopped it, its code.',
+    broken: ({ rows }) =>
+      rows.runs.flatMap((run) => {
+        const { id, endedAt, endedBecause, errorCode, errorMessage } = run
+        if (endedAt === null) return []
+        const job = rows.jobs.find(({ runId, kind }) => runId === id && kind === 'server_stop')
+        const isUs = job?.errorCode === 'stopped_by_us' || job?.errorCode === 'suspended'
+        const isFailed = endedBecause === 'failure' || endedBecause === 'suspended'
+        const isRight =
+          reasonsOf(run).has(endedBecause ?? 'none') &&
+          isFailed === (errorMessage !== null) &&
+          (errorCode !== null) === (isFailed && !isUs)
+        return isRight ? [] : [`${id} ended because: ${endedBecause}, ${errorCode}, ${errorMessage}`]
+      }),
+  },
 ]
+
+/** What can have ended it, by its own ends. */
+function reasonsOf({ stopRequestedAt, mustStopAt, endsAt, errorMessage }: View['rows']['runs'][number]): Set<string> {
+  if (errorMessage !== null) return new Set(['failure', 'suspended'])
+  const hasCome = (end: number | null) => end !== null && end <= (stopRequestedAt ?? 0)
+  if (hasCome(mustStopAt) && (mustStopAt ?? 0) <= (endsAt ?? Infinity)) return new Set(['trial_over'])
+  return new Set(hasCome(endsAt) ? ['time_up', 'budget', 'plan', 'idle'] : ['you'])
+}
 
 function wrongWarnings({ world, rows, now }: View, run: View['rows']['runs'][number]): string[] {
   const { id, endsAt, endsSetAt, requestedAt, mustStopAt, planEnds, stopRequestedAt } = run

@@ -83,7 +83,10 @@ test('an image that cannot be pulled fails the start within a minute, bills noth
   const { ada, name, took } = await failToPull(MISSING)
   expect(took).toBeLessThan(60_000)
   expect(await latestRun(world, ada.user.id)).toMatchObject({ billedFrom: null, meteredUntil: null })
-  expect((await jobsOf(world, ada.user.id)).map(({ errorCode }) => errorCode)).toEqual(['image_not_found', 'image_not_found'])
+  expect((await jobsOf(world, ada.user.id)).map(({ errorCode }) => errorCode)).toEqual([
+    'image_not_found',
+    'image_not_found',
+  ])
   expect(sentences(world, ada)).toContain(
     `${name} didn't start, because its image couldn't be loaded. We've been notified. Please try again later, or choose another environment. You weren't charged.`,
   )
