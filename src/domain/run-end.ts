@@ -26,6 +26,9 @@ export type RunErrorCode = (typeof RUN_ERROR_CODES)[number]
 export const JOB_ERROR_CODES = [...RUN_ERROR_CODES, 'stopped', 'suspended', 'stopped_by_us'] as const
 export type JobErrorCode = (typeof JOB_ERROR_CODES)[number]
 
+/** `message` is for people. */
+export type Failure = { code: JobErrorCode; message: string }
+
 /** Why a run ends whose job fails with this code, and the code that the run keeps. */
 export function endOfFailure(code: JobErrorCode): { because: EndReason; code: RunErrorCode | null } {
   return {

@@ -3,11 +3,10 @@ import { type Query, writeBatch } from '../../../db/client.ts'
 import { type JobRow, jobs, type RunRow, runs } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { NOT_CHARGED } from '../../domain/money/receipt.ts'
-import { endOfFailure } from '../../domain/run-end.ts'
+import { endOfFailure, type Failure } from '../../domain/run-end.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
 import { endReasonAt } from './jobs/ends.ts'
-import type { Failure } from './jobs/own-failures.ts'
 import { doOnce, isFirst, keepKeyQueries, type Repeatable } from './repeats.ts'
 
 const START_CANCELLED = `Start cancelled. ${NOT_CHARGED}`

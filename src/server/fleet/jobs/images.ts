@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { type RunRow, runs } from '../../../../db/schema.ts'
+import type { Failure } from '../../../domain/run-end.ts'
 import type { Context } from '../../context.ts'
 import { alertOperator } from '../../mail/alerts.ts'
-import type { Failure } from './own-failures.ts'
 
 /** What the machine reads to know what to run: infra/image/simulator.sh. */
 export function worldTags({ environment, vehicle, image }: RunRow): Record<string, string> {

@@ -1,10 +1,8 @@
 import type { RunRow } from '../../../../db/schema.ts'
-import type { JobErrorCode } from '../../../domain/run-end.ts'
+import type { Failure } from '../../../domain/run-end.ts'
 import type { Context } from '../../context.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import { imageFailure } from './images.ts'
-
-export type Failure = { code: JobErrorCode; message: string }
 
 /** Why a run never starts whose machine shut itself down before it answered. */
 export function ownFailure(ctx: Context, run: RunRow): Promise<Failure> {
