@@ -31,6 +31,19 @@ export const PASSWORD_RESET = 'Password changed. You can sign in now.'
 export const DEVICE_SIGNED_OUT = 'Device signed out.'
 export const SIGNED_OUT_EVERYWHERE = 'You are signed out everywhere.'
 export const ACCOUNT_CLOSED = 'Your account is closed.'
+/** For pages that show someone who isn't signed in anymore. */
+export const nowSignedInAs = ({ name, email }: { name: string; email: string }) =>
+  `You're now signed in as ${name || email} in this browser. The page was for someone else, so we changed nothing.`
+export const RELOADING_FOR_OTHER = 'Someone else has signed in from this browser. Reloading…'
+export const reloadedFor = (user: { name: string; email: string } | null) =>
+  user
+    ? `You're now signed in as ${user.name || user.email} in this browser, so we reloaded this page.`
+    : "You're signed out in this browser now, so we reloaded this page."
+export const NOW_SIGNED_OUT = "You're signed out in this browser now, so we changed nothing. Please try again."
+export const PAGE_TOO_OLD = 'This page was too old, so we changed nothing. Please send it again.'
+export const COOKIES_BLOCKED =
+  'Your browser blocks cookies for this site. Allow them in its settings, reload this page, and try again.'
+export const TYPED_BEFORE = 'Here is what you typed before you signed in. Please send it again.'
 export const SESSION_ENDED = 'Your session has ended. Please sign in again.'
 export const SESSION_IDLE = 'You were signed out after 24 hours without activity. Please sign in again.'
 export const SESSION_REVOKED =

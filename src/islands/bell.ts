@@ -1,7 +1,7 @@
 import { countdownText } from '../domain/money/trial.ts'
 import { announce } from './announce.ts'
 import { showLocalTimes } from './local-times.ts'
-import { request, untilLeft } from './request.ts'
+import { isForOther, leaveToOther, request, untilLeft } from './request.ts'
 
 /**
  * Keeps the bell, its list, and the warning before a server ends up to date on an open page. The server sends them as
@@ -28,6 +28,7 @@ let asked = 0
 async function refresh(): Promise<void> {
   const mine = ++asked
   const answer = await fetch(LATEST, { signal: untilLeft() }).catch(() => null)
+  if (answer && isForOther(answer)) return leaveToOther()
   // A later answer is on its way.
   if (!answer?.ok || mine !== asked) return
   const parts = document.createElement('template')

@@ -1,6 +1,13 @@
 /** Runs on every page that has a script, once there is time. */
 import './theme.ts'
 
+try {
+  if (sessionStorage.getItem('reloaded-for-other'))
+    void import('./stale-page.ts').then(({ sayWhyReloaded }) => sayWhyReloaded())
+} catch {
+  // The browser blocks storage.
+}
+
 if (document.querySelector('.bell')) void import('./bell.ts')
 
 /**

@@ -68,7 +68,10 @@ export function followJobs(userId: string, { onJob, onServer, onNews, onLine, on
       disconnected({ willAttemptReconnect }: { willAttemptReconnect: boolean }) {
         isOff = !willAttemptReconnect
         lost()
+        // Perhaps someone else has signed in.
+        if (isOff) passOn()
       },
+      rejected: passOn,
       received(message: { event: string; job: Job; server: Server; line: LinePlace | null }) {
         if (message.event === 'job.updated') return onJob(message.job)
         if (message.event === 'server.updated' || message.event === 'server.ending') onServer(message.server)

@@ -1,5 +1,6 @@
 import { addCopyButtons } from './copy-buttons.ts'
 import { showLocalTimes } from './local-times.ts'
+import { isForOther, leaveToOther } from './request.ts'
 
 type Page = { title: string; content: Element }
 
@@ -53,6 +54,7 @@ export async function showPage(address: string): Promise<void> {
 
 async function read(address: string, form?: RequestInit): Promise<Page | null> {
   const answer = await fetch(address, form).catch(() => null)
+  if (answer && isForOther(answer)) return leaveToOther()
   if (!answer?.ok) return null
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
   const content = page.querySelector('[data-dialog]')

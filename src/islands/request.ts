@@ -1,6 +1,6 @@
 export type Answer<T> = { ok: boolean; status: number; body: T & Refusal; headers?: Headers }
 /** What a refusal may contain. */
-type Refusal = { error?: string; message?: string; errors?: string[]; status?: string }
+type Refusal = { code?: string; error?: string; message?: string; errors?: string[]; status?: string }
 
 const NETWORK_ERROR = 'Network error'
 /** We give up on a server that stays silent this long. */
@@ -27,23 +27,46 @@ type Options = {
   /** Have the next page show the response's message. */
   flash?: boolean
   headers?: Record<string, string>
+  /** This call was refused once, and has a fresh token now. */
+  again?: boolean
+}
+
+/** Whom a token was given to; empty: nobody. */
+export const personOf = (token = '') => token.split('.')[1] ?? ''
+export const tokenMeta = () => document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')
+
+/** Whether this answers someone else than the page shows: they signed in from another tab. */
+export function isForOther({ headers }: Response): boolean {
+  const [shown, answered] = [personOf(tokenMeta()?.content), headers.get('X-Person')]
+  return Boolean(shown && answered && shown !== answered)
+}
+
+/** What to do when our server doesn't take this page anymore. Seldom needed, so it loads then. */
+const stale = () => import('./stale-page.ts')
+
+/** Says that someone else is signed in now, and reloads the page for them. */
+export async function leaveToOther(): Promise<never> {
+  const page = await stale().catch(() => null)
+  if (page) return page.leaveToOther()
+  location.reload()
+  return new Promise(() => {})
 }
 
 /**
- * Calls our server. Gives the body's `Body` if there is one, never throws for a status, and returns status 0 when the
- * network fails. A body that is not JSON becomes a refusal that names the HTTP status. A fresh CSRF token replaces the
- * page's, so a page that was not reloaded keeps working.
+ * Calls our server for the person whom the page shows. Gives the body's `Body` if there is one, never throws for a
+ * status, and returns status 0 when the network fails. A body that is not JSON becomes a refusal that names the HTTP
+ * status. A fresh CSRF token replaces the page's, so a page that was not reloaded keeps working.
  */
 export async function request<T>(
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
   json?: unknown,
   signal?: AbortSignal | undefined,
-  { flash = false, headers: more }: Options = {},
+  { flash = false, headers: more, again = false }: Options = {},
 ): Promise<Answer<T>> {
-  const meta = document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')
+  const meta = tokenMeta()
   const headers: Record<string, string> = { Accept: 'application/json', ...more }
-  if (method !== 'GET' && meta) headers['X-CSRF-Token'] = meta.content
+  if (meta) headers['X-CSRF-Token'] = meta.content
   if (json !== undefined) headers['Content-Type'] = 'application/json'
   if (flash) headers['X-Flash'] = '1'
   try {
@@ -54,11 +77,18 @@ export async function request<T>(
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
       signal: signal ? AbortSignal.any([untilLeft(), signal]) : untilLeft(),
     })
+    if (isForOther(response)) return await leaveToOther()
     const token = response.headers.get('X-CSRF-Token')
-    if (token && meta) meta.content = token
+    if (token && meta && personOf(token) === personOf(meta.content)) meta.content = token
     const { ok, status } = response
     const body = await response.json().catch(() => refusal(`HTTP ${status} ${response.statusText}`.trim()))
-    return { ok, status, body: body?.Body ?? body ?? {}, headers: response.headers }
+    const answer = { ok, status, body: body?.Body ?? body ?? {}, headers: response.headers }
+    if (body?.code !== 'csrf' && body?.code !== 'other_person') return answer
+    const retry = () => request<T>(method, path, json, signal, { flash, ...(more && { headers: more }), again: true })
+    return await stale().then(
+      ({ recover }) => recover(answer, again ? null : retry),
+      () => answer,
+    )
   } catch {
     if (leaving.signal.aborted) return new Promise(() => {})
     return { ok: false, status: 0, body: refusal(NETWORK_ERROR) as T & Refusal }

@@ -2,12 +2,14 @@ import type { Context as HonoContext } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { ACT_WITHIN_MS } from '../../domain/audit.ts'
 import { AppError } from '../../domain/error.ts'
+import { NOW_SIGNED_OUT, nowSignedInAs, PAGE_TOO_OLD } from '../../domain/user.ts'
 import { whyEnded } from '../accounts/live-sign-ins.ts'
 import type { AppEnv } from './app-env.ts'
 import { checkToken } from './bearer.ts'
 import { bearerOf } from './caller.ts'
 import { formPage } from './error-response.ts'
 import { isPrefetch, isSeen, setFlash } from './flash.ts'
+import { typedValues } from './form-post.ts'
 import { findOwnPath, findOwnReferrer } from './own-path.ts'
 import { factsOf, matchedRoute, type RouteFacts } from './site-map.ts'
 import { keepWayBack } from './way-back.ts'
@@ -21,12 +23,13 @@ export const checkAccess = createMiddleware<AppEnv>(async (c, next) => {
   if (bearerOf(c) !== null && !facts.ownToken) checkToken(c, facts)
   const { access, kind } = facts
   const user = c.var.signIn?.user
-  if (access === 'public' || (access === 'guest' && !user)) return next()
-  if (access === 'guest') return c.redirect('/dashboard')
-  if (!user) {
+  if (access === 'guest') return user ? c.redirect('/dashboard') : next()
+  if (!user && access !== 'public') {
     if (kind === 'page') return askToSignIn(c, access === 'admin' ? '/dashboard' : '/sign_in')
-    throw new AppError('unauthenticated', c.var.form ? await refuseForm(c, facts) : SIGN_IN_FIRST)
+    throw new AppError('unauthenticated', c.var.form ? await refuseForm(c, c.var.form) : SIGN_IN_FIRST)
   }
+  refuseStalePage(c, facts)
+  if (!user) return next()
   if (access === 'admin' && !user.admin) {
     if (kind === 'page') return c.redirect('/dashboard')
     throw new AppError('forbidden', 'You are not allowed to do that.')
@@ -37,6 +40,23 @@ export const checkAccess = createMiddleware<AppEnv>(async (c, next) => {
 })
 
 const SIGN_IN_FIRST = 'Please sign in first.'
+
+/**
+ * A page acts for the person it shows. It may be older than the sign-in of someone else in another tab.
+ * @throws csrf, other_person
+ */
+function refuseStalePage(c: HonoContext<AppEnv>, { forAnyone }: RouteFacts): void {
+  const { shown, signIn } = c.var
+  if (c.var.isRefusedForm) throw new AppError('csrf', PAGE_TOO_OLD)
+  const userId = signIn?.user.id ?? null
+  if (shown === undefined || shown?.userId === userId) return
+  if (forAnyone && shown && (shown.userId === null || !signIn)) return
+  if (!shown) throw new AppError('other_person', PAGE_TOO_OLD, { page: ownPage(c) })
+  throw new AppError('other_person', signIn ? nowSignedInAs(signIn.user) : NOW_SIGNED_OUT, { page: ownPage(c) })
+}
+
+/** Where they find what they wanted to change, as it is for the person who is signed in now. */
+const ownPage = (c: HonoContext<AppEnv>) => (factsOf(c)?.form ? formPage(c, 'at') : '/dashboard')
 
 /** Before an act in the console. After the password, it returns to the form's page. */
 function askForPassword(c: HonoContext<AppEnv>): Response {
@@ -53,15 +73,24 @@ async function askToSignIn(c: HonoContext<AppEnv>, to: string): Promise<Response
   if (isSeen(c)) {
     const ended = await findEnded(c)
     if (ended) setFlash(c, { kind: 'info', message: ended.why })
-    keepWayBack(c, findOwnPath(new URL(c.req.url)), ended?.userId ?? null)
+    keepWayBack(c, { path: findOwnPath(new URL(c.req.url)), userId: ended?.userId ?? null })
   }
   return c.redirect(to)
 }
 
-/** The same for a plain form, whose own page it returns to. @returns what to say on the sign-in page */
-async function refuseForm(c: HonoContext<AppEnv>, facts: RouteFacts): Promise<string> {
+/**
+ * The same for a plain form, whose own page it returns to, with what was typed. The page's person reads it again, whoever
+ * signs in: without cookies, only the form's token still names them. @returns what to say on the sign-in page
+ */
+async function refuseForm(c: HonoContext<AppEnv>, form: URLSearchParams): Promise<string> {
   const ended = await findEnded(c)
-  keepWayBack(c, findOwnReferrer(c) ?? facts.form?.at ?? null, ended?.userId ?? null)
+  const shown = form.get('authenticity_token')?.split('.')[1]
+  const userId = ended?.userId ?? shown ?? null
+  keepWayBack(c, {
+    path: findOwnReferrer(c) ?? formPage(c, 'at'),
+    userId,
+    values: userId ? typedValues(form) : undefined,
+  })
   return ended?.why ?? SIGN_IN_FIRST
 }
 

@@ -28,6 +28,12 @@ export type AppEnv = {
     file: File | null
     /** What this answer's CSRF tokens are bound to. */
     browserId: string | undefined
+    /** Whom they are for, if this call changes that: the person who signs in, or nobody. */
+    tokensFor: string | null | undefined
+    /** Whom the page that sent this shows, by its CSRF token; null if the token isn't this browser's. */
+    shown: { userId: string | null } | null | undefined
+    /** This form's token isn't this browser's, so we show the form again. */
+    isRefusedForm: boolean
     /** This page takes care of the flash message. */
     flashTaken: boolean
     /** The one foreign origin that a form on this page may lead to. */

@@ -7,18 +7,28 @@ export function newBrowserId(): string {
   return randomBytes(18).toString('base64url')
 }
 
-/** Masked with fresh random bytes, so that a compressed page never repeats the secret (BREACH). */
-export function issueToken(secretKey: string, browserId: string): string {
+/**
+ * Bound to a browser and to the person that its page shows; null: nobody. Masked with fresh random bytes, so that a
+ * compressed page never repeats the secret (BREACH). Names the person in the open, as the page does.
+ */
+export function issueToken(secretKey: string, browserId: string, userId: string | null): string {
   const mask = randomBytes(BYTES)
-  return Buffer.concat([mask, xor(mask, signatureOf(secretKey, 'csrf', browserId))]).toString('base64url')
+  const secret = signatureOf(secretKey, 'csrf', boundTo(browserId, userId))
+  const masked = Buffer.concat([mask, xor(mask, secret)]).toString('base64url')
+  return userId === null ? masked : `${masked}.${userId}`
 }
 
-export function verifyToken(secretKey: string, browserId: string, token: string): boolean {
-  const bytes = Buffer.from(token, 'base64url')
-  if (bytes.length !== 2 * BYTES) return false
+/** Whom the page shows that this token was given to; null if this browser never got it. */
+export function readToken(secretKey: string, browserId: string, token: string): { userId: string | null } | null {
+  const [masked = '', userId = null] = token.split('.')
+  const bytes = Buffer.from(masked, 'base64url')
+  if (bytes.length !== 2 * BYTES) return null
   const unmasked = xor(bytes.subarray(0, BYTES), bytes.subarray(BYTES))
-  return isSignature(unmasked, secretKey, 'csrf', browserId)
+  return isSignature(unmasked, secretKey, 'csrf', boundTo(browserId, userId)) ? { userId } : null
 }
+
+/** Browser IDs have no line breaks. */
+const boundTo = (browserId: string, userId: string | null) => `${browserId}\n${userId ?? ''}`
 
 function xor(a: Buffer, b: Buffer): Buffer {
   return Buffer.from(a.map((byte, i) => byte ^ (b[i] ?? 0)))

@@ -4,7 +4,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { isDatabaseBusy, NO_ANSWER } from '../../../db/client.ts'
 import { AppError, refusalOf } from '../../domain/error.ts'
 import type { AppEnv } from './app-env.ts'
-import { setFlash } from './flash.ts'
+import { askForCookies, setFlash } from './flash.ts'
 import { typedValues } from './form-post.ts'
 import { findOwnReferrer } from './own-path.ts'
 import { factsOf, matchedRoute } from './site-map.ts'
@@ -44,8 +44,12 @@ export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Re
   if (form) {
     // Several faults belong to the form, not to one field.
     const field = error.errors.length === 1 ? error.field : null
-    setFlash(c, { kind: 'danger', message: error.errors.join(', '), field, values: typedValues(form) })
-    return c.redirect(error.code === 'unauthenticated' ? '/sign_in' : formPage(c, 'at'), 303)
+    // Someone else is signed in now: they didn't type this.
+    const values = error.code === 'other_person' && c.var.signIn ? {} : typedValues(form)
+    setFlash(c, { kind: 'danger', message: error.errors.join(', '), field, values })
+    if (error.code === 'unauthenticated') return c.redirect('/sign_in', 303)
+    const page = formPage(c, 'at')
+    return c.redirect(error.code === 'csrf' ? askForCookies(page) : page, 303)
   }
   return c.json({ ...errorBody(error), ...factsOf(c)?.errorFields?.(error), ...extra }, status)
 }
@@ -55,7 +59,9 @@ export function formPage(c: HonoContext<AppEnv>, which: 'at' | 'done'): string {
   const form = factsOf(c)?.form
   const position = matchedRoute(c)?.split('/').indexOf(':id') ?? -1
   const page = (form?.[which] ?? '/dashboard').replace(':id', c.req.path.split('/')[position] ?? '')
-  return (form?.back ? findOwnReferrer(c) : null) ?? page
+  const kept = form?.keeps && c.get('form')?.get(form.keeps)
+  const query = kept ? `?${new URLSearchParams({ [form.keeps ?? '']: kept })}` : ''
+  return (form?.back ? findOwnReferrer(c) : null) ?? page + query
 }
 
 /** Logs for the operator what a person doesn't see. */

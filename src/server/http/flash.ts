@@ -1,5 +1,6 @@
 import type { Context as HonoContext } from 'hono'
 import { COOKIE_S } from '../../domain/retention.ts'
+import { COOKIES_BLOCKED } from '../../domain/user.ts'
 import type { FlashMessage } from '../../ui/FlashAlert.tsx'
 import { readSigned, sign } from '../signed-cookie.ts'
 import type { AppEnv } from './app-env.ts'
@@ -31,11 +32,25 @@ export function setFlash(c: HonoContext<AppEnv>, flash: FlashMessage): void {
 export function takeFlash(c: HonoContext<AppEnv>): FlashMessage | null {
   if (c.get('flashTaken') || !isSeen(c)) return null
   c.set('flashTaken', true)
+  if (sendsNoCookies(c)) return { kind: 'danger', message: COOKIES_BLOCKED }
   const parts = NAMES.map((name) => readCookie(c, name) ?? '')
   NAMES.forEach((name, i) => {
     if (parts[i]) clearCookie(c, name)
   })
   return readSigned<FlashMessage>(c.var.ctx, 'flash', parts.join(''))
+}
+
+const ASKED = 'cookies'
+
+/** The page after a form that came without our cookies. It says so if the browser doesn't keep the new ones either. */
+export function askForCookies(page: string): string {
+  return `${page}${page.includes('?') ? '&' : '?'}${ASKED}`
+}
+
+/** Right after that form: its answer set cookies. */
+function sendsNoCookies(c: HonoContext<AppEnv>): boolean {
+  const isNext = c.req.query(ASKED) !== undefined && c.req.header('Sec-Fetch-Site') !== 'none'
+  return isNext && !NAMES.some((name) => readCookie(c, name)) && !readCookie(c, 'browser')
 }
 
 /** Whether a person sees the answer, not only their browser or a mail scanner. */

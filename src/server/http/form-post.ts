@@ -14,6 +14,11 @@ export function isFormPost(c: HonoContext<AppEnv>): boolean {
   return mediaType(c) === FORM
 }
 
+/** Whether a browser shows the answer, not a program or our script. */
+export function wantsPage(c: HonoContext<AppEnv>): boolean {
+  return c.req.header('Accept')?.includes('text/html') ?? false
+}
+
 /** A plain HTML form with a file: its fields, and the file named `file`. Null if this is none. @throws malformed */
 export async function readFileForm(
   c: HonoContext<AppEnv>,

@@ -40,9 +40,9 @@ export type RouteFacts = {
   reads?: (ctx: Context, userId: SQL) => Reads
   /**
    * The page with this call's plain HTML form, and the page after success (the dashboard by default). `back`: the page
-   * it came from, instead of both. An `:id` is the call's own.
+   * it came from, instead of both. `keeps`: a field that belongs to the page's address. An `:id` is the call's own.
    */
-  form?: { at: string; done: string; back?: true }
+  form?: { at: string; done: string; back?: true; keeps?: string }
   /** Its plain form carries a file, beside its fields. */
   takesFile?: true
   /** An act in the console: the admin must have typed their password in the last minutes. */
@@ -51,6 +51,8 @@ export type RouteFacts = {
   token?: 'always' | 'never'
   /** The answer carries a token, for a page that isn't reloaded. */
   givesToken?: true
+  /** It acts for no person, so a visitor's page may send it, whoever has signed in meanwhile. */
+  forAnyone?: true
   /** Programs send it, without a cookie and without proof of origin. Other sites' pages may not. */
   fromPrograms?: true
   /** Its handler checks a bearer token that is no API token. */
@@ -109,8 +111,10 @@ export const SITE_MAP = {
       [...openInvoiceQueries(ctx, userId), ...dashboardQueries(ctx, userId)] as const,
   }),
   'GET /servers/:id/extend': page('public', {}),
+  // Its key is all that counts.
   'POST /servers/:id/extend': call('public', {
-    form: { at: '/servers/:id/extend', done: '/servers/:id/extend' },
+    form: { at: '/servers/:id/extend', done: '/servers/:id/extend', keeps: 'key' },
+    forAnyone: true,
   }),
   'GET /stop_server': page('user', { reads: dashboardQueries }),
   'GET /servers/:id/open': page('user', {}),
@@ -180,7 +184,7 @@ export const SITE_MAP = {
   'POST /admin/environments/retire': act('/admin/environments'),
   'GET /admin/runs/:id': page('admin', {}),
 
-  'POST /users': call('public', { form: { at: '/sign_up', done: '/sign_in' }, givesToken: true }),
+  'POST /users': call('public', { form: { at: '/sign_up', done: '/sign_in' }, givesToken: true, forAnyone: true }),
   'PUT /users': call('user', {
     form: { at: '/account_overview', done: '/account_overview' },
     token: 'always',
@@ -188,15 +192,24 @@ export const SITE_MAP = {
   }),
   'DELETE /users': call('user', { form: { at: '/close_account', done: '/sign_in' }, token: 'always' }),
   'GET /users/confirmation': call('public', { form: { at: '/confirm_email', done: '/sign_in' } }),
-  'POST /users/confirmation': call('public', { form: { at: '/confirm_email', done: '/sign_in' } }),
-  'POST /users/password': call('public', { form: { at: '/forgot_password', done: '/sign_in' } }),
-  'PUT /users/password': call('public', { form: { at: '/reset_password', done: '/sign_in' }, token: 'always' }),
+  'POST /users/confirmation': call('public', { form: { at: '/confirm_email', done: '/sign_in' }, forAnyone: true }),
+  'POST /users/password': call('public', { form: { at: '/forgot_password', done: '/sign_in' }, forAnyone: true }),
+  'PUT /users/password': call('public', {
+    form: { at: '/reset_password', done: '/sign_in' },
+    token: 'always',
+    forAnyone: true,
+  }),
   'POST /users/sign_in': call('public', {
     form: { at: '/sign_in', done: '/dashboard' },
     token: 'always',
     givesToken: true,
+    forAnyone: true,
   }),
-  'DELETE /users/sign_out': call('user', { form: { at: '/dashboard', done: '/sign_in' }, token: 'always' }),
+  'DELETE /users/sign_out': call('user', {
+    form: { at: '/dashboard', done: '/sign_in' },
+    token: 'always',
+    givesToken: true,
+  }),
   'GET /api/v1/users/get_session': call('user', {
     // Programs need their user's id to subscribe to /cable.
     scope: 'read',

@@ -4,8 +4,8 @@ import { AppError } from '../../../domain/error.ts'
 import type { AppEnv } from '../app-env.ts'
 import { bearerOf } from '../caller.ts'
 import { readCookie, writeCookie } from '../cookies.ts'
-import { issueToken, newBrowserId, verifyToken } from '../csrf-token.ts'
-import { isFormPost, mediaType, readFileForm } from '../form-post.ts'
+import { issueToken, newBrowserId, readToken } from '../csrf-token.ts'
+import { isFormPost, mediaType, readFileForm, wantsPage } from '../form-post.ts'
 import { factsOf, type RouteFacts } from '../site-map.ts'
 
 /** Refuses every change that our own pages didn't send. Puts a form that passes into `c.var.form`. */
@@ -19,8 +19,8 @@ export const csrf = createMiddleware<AppEnv>(async (c, next) => {
   if (facts?.fromPrograms) refuseForeignPage(c)
   else if (c.req.method !== 'GET' && c.req.method !== 'HEAD' && !facts?.signedBySender)
     await refuseForeign(c, facts ?? {})
-  if (facts?.givesToken) c.header('X-CSRF-Token', csrfToken(c))
   await next()
+  if (facts?.givesToken && !c.var.form) c.header('X-CSRF-Token', csrfToken(c))
 })
 
 /** Whether the browser says that our own page sent it; null if it doesn't say. */
@@ -50,9 +50,14 @@ async function refuseForeign(
   const needsToken = token === 'always' || (form !== null && token !== 'never')
   const given = form ? form.get('authenticity_token') : c.req.header('X-CSRF-Token')
   const browser = readCookie(c, 'browser')
-  if (needsToken && !(given && browser && verifyToken(c.var.ctx.config.secretKey, browser, given))) throw refused()
+  const shown = given && browser ? readToken(c.var.ctx.config.secretKey, browser, given) : null
+  const isRefused = needsToken && !shown
+  // A browser gets a page, which depends on who is signed in: see access.ts.
+  if (isRefused && !(form && wantsPage(c))) throw refused()
+  c.set('isRefusedForm', isRefused)
   c.set('form', form)
   c.set('file', withFile?.file ?? null)
+  if (given && token !== 'never') c.set('shown', shown)
 }
 
 /** A program needn't prove its origin: only it knows its token. */
@@ -65,7 +70,7 @@ function refused(): AppError {
   return new AppError('csrf', 'Invalid CSRF token.')
 }
 
-/** The token for a page's meta tag and forms: masked differently each time, bound to this browser. */
+/** The token for a page's meta tag and forms: masked differently each time, bound to this browser and its person. */
 export function csrfToken(c: HonoContext<AppEnv>): string {
   let browser = c.get('browserId') ?? readCookie(c, 'browser')
   if (!browser) {
@@ -73,5 +78,6 @@ export function csrfToken(c: HonoContext<AppEnv>): string {
     writeCookie(c, 'browser', browser)
   }
   c.set('browserId', browser)
-  return issueToken(c.var.ctx.config.secretKey, browser)
+  const { tokensFor = c.get('signIn')?.user.id ?? null } = c.var
+  return issueToken(c.var.ctx.config.secretKey, browser, tokensFor)
 }

@@ -40,6 +40,8 @@ async function signInByCookie(c: HonoContext<AppEnv>): Promise<void> {
     return
   }
   c.set('signIn', found.signIn)
+  // An older page of someone else's notices before it acts.
+  c.header('X-Person', found.signIn.user.id)
   c.set('readAlong', found.along)
   const due = ctx.now() - found.lastSeenAt > SEEN_EVERY_MS
   // Opening a page or doing something counts as use; an open page's polling does not.

@@ -17,6 +17,7 @@ import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { body, checkbox, text } from '../../http/body.ts'
 import { callerOf, deviceOf } from '../../http/caller.ts'
 import { clearCookie, writeCookie } from '../../http/cookies.ts'
+import { wantsPage } from '../../http/form-post.ts'
 import { knownDevice, rememberDevice } from '../../http/known-device.ts'
 import { answer } from '../../http/reply.ts'
 import { takeWayBack } from '../../http/way-back.ts'
@@ -49,7 +50,7 @@ export const users = new Hono<AppEnv>()
     // Mail scanners send HEAD, which must change nothing.
     if (c.req.method === 'HEAD') return c.body(null)
     // A browser that opened the link without our script goes to a page, as after a form.
-    if (c.req.header('Accept')?.includes('text/html')) c.set('form', new URLSearchParams())
+    if (wantsPage(c)) c.set('form', new URLSearchParams())
     const { confirmEmail } = await confirmation()
     const { hasTrial } = await confirmEmail(c.var.ctx, c.req.query('confirmation_token') ?? '')
     return answer(c, { message: hasTrial ? CONFIRMED : CONFIRMED_NO_TRIAL })
@@ -71,6 +72,7 @@ export const users = new Hono<AppEnv>()
     rememberDevice(c, email)
     // Ends this browser's previous sign-in.
     if (previous) ctx.background(signOut(ctx, previous.user.id, previous.id))
+    c.set('tokensFor', user.id)
     const page = takeWayBack(c, user) ?? '/dashboard'
     return answer(c, { user, page }, { to: page })
   })
@@ -78,6 +80,7 @@ export const users = new Hono<AppEnv>()
     const { id, user } = signedIn(c)
     await signOut(c.var.ctx, user.id, id)
     clearCookie(c, 'sign_in')
+    c.set('tokensFor', null)
     return answer(c, { message: SIGNED_OUT })
   })
   .put('/users', body(profile), async (c) => {

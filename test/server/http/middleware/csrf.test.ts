@@ -72,7 +72,7 @@ describe.each(CHANGES)('%s', (route) => {
   test('with and without tokens', async () => {
     const own = { 'Sec-Fetch-Site': 'same-origin' }
     const wanted = NEED_TOKEN.test(route) ? 'refused' : 'passed'
-    const foreignKey = issueToken('another-secret-of-thirty-two-characters!', newBrowserId())
+    const foreignKey = issueToken('another-secret-of-thirty-two-characters!', newBrowserId(), null)
     const flipped = mine.token.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))
     for (const token of ['', 'x', other.token, foreignKey, flipped, mine.token.slice(0, 43)]) {
       const headers = { ...own, Cookie: mine.cookie, ...(token ? { 'X-CSRF-Token': token } : {}) }
