@@ -58,7 +58,9 @@ export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Re
 export function formPage(c: HonoContext<AppEnv>, which: 'at' | 'done'): string {
   const form = factsOf(c)?.form
   const position = matchedRoute(c)?.split('/').indexOf(':id') ?? -1
-  const page = (form?.[which] ?? '/dashboard').replace(':id', c.req.path.split('/')[position] ?? '')
+  // Decoded, it may hold what no header can.
+  const id = encodeURIComponent(c.req.path.split('/')[position] ?? '')
+  const page = (form?.[which] ?? '/dashboard').replace(':id', () => id)
   const kept = form?.keeps && c.get('form')?.get(form.keeps)
   const query = kept ? `?${new URLSearchParams({ [form.keeps ?? '']: kept })}` : ''
   return (form?.back ? findOwnReferrer(c) : null) ?? page + query

@@ -9,7 +9,7 @@ import { isPage } from '../../http/site-map.ts'
 
 /** Calls get JSON; people get a page with ways back. */
 export function notFound(c: HonoContext<AppEnv>): Response {
-  if (!isPage(c)) return c.json(errorBody(new AppError('not_found', 'Unknown endpoint.')), 404)
+  if (!isPage(c) && !c.get('form')) return c.json(errorBody(new AppError('not_found', 'Unknown endpoint.')), 404)
   const body = <NotFound path={c.req.path} signedIn={c.get('signIn') !== null} back={findOwnReferrer(c)} />
   return renderPage(c, { title: NOT_FOUND_TITLE, titleAlone: true, assets: 'public' }, body, 404)
 }
