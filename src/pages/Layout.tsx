@@ -4,6 +4,7 @@ import type { User } from '../domain/wire.ts'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { Spinner } from '../ui/States.tsx'
 import { colorMedia, THEME_COLORS, type Theme } from '../ui/theme.ts'
+import { SignedInAs } from './account/Username.tsx'
 import { bootstrapJson } from './bootstrap-json.ts'
 import { type AccountIssue, AccountNotice, type Overdue } from './layout/AccountNotice.tsx'
 import type { BellProps } from './layout/Bell.tsx'
@@ -112,7 +113,7 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
               <FlashAlert flash={rest.flash} />
             </div>
           ) : null}
-          {rest.children}
+          <SignedInAs value={user?.email ?? null}>{rest.children}</SignedInAs>
         </main>
         <Footer {...switcher} />
         <div id="live" className="visually-hidden" role="status" />

@@ -5,6 +5,7 @@ import { PasswordField } from '../ui/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { FormPage } from './account/FormPage.tsx'
+import { Username } from './account/Username.tsx'
 import { LinkForm } from './ForgotPassword.tsx'
 
 type ResetPasswordProps = {
@@ -12,7 +13,7 @@ type ResetPasswordProps = {
   token: string | null
   csrfToken: string
   flash: FlashMessage | null
-  /** The address that a dead link was sent to. */
+  /** The address that the link was sent to. */
   email: string
 }
 
@@ -24,6 +25,7 @@ export function ResetPassword({ token, csrfToken, flash, email }: ResetPasswordP
       <FlashAlert flash={flash} />
       <form className="stack" method="post" action="/users/password" noValidate>
         <HiddenFields csrfToken={csrfToken} method="put" values={{ 'user[reset_password_token]': token }} />
+        <Username email={email} />
         <PasswordField
           id="password"
           name="user[password]"

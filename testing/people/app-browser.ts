@@ -58,7 +58,7 @@ export function openAppBrowser(app: App) {
     form: (path: string, fields: Record<string, string>) =>
       request(path, {
         method: 'POST',
-        headers: { ...own(), 'Content-Type': 'application/x-www-form-urlencoded' },
+        headers: { ...own(), Accept: 'text/html', 'Content-Type': 'application/x-www-form-urlencoded' },
         body: new URLSearchParams({ authenticity_token: token, ...fields }).toString(),
       }),
   }

@@ -25,7 +25,7 @@ type Typed = { typed: string }
  * Composes an email as HTML and plain text from one source. The parts are our own sentences: an email to
  * anyone but the operator contains nothing that a stranger typed, so that nobody can send text through us.
  * The first link is the button. Styles are inline, because some readers drop a style sheet; the sheet only adds dark
- * colors. Nothing is loaded from anywhere.
+ * colors. Long words wrap, in readers that know only one of the two ways as well. Nothing is loaded from anywhere.
  * @param offUrl the link that turns off emails of this kind; null if they always come
  */
 export function composeMail(subject: string, parts: Part[], offUrl: string | null = null): MailContent {
@@ -36,7 +36,7 @@ export function composeMail(subject: string, parts: Part[], offUrl: string | nul
     subject,
     offUrl,
     text: [...parts.map(toText), SIGNATURE, ...(offUrl ? [`${OFF}:\n${offUrl}`] : []), ''].join('\n\n'),
-    html: `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapeHtml(subject)}</title><style>${DARK}</style></head><body class="b" style="margin:0;padding:24px 12px;background:#f3f6f5"><div style="max-width:520px;margin:0 auto;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"><p class="t" style="margin:0 8px 12px;font-weight:600;color:#10201f"><span class="m" style="color:#006b4f">&#9650;</span> Proving Ground</p><div class="c" style="padding:24px;background:#ffffff;border:1px solid #d5dedc;border-radius:8px"><h1 class="t" style="margin:0 0 16px;font-size:22px;line-height:1.3;color:#10201f">${escapeHtml(subject)}</h1>${body}</div><p class="s" style="margin:16px 8px 0;font-size:14px;color:#52605e">${SIGNATURE}${off}</p></div></body></html>`,
+    html: `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapeHtml(subject)}</title><style>${DARK}</style></head><body class="b" style="margin:0;padding:24px 12px;background:#f3f6f5"><div style="max-width:520px;margin:0 auto;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"><p class="t" style="margin:0 8px 12px;font-weight:600;color:#10201f"><span class="m" style="color:#006b4f">&#9650;</span> Proving Ground</p><div class="c" style="padding:24px;background:#ffffff;border:1px solid #d5dedc;border-radius:8px;overflow-wrap:anywhere;word-break:break-word"><h1 class="t" style="margin:0 0 16px;font-size:22px;line-height:1.3;color:#10201f">${escapeHtml(subject)}</h1>${body}</div><p class="s" style="margin:16px 8px 0;font-size:14px;color:#52605e">${SIGNATURE}${off}</p></div></body></html>`,
   }
 }
 
@@ -56,7 +56,7 @@ function toHtml(part: Part, main: boolean): string {
   if ('typed' in part) return `<p ${P};white-space:pre-wrap">${escapeHtml(part.typed)}</p>`
   const [link, label] = [escapeHtml(part.link), escapeHtml(part.label)]
   if (!main) return `<p ${P}"><a class="m" style="color:#006b4f" href="${link}">${label}</a></p>`
-  return `<p style="margin:0 0 8px"><a class="a" style="display:inline-block;padding:11px 18px;border-radius:8px;background:#006b4f;color:#ffffff;font-weight:600;text-decoration:none" href="${link}">${label}</a></p><p class="s" style="margin:0 0 16px;font-size:13px;color:#52605e;overflow-wrap:anywhere">${link}</p>`
+  return `<p style="margin:0 0 8px"><a class="a" style="display:inline-block;padding:11px 18px;border-radius:8px;background:#006b4f;color:#ffffff;font-weight:600;text-decoration:none" href="${link}">${label}</a></p><p class="s" style="margin:0 0 16px;font-size:13px;color:#52605e">${link}</p>`
 }
 
 /** Over the inline colors, where the reader shows dark. */

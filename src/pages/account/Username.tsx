@@ -1,0 +1,13 @@
+import { createContext, use } from 'react'
+
+/** Whose page it is; null: a visitor's. */
+export const SignedInAs = createContext<string | null>(null)
+
+/** Tells password managers whose password a form is about. People don't see it. */
+export function Username({ email }: { email?: string }) {
+  const own = use(SignedInAs)
+  const address = email ?? own
+  return address ? (
+    <input type="email" name="username" autoComplete="username" value={address} readOnly hidden aria-hidden="true" />
+  ) : null
+}
