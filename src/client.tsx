@@ -1,7 +1,8 @@
 import { type ComponentType, type ReactNode, useEffect } from 'react'
-import { hydrateRoot } from 'react-dom/client'
+import { createRoot, hydrateRoot } from 'react-dom/client'
 import { showLocalTimes } from './islands/local-times.ts'
 import { watchSession } from './islands/session-check.ts'
+import { Boundary, PartFailed } from './ui/Boundary.tsx'
 
 type Islands = Record<string, ComponentType<object>>
 const files = import.meta.glob<Islands>('./*.tsx', { base: './islands' })
@@ -18,17 +19,27 @@ function Hydrated({ root, children }: { root: HTMLElement; children: ReactNode }
 function start(): void {
   for (const root of document.querySelectorAll<HTMLElement>('[data-island]')) {
     const name = root.dataset.island ?? ''
-    void files[`./${name}.tsx`]?.().then((file) => {
-      const Island = file[name]
-      const props = JSON.parse(root.nextElementSibling?.textContent ?? '{}')
-      if (Island)
-        hydrateRoot(
-          root,
-          <Hydrated root={root}>
-            <Island {...props} />
-          </Hydrated>,
-        )
-    })
+    void files[`./${name}.tsx`]?.().then(
+      (file) => {
+        const Island = file[name]
+        const props = JSON.parse(root.nextElementSibling?.textContent ?? '{}')
+        if (Island)
+          hydrateRoot(
+            root,
+            <Hydrated root={root}>
+              <Boundary>
+                <Island {...props} />
+              </Boundary>
+            </Hydrated>,
+          )
+      },
+      () => {
+        // What the server rendered still works as plain HTML.
+        const note = document.createElement('div')
+        root.before(note)
+        createRoot(note).render(<PartFailed />)
+      },
+    )
   }
   showLocalTimes()
   const run = document.querySelector<HTMLElement>('[data-follow]')?.dataset.follow

@@ -8,6 +8,7 @@ import { canStop, isEnding, isLive } from '../domain/server.ts'
 import { emptyServerList, isFinished, reduceServerList } from '../domain/server-list.ts'
 import type { DashboardView } from '../domain/views.ts'
 import type { Server, Summary } from '../domain/wire.ts'
+import { PartFailed } from '../ui/Boundary.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { ErrorState } from '../ui/States.tsx'
 import { ActionsCard } from './dashboard/ActionsCard.tsx'
@@ -20,7 +21,7 @@ import { chosenMachine, MachineChoice } from './dashboard/MachineChoice.tsx'
 import { NoticeAlert } from './dashboard/NoticeAlert.tsx'
 import { RunCard } from './dashboard/RunCard.tsx'
 import { SessionsTable } from './dashboard/SessionsTable.tsx'
-import { StopDialog } from './dashboard/StopDialog.tsx'
+import type { StopDialog } from './dashboard/StopDialog.tsx'
 import { TrialBanner } from './dashboard/TrialBanner.tsx'
 import { UsageCard } from './dashboard/UsageCard.tsx'
 import { useServers } from './dashboard/useServers.ts'
@@ -46,12 +47,15 @@ const WAYS_OUT: Record<string, string> = {
   '/budget': 'Change your budget',
 }
 
+/** Loads once there is a server to stop. */
+const stopDialog = () => import('./dashboard/StopDialog.tsx')
+
 /** Every refusal of the account but a used-up budget has a notice. */
 const noticeOf = ({ start_refusal }: Summary) => start_refusal?.page !== BUDGET_PAGE && start_refusal?.page
 
 export function Dashboard(props: DashboardProps) {
   const [list, dispatch] = useReducer(reduceServerList, props, ({ servers, jobs }) => emptyServerList(servers, jobs))
-  const [asking, setAsking] = useState(false)
+  const [Asking, setAsking] = useState<typeof StopDialog | null>(null)
   const [counted, setCounted] = useState(props.summary)
   const [line, setLine] = useState(props.line)
   const now = useServerClock(Date.parse(counted.as_of))
@@ -90,11 +94,25 @@ export function Dashboard(props: DashboardProps) {
   const [Ending, setEnding] = useState<typeof EndingAlert | null>(null)
   // Loaded once it's needed: most visits end before.
   useEffect(() => {
-    if (ending) void import('./dashboard/EndingAlert.tsx').then((file) => setEnding(() => file.EndingAlert))
+    if (ending)
+      void import('./dashboard/EndingAlert.tsx').then(
+        (file) => setEnding(() => file.EndingAlert),
+        () => setEnding(() => PartFailed),
+      )
   }, [ending === null])
   const reachable = useReachable(live)
   // A start costs nothing and has no disk yet, so cancelling one needs no question.
-  const askToStop = (server: Server) => (server.active ? setAsking(true) : void stop(server))
+  const askToStop = (server: Server) => {
+    if (!server.active) return void stop(server)
+    // If it can't be loaded, a page asks.
+    void stopDialog().then(
+      (file) => setAsking(() => file.StopDialog),
+      () => location.assign('/stop_server'),
+    )
+  }
+  useEffect(() => {
+    if (live) void stopDialog().catch(() => {})
+  }, [live === undefined])
   const job = list.lastJobId ? (list.jobs[list.lastJobId] ?? null) : null
   return (
     <div className="dashboard">
@@ -159,14 +177,14 @@ export function Dashboard(props: DashboardProps) {
         onStart={canStart ? begin : null}
         mayWait={props.mayWait && !line}
       />
-      {asking && live && canStop(live) ? (
-        <StopDialog
+      {Asking && live && canStop(live) ? (
+        <Asking
           server={live}
           summary={summary}
           now={now}
           filesStay={props.filesStay}
           onAnswer={(yes) => {
-            setAsking(false)
+            setAsking(null)
             if (yes) void stop(live)
           }}
         />

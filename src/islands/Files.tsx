@@ -2,6 +2,7 @@ import { lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } fro
 import { FILES_READ_ONLY, inText, nameOf, sizeText } from '../domain/files.ts'
 import type { FileDeletion, FileList, UnfinishedUpload } from '../domain/wire.ts'
 import { Alert } from '../ui/Alert.tsx'
+import { Boundary } from '../ui/Boundary.tsx'
 import { Button } from '../ui/Button.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { Meter } from '../ui/Meter.tsx'
@@ -194,9 +195,11 @@ export function Files(props: FilesProps) {
       <Deleted deletions={deletions} csrfToken={props.csrfToken} onUndo={local ? acts.undo : null} />
       {asked ? <AskDialog key={asked.nth} {...asked} onAct={acts.answer} onClose={acts.closeAsk} /> : null}
       {previewed ? (
-        <Suspense fallback={null}>
-          <Preview key={previewed.path} {...previewed} onClose={acts.closePreview} />
-        </Suspense>
+        <Boundary key={previewed.path}>
+          <Suspense fallback={null}>
+            <Preview {...previewed} onClose={acts.closePreview} />
+          </Suspense>
+        </Boundary>
       ) : null}
     </Dropping>
   )

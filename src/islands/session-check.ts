@@ -1,6 +1,4 @@
-import { isChecking, NOBODY, nextUserState, readBootstrapUser, type UserState } from '../domain/user-state.ts'
-import type { User } from '../domain/wire.ts'
-import { leave, request, stay } from './request.ts'
+import { leave, stay } from './request.ts'
 
 /**
  * The server tells each page who is signed in. A page from the back/forward cache may be out of date: cover it until
@@ -12,31 +10,18 @@ export function watchSession(): void {
   })
   window.addEventListener('pageshow', (event) => {
     stay()
-    if (event.persisted) void checkSession()
+    if (!event.persisted) return
+    cover(true)
+    void import('./stale-page.ts').then(
+      ({ checkSession }) => checkSession(),
+      () => location.reload(),
+    )
   })
 }
 
-async function checkSession(): Promise<void> {
-  let state: UserState = nextUserState(NOBODY, { type: 'check' })
-  cover(isChecking(state))
-  const reply = await request<User>('GET', '/api/v1/users/get_session')
-  // A 401 means nobody is signed in. No response changes nothing.
-  if (reply.ok && reply.body.id) state = nextUserState(state, { type: 'checked', user: reply.body })
-  else if (reply.status === 401) state = nextUserState(state, { type: 'checked', user: null })
-  else state = nextUserState(state, { type: 'failed', error: reply.body.error ?? 'Network error' })
-  if (state.status === 'succeeded' && state.user?.id !== bootstrapUserId()) return location.reload()
-  cover(isChecking(state))
-}
-
-function bootstrapUserId(): string | undefined {
-  try {
-    return readBootstrapUser(document.getElementById('bootstrap')?.textContent)?.id
-  } catch {
-    return 'unreadable'
-  }
-}
-
-function cover(covered: boolean): void {
+/** A dialog would lie above the cover: it closes, without an answer. */
+export function cover(covered: boolean): void {
+  if (covered) for (const dialog of document.querySelectorAll<HTMLDialogElement>('dialog:modal')) dialog.close()
   const veil = document.getElementById('session-check')
   if (veil) veil.hidden = !covered
 }

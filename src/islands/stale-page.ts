@@ -1,9 +1,35 @@
 import { COOKIES_BLOCKED, RELOADING_FOR_OTHER, reloadedFor } from '../domain/user.ts'
-import { readBootstrapUser } from '../domain/user-state.ts'
+import { isChecking, NOBODY, nextUserState, readBootstrapUser, type UserState } from '../domain/user-state.ts'
+import type { User } from '../domain/wire.ts'
 import { announce } from './announce.ts'
-import { type Answer, leave, personOf, tokenMeta, untilLeft } from './request.ts'
+import { type Answer, leave, personOf, request, tokenMeta, untilLeft } from './request.ts'
+import { cover } from './session-check.ts'
 
-/** A page that our server doesn't take anymore: someone else has signed in, or our cookies are gone. */
+/**
+ * A page that may be out of date: it comes from the back/forward cache, someone else has signed in, or our cookies are
+ * gone.
+ */
+
+/** The page is covered until the server says who is signed in. */
+export async function checkSession(): Promise<void> {
+  let state: UserState = nextUserState(NOBODY, { type: 'check' })
+  cover(isChecking(state))
+  const reply = await request<User>('GET', '/api/v1/users/get_session')
+  // A 401 means nobody is signed in. No response changes nothing.
+  if (reply.ok && reply.body.id) state = nextUserState(state, { type: 'checked', user: reply.body })
+  else if (reply.status === 401) state = nextUserState(state, { type: 'checked', user: null })
+  else state = nextUserState(state, { type: 'failed', error: reply.body.error ?? 'Network error' })
+  if (state.status === 'succeeded' && state.user?.id !== bootstrapUserId()) return location.reload()
+  cover(isChecking(state))
+}
+
+function bootstrapUserId(): string | undefined {
+  try {
+    return readBootstrapUser(document.getElementById('bootstrap')?.textContent)?.id
+  } catch {
+    return 'unreadable'
+  }
+}
 
 /** The next page says why it was reloaded. */
 const NOTE = 'reloaded-for-other'

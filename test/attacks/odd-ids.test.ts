@@ -18,7 +18,11 @@ async function someone() {
   return {
     get: (path: string) => site.request(path, { headers: own }),
     json: (method: string, path: string) =>
-      site.request(path, { method, headers: { ...own, 'X-CSRF-Token': token, 'Content-Type': 'application/json' }, body: '{}' }),
+      site.request(path, {
+        method,
+        headers: { ...own, 'X-CSRF-Token': token, 'Content-Type': 'application/json' },
+        body: '{}',
+      }),
     form: (method: string, path: string, fields: Record<string, string> = {}) =>
       site.request(path, {
         method: 'POST',
@@ -39,7 +43,10 @@ test('a NUL in the ID of an address is an ID that does not exist', async () => {
       const odd = path.replace(/:\w+/g, id)
       const answers =
         method === 'GET' ? [await admin.get(odd)] : [await admin.json(method, odd), await admin.form(method, odd)]
-      expect(answers.map(({ status }) => status), `${method} ${odd}`).toEqual(answers.map(() => 404))
+      expect(
+        answers.map(({ status }) => status),
+        `${method} ${odd}`,
+      ).toEqual(answers.map(() => 404))
       const form = answers[1]
       if (form) expect(form.headers.get('Content-Type'), `${method} ${odd}`).toContain('text/html')
     }
@@ -59,7 +66,22 @@ test('a form to an odd ID is answered with an address that browsers take', async
 })
 
 test('a NUL in a query or a field is no error of ours', async () => {
-  const queries = ['id', 'q', 'month', 'page', 'status', 'path', 'after', 'key', 'of', 'kind', 'to', 'code', 'sort', 'delete']
+  const queries = [
+    'id',
+    'q',
+    'month',
+    'page',
+    'status',
+    'path',
+    'after',
+    'key',
+    'of',
+    'kind',
+    'to',
+    'code',
+    'sort',
+    'delete',
+  ]
   const query = queries.map((name) => `${name}=${NUL}`).join('&')
   // The console asks EC2, which doesn't answer here.
   const pages = routes.filter(([method, path]) => method === 'GET' && !/:|instances/.test(path))
@@ -67,8 +89,27 @@ test('a NUL in a query or a field is no error of ours', async () => {
     const admin = await someone()
     expect((await admin.get(`${path}?${query}`)).status, path).toBeLessThan(500)
   }
-  const names = ['server_id', 'session_id', 'id', 'environment', 'vehicle', 'instance_id', 'user_id', 'name', 'email', 'path', 'key', 'code', 'until']
-  const fields = Object.fromEntries(names.flatMap((name) => [[name, '\0'], [`user[${name}]`, '\0']]))
+  const names = [
+    'server_id',
+    'session_id',
+    'id',
+    'environment',
+    'vehicle',
+    'instance_id',
+    'user_id',
+    'name',
+    'email',
+    'path',
+    'key',
+    'code',
+    'until',
+  ]
+  const fields = Object.fromEntries(
+    names.flatMap((name) => [
+      [name, '\0'],
+      [`user[${name}]`, '\0'],
+    ]),
+  )
   for (const [method, path] of routes.filter(([method]) => method !== 'GET')) {
     const admin = await someone()
     expect((await admin.form(method, path.replace(/:\w+/g, 'x'), fields)).status, path).toBeLessThan(500)

@@ -9,6 +9,7 @@ import { hashApiToken } from '../../src/server/accounts/api-tokens.ts'
 import { issueSignInToken } from '../../src/server/accounts/credentials/sign-in-token.ts'
 import { createApp } from '../../src/server/app.ts'
 import type { Env } from '../../src/server/env.ts'
+import { issueToken, newBrowserId } from '../../src/server/http/csrf-token.ts'
 import { newId } from '../../src/server/id.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'
 import { atEnd } from './at-end.ts'
@@ -51,6 +52,7 @@ export async function openSite(overrides: Partial<Env> = {}) {
   const settle = () => Promise.allSettled(pending.splice(0))
   atEnd(settle)
   const mails: (Mail & { from: string })[] = []
+  const people = new Map<string, string>()
   /** Whose open pages heard that their account changed. */
   const told: string[] = []
   const env = {
@@ -124,8 +126,12 @@ export async function openSite(overrides: Partial<Env> = {}) {
         { now: Date.now, config: { secretKey: SECRET } } as Parameters<typeof issueSignInToken>[0],
         { id: signInId, expiresAt },
       )
-      return { userId, signInId, cookie: `sign_in=${token}` }
+      const cookie = `sign_in=${token}`
+      people.set(cookie, userId)
+      return { userId, signInId, cookie }
     },
+    /** The person of this cookie; null for a visitor. */
+    userOf: (cookie: string) => people.get(cookie) ?? null,
     /** Without a plan, people may start servers only if they had one, or a trial, before. */
     async giveEndedTrial(userId: string): Promise<void> {
       const now = Date.now()
@@ -177,20 +183,18 @@ export async function openPage(site: Site, cookie = ''): Promise<{ cookie: strin
   return { cookie: [cookie, browser].filter(Boolean).join('; '), token }
 }
 
-/** Its token serves every change: rendering a page for each took half of their time. */
-const pages = new WeakMap<Site, ReturnType<typeof openPage>>()
+/** One browser's for every change: rendering a page for each took half of their time. */
+const BROWSER_ID = newBrowserId()
 
-/** A change, requested as our own pages do. */
+/** A change, requested as the pages of this person do. */
 export async function change(site: Site, method: string, path: string, cookie: string, body: unknown = {}) {
-  if (!pages.has(site)) pages.set(site, openPage(site))
-  const page = await (pages.get(site) as ReturnType<typeof openPage>)
   return site.request(path, {
     method,
     headers: {
       'Content-Type': 'application/json',
       'Sec-Fetch-Site': 'same-origin',
-      'X-CSRF-Token': page.token,
-      Cookie: [page.cookie, cookie].filter(Boolean).join('; '),
+      'X-CSRF-Token': issueToken(SECRET, BROWSER_ID, site.userOf(cookie)),
+      Cookie: [`browser=${BROWSER_ID}`, cookie].filter(Boolean).join('; '),
     },
     body: JSON.stringify(body),
   })

@@ -13,8 +13,9 @@ export function DoorRow({ server: { id }, now, guests }: Props) {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return
     event.preventDefault()
     const { href } = event.currentTarget
-    const { showPage } = await import('../page-dialog.ts')
-    await showPage(href)
+    const part = await import('../page-dialog.ts').catch(() => null)
+    if (!part) return location.assign(href)
+    await part.showPage(href)
     const { ok, body } = await request<{ guests: Guest[] }>('GET', `/api/v1/servers/${id}/guests`)
     if (ok) setUntils(body.guests.map(({ expires_at }) => expires_at))
   }

@@ -96,7 +96,9 @@ export function useFileActs(props: { list: FileList; after: string | null; delet
     stop.current?.abort()
     const mine = new AbortController()
     stop.current = mine
-    const { saveArchive: save, NoArchive } = await import('./archive.ts')
+    const part = await import('./archive.ts').catch(() => null)
+    if (!part) return tell('danger', "This part of the page couldn't be loaded. Reload the page to use it.")
+    const { saveArchive: save, NoArchive } = part
     try {
       const onBytes = (bytes: number) => setArchive({ name, bytes })
       await save(from, name, { onBytes, signal: mine.signal })

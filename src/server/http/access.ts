@@ -52,7 +52,7 @@ function refuseStalePage(c: HonoContext<AppEnv>, { forAnyone }: RouteFacts): voi
   if (c.var.isRefusedForm) throw new AppError('csrf', PAGE_TOO_OLD)
   const userId = signIn?.user.id ?? null
   if (shown === undefined || shown?.userId === userId) return
-  if (forAnyone && shown && (shown.userId === null || !signIn)) return
+  if (forAnyone && !(shown?.userId && signIn)) return
   if (!shown) throw new AppError('other_person', PAGE_TOO_OLD, { page: ownPage(c) })
   throw new AppError('other_person', signIn ? nowSignedInAs(signIn.user) : NOW_SIGNED_OUT, { page: ownPage(c) })
 }

@@ -61,9 +61,10 @@ export function formPage(c: HonoContext<AppEnv>, which: 'at' | 'done'): string {
   // Decoded, it may hold what no header can.
   const id = encodeURIComponent(c.req.path.split('/')[position] ?? '')
   const page = (form?.[which] ?? '/dashboard').replace(':id', () => id)
-  const kept = form?.keeps && c.get('form')?.get(form.keeps)
-  const query = kept ? `?${new URLSearchParams({ [form.keeps ?? '']: kept })}` : ''
-  return (form?.back ? findOwnReferrer(c) : null) ?? page + query
+  const { query = '', field = '' } = (which === 'at' && form?.keeps) || {}
+  const kept = c.get('form')?.get(field)
+  const search = kept ? `?${new URLSearchParams({ [query]: kept })}` : ''
+  return (form?.back ? findOwnReferrer(c) : null) ?? page + search
 }
 
 /** Logs for the operator what a person doesn't see. */

@@ -53,6 +53,8 @@ export function nestFields(fields: Iterable<[string, string]>): Record<string, u
 
 /** The values to show again in a refused form: no passwords, no tokens, nothing that nobody typed. */
 export function typedValues(form: URLSearchParams): Record<string, string> {
-  const kept = [...form].filter(([name]) => !/password(_confirmation)?\]?$|^authenticity_token$|^_method$|^username$/i.test(name))
+  const kept = [...form].filter(
+    ([name]) => !/password(_confirmation)?\]?$|^authenticity_token$|^_method$|^username$/i.test(name),
+  )
   return Object.fromEntries(kept)
 }

@@ -40,9 +40,9 @@ export type RouteFacts = {
   reads?: (ctx: Context, userId: SQL) => Reads
   /**
    * The page with this call's plain HTML form, and the page after success (the dashboard by default). `back`: the page
-   * it came from, instead of both. `keeps`: a field that belongs to the page's address. An `:id` is the call's own.
+   * it came from, instead of both. `keeps`: what the page's address has of the fields. An `:id` is the call's own.
    */
-  form?: { at: string; done: string; back?: true; keeps?: string }
+  form?: { at: string; done: string; back?: true; keeps?: { query: string; field: string } }
   /** Its plain form carries a file, beside its fields. */
   takesFile?: true
   /** An act in the console: the admin must have typed their password in the last minutes. */
@@ -113,7 +113,7 @@ export const SITE_MAP = {
   'GET /servers/:id/extend': page('public', {}),
   // Its key is all that counts.
   'POST /servers/:id/extend': call('public', {
-    form: { at: '/servers/:id/extend', done: '/servers/:id/extend', keeps: 'key' },
+    form: { at: '/servers/:id/extend', done: '/servers/:id/extend', keeps: { query: 'key', field: 'key' } },
     forAnyone: true,
   }),
   'GET /stop_server': page('user', { reads: dashboardQueries }),
@@ -195,7 +195,11 @@ export const SITE_MAP = {
   'POST /users/confirmation': call('public', { form: { at: '/confirm_email', done: '/sign_in' }, forAnyone: true }),
   'POST /users/password': call('public', { form: { at: '/forgot_password', done: '/sign_in' }, forAnyone: true }),
   'PUT /users/password': call('public', {
-    form: { at: '/reset_password', done: '/sign_in' },
+    form: {
+      at: '/reset_password',
+      done: '/sign_in',
+      keeps: { query: 'reset_password_token', field: 'user[reset_password_token]' },
+    },
     token: 'always',
     forAnyone: true,
   }),

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { openAccount, PASSWORD, signedInUser } from '../../../testing/people/sign-up.ts'
 
 const TOO_OLD = 'This page was too old, so we changed nothing. Please send it again.'
-const BLOCKED = 'Your browser blocks cookies for this site. Allow them in its settings, reload this page, and try again.'
+const BLOCKED =
+  'Your browser blocks cookies for this site. Allow them in its settings, reload this page, and try again.'
 const TYPED = 'Here is what you typed before you signed in. Please send it again.'
 
 const LETTER = { name: 'Ada', email: 'ada@example.com', source: 'Referral', message: 'Fifty drones & a “rover”' }
@@ -27,7 +28,6 @@ test.each([
   ['/sign_in', '/users/sign_in', { 'user[email]': 'ada@example.com' }],
   ['/forgot_password', '/users/password', { 'user[email]': 'ada@example.com' }],
   ['/confirm_email', '/users/confirmation', { 'user[email]': 'ada@example.com' }],
-  ['/reset_password', '/users/password', { _method: 'put', 'user[reset_password_token]': 'abc' }],
 ])('%s comes back as well, and says so if cookies are blocked', async (page, action, typed) => {
   const { browser } = openAccount()
   await browser.open(page)
@@ -37,7 +37,8 @@ test.each([
   const kept = new Map(browser.cookies)
   const { flash } = await browser.open(`${page}?cookies`)
   expect(flash).toMatchObject({ message: TOO_OLD })
-  for (const [name, value] of Object.entries(flash?.values ?? {})) expect({ ...typed, name: value }).toHaveProperty([name])
+  for (const [name, value] of Object.entries(flash?.values ?? {}))
+    expect({ ...typed, name: value }).toHaveProperty([name])
   expect(JSON.stringify(flash)).not.toContain('secret!')
   expect(kept.size).toBeGreaterThan(0)
 
@@ -46,6 +47,16 @@ test.each([
   browser.cookies.clear()
   const bookmark = await browser.request(`${page}?cookies`, { headers: { 'Sec-Fetch-Site': 'none' } })
   expect(await bookmark.text()).not.toContain(BLOCKED)
+})
+
+test('a link in an email works on after cookies were cleared, or blocked: its key is in the address', async () => {
+  const { browser } = openAccount()
+  await browser.open('/sign_in')
+  browser.cookies.clear()
+  const reset = await browser.form('/users/password', { _method: 'put', 'user[reset_password_token]': 'a b' })
+  expect(reset.headers.get('Location')).toBe('/reset_password?reset_password_token=a+b&cookies')
+  const extended = await browser.form('/servers/srv_x/extend', { key: 'k' })
+  expect(extended.headers.get('Location')).toBe('/servers/srv_x/extend?key=k&cookies')
 })
 
 test('cleared cookies on a page of an account: sign in, and what was typed is there again', async () => {

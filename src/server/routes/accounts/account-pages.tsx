@@ -7,7 +7,6 @@ import { findResetLink } from '../../accounts/password-reset.ts'
 import { listSignIns } from '../../accounts/sign-ins.ts'
 import { getBillingOverview } from '../../billing/bills/billing-overview.ts'
 import { getUsage, toSummary } from '../../billing/bills/usage.ts'
-import { settleCheckout } from '../../billing/plans/checkout.ts'
 import type { Context } from '../../context.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { setFlash, takeFlash } from '../../http/flash.ts'
@@ -100,6 +99,7 @@ export const accountPages = new Hono<AppEnv>()
 
 /** What people have when they return from the checkout page. The webhook for their payment may be late. */
 async function afterCheckout(ctx: Context, userId: string): Promise<FlashMessage> {
+  const { settleCheckout } = await import('../../billing/plans/checkout.ts')
   await settleCheckout(ctx, userId).catch((error) => ctx.log('checkout_not_settled', { userId }, error))
   const { subscription } = toSummary(await getUsage(ctx, userId))
   const values = { about: 'plan' }
