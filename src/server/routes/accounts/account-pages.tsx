@@ -3,10 +3,10 @@ import { haveNow } from '../../../domain/money/plan-words.ts'
 import { SignIn } from '../../../pages/SignIn.tsx'
 import { SignUp } from '../../../pages/SignUp.tsx'
 import type { FlashMessage } from '../../../ui/FlashAlert.tsx'
-import { findResetLink } from '../../accounts/password-reset.ts'
 import { listSignIns } from '../../accounts/sign-ins.ts'
 import { getBillingOverview } from '../../billing/bills/billing-overview.ts'
 import { getUsage, toSummary } from '../../billing/bills/usage.ts'
+import { settleCheckout } from '../../billing/plans/checkout.ts'
 import type { Context } from '../../context.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { setFlash, takeFlash } from '../../http/flash.ts'
@@ -42,7 +42,10 @@ export const accountPages = new Hono<AppEnv>()
     return renderPage(c, { title: 'Reset your password', assets: 'public' }, <ForgotPassword {...form} />)
   })
   .get('/reset_password', async (c) => {
-    const { ResetPassword } = await import('../../../pages/ResetPassword.tsx')
+    const [{ ResetPassword }, { findResetLink }] = await Promise.all([
+      import('../../../pages/ResetPassword.tsx'),
+      import('../../accounts/password-reset.ts'),
+    ])
     const flash = takeFlash(c)
     const token = flash?.values?.['user[reset_password_token]'] ?? c.req.query('reset_password_token') ?? ''
     const link = token ? await findResetLink(c.var.ctx, token) : null
@@ -99,7 +102,6 @@ export const accountPages = new Hono<AppEnv>()
 
 /** What people have when they return from the checkout page. The webhook for their payment may be late. */
 async function afterCheckout(ctx: Context, userId: string): Promise<FlashMessage> {
-  const { settleCheckout } = await import('../../billing/plans/checkout.ts')
   await settleCheckout(ctx, userId).catch((error) => ctx.log('checkout_not_settled', { userId }, error))
   const { subscription } = toSummary(await getUsage(ctx, userId))
   const values = { about: 'plan' }

@@ -1,7 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { ACCOUNT_CLOSED, DEVICE_SIGNED_OUT, SIGNED_OUT_EVERYWHERE } from '../../../domain/user.ts'
-import { closeAccount } from '../../accounts/close-account.ts'
 import { endSignIn, listSignIns, signOutEverywhere } from '../../accounts/sign-ins.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { body, text } from '../../http/body.ts'
@@ -31,6 +30,7 @@ export const account = new Hono<AppEnv>()
     return c.json(await collectPersonalData(c.var.ctx, signedIn(c).user))
   })
   .delete('/users', body(confirmation), async (c) => {
+    const { closeAccount } = await import('../../accounts/close-account.ts')
     await closeAccount(c.var.ctx, signedIn(c).user, c.req.valid('json').user)
     clearCookie(c, 'sign_in')
     return answer(c, { message: ACCOUNT_CLOSED })

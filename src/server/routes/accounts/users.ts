@@ -10,9 +10,7 @@ import {
   SIGNED_UP,
 } from '../../../domain/user.ts'
 import { issueSignInToken } from '../../accounts/credentials/sign-in-token.ts'
-import { updateProfile } from '../../accounts/profile.ts'
 import { signIn, signOut } from '../../accounts/sign-in.ts'
-import { signUp } from '../../accounts/sign-up.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { body, checkbox, text } from '../../http/body.ts'
 import { callerOf, deviceOf } from '../../http/caller.ts'
@@ -43,6 +41,7 @@ const confirmation = () => import('../../accounts/confirmation.ts')
 export const users = new Hono<AppEnv>()
   .post('/users', body(account), async (c) => {
     const { user } = c.req.valid('json')
+    const { signUp } = await import('../../accounts/sign-up.ts')
     await signUp(c.var.ctx, user, callerOf(c))
     return answer(c, { message: SIGNED_UP }, { status: 201, carry: { 'user[email]': user.email } })
   })
@@ -87,6 +86,7 @@ export const users = new Hono<AppEnv>()
     const { ctx } = c.var
     const current = signedIn(c)
     const { user } = c.req.valid('json')
+    const { updateProfile } = await import('../../accounts/profile.ts')
     const updated = await updateProfile(ctx, current, { ...user, name: user.name ?? current.user.name })
     if (updated.signInId !== current.id) {
       const { expiresAt } = current
