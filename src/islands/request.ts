@@ -1,3 +1,5 @@
+import { personOfToken } from '../domain/page-token.ts'
+
 export type Answer<T> = { ok: boolean; status: number; body: T & Refusal; headers?: Headers }
 /** What a refusal may contain. */
 type Refusal = { code?: string; error?: string; message?: string; errors?: string[]; status?: string }
@@ -31,13 +33,11 @@ type Options = {
   again?: boolean
 }
 
-/** Whom a token was given to; empty: nobody. */
-export const personOf = (token = '') => token.split('.')[1] ?? ''
 export const tokenMeta = () => document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')
 
 /** Whether this answers someone else than the page shows: they signed in from another tab. */
 export function isForOther({ headers }: Response): boolean {
-  const [shown, answered] = [personOf(tokenMeta()?.content), headers.get('X-Person')]
+  const [shown, answered] = [personOfToken(tokenMeta()?.content ?? ''), headers.get('X-Person')]
   return Boolean(shown && answered && shown !== answered)
 }
 
@@ -79,7 +79,7 @@ export async function request<T>(
     })
     if (isForOther(response)) return await leaveToOther()
     const token = response.headers.get('X-CSRF-Token')
-    if (token && meta && personOf(token) === personOf(meta.content)) meta.content = token
+    if (token && meta && personOfToken(token) === personOfToken(meta.content)) meta.content = token
     const { ok, status } = response
     const body = await response.json().catch(() => refusal(`HTTP ${status} ${response.statusText}`.trim()))
     const answer = { ok, status, body: body?.Body ?? body ?? {}, headers: response.headers }

@@ -1,8 +1,9 @@
+import { personOfToken } from '../domain/page-token.ts'
 import { COOKIES_BLOCKED, RELOADING_FOR_OTHER, reloadedFor } from '../domain/user.ts'
 import { isChecking, NOBODY, nextUserState, readBootstrapUser, type UserState } from '../domain/user-state.ts'
 import type { User } from '../domain/wire.ts'
 import { announce } from './announce.ts'
-import { type Answer, leave, personOf, request, tokenMeta, untilLeft } from './request.ts'
+import { type Answer, leave, request, tokenMeta, untilLeft } from './request.ts'
 import { cover } from './session-check.ts'
 
 /**
@@ -73,7 +74,7 @@ export async function recover<T>(refused: Answer<T>, again: (() => Promise<Answe
   const token = session.headers.get('X-CSRF-Token')
   const meta = tokenMeta()
   if (!token || !meta) return refused
-  const [shown, now] = [personOf(meta.content), personOf(token)]
+  const [shown, now] = [personOfToken(meta.content), personOfToken(token)]
   if (shown && now && shown !== now) return leaveToOther()
   // Signed out meanwhile: the refusal says so.
   if (shown !== now && shown) return refused

@@ -43,6 +43,9 @@ export const BUCKET = {
   FILES_CREDENTIALS_URL: NOTHING_ANSWERS,
 }
 
+/** Whose sign-in a cookie is; sites of one file share their people. */
+const people = new Map<string, string>()
+
 export type Role = 'visitor' | 'unconfirmed' | 'user' | 'suspended' | 'admin'
 
 /** The whole app as deployed, called in this process, on this file's own database. */
@@ -52,7 +55,6 @@ export async function openSite(overrides: Partial<Env> = {}) {
   const settle = () => Promise.allSettled(pending.splice(0))
   atEnd(settle)
   const mails: (Mail & { from: string })[] = []
-  const people = new Map<string, string>()
   /** Whose open pages heard that their account changed. */
   const told: string[] = []
   const env = {
@@ -130,8 +132,6 @@ export async function openSite(overrides: Partial<Env> = {}) {
       people.set(cookie, userId)
       return { userId, signInId, cookie }
     },
-    /** The person of this cookie; null for a visitor. */
-    userOf: (cookie: string) => people.get(cookie) ?? null,
     /** Without a plan, people may start servers only if they had one, or a trial, before. */
     async giveEndedTrial(userId: string): Promise<void> {
       const now = Date.now()
@@ -193,7 +193,7 @@ export async function change(site: Site, method: string, path: string, cookie: s
     headers: {
       'Content-Type': 'application/json',
       'Sec-Fetch-Site': 'same-origin',
-      'X-CSRF-Token': issueToken(SECRET, BROWSER_ID, site.userOf(cookie)),
+      'X-CSRF-Token': issueToken(SECRET, BROWSER_ID, people.get(cookie) ?? null),
       Cookie: [`browser=${BROWSER_ID}`, cookie].filter(Boolean).join('; '),
     },
     body: JSON.stringify(body),

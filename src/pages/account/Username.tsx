@@ -7,7 +7,5 @@ export const SignedInAs = createContext<string | null>(null)
 export function Username({ email }: { email?: string }) {
   const own = use(SignedInAs)
   const address = email ?? own
-  return address ? (
-    <input type="email" name="username" autoComplete="username" value={address} readOnly hidden aria-hidden="true" />
-  ) : null
+  return address ? <input type="email" name="username" autoComplete="username" value={address} readOnly hidden /> : null
 }

@@ -2,6 +2,7 @@ import type { Context as HonoContext } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { ACT_WITHIN_MS } from '../../domain/audit.ts'
 import { AppError } from '../../domain/error.ts'
+import { personOfToken } from '../../domain/page-token.ts'
 import { NOW_SIGNED_OUT, nowSignedInAs, PAGE_TOO_OLD } from '../../domain/user.ts'
 import { whyEnded } from '../accounts/live-sign-ins.ts'
 import type { AppEnv } from './app-env.ts'
@@ -86,8 +87,8 @@ async function askToSignIn(c: HonoContext<AppEnv>, to: string): Promise<Response
  */
 async function refuseForm(c: HonoContext<AppEnv>, form: URLSearchParams): Promise<string> {
   const ended = await findEnded(c)
-  const shown = form.get('authenticity_token')?.split('.')[1]
-  const userId = ended?.userId ?? shown ?? null
+  const shown = personOfToken(form.get('authenticity_token') ?? '')
+  const userId = ended?.userId ?? (shown || null)
   keepWayBack(c, {
     path: findOwnReferrer(c) ?? formPage(c, 'at'),
     userId,

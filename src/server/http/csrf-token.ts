@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { MASKED_LENGTH, personOfToken } from '../../domain/page-token.ts'
 import { isSignature, signatureOf } from '../keys.ts'
 
 const BYTES = 32
@@ -14,14 +15,13 @@ export function newBrowserId(): string {
 export function issueToken(secretKey: string, browserId: string, userId: string | null): string {
   const mask = randomBytes(BYTES)
   const secret = signatureOf(secretKey, 'csrf', boundTo(browserId, userId))
-  const masked = Buffer.concat([mask, xor(mask, secret)]).toString('base64url')
-  return userId === null ? masked : `${masked}.${userId}`
+  return Buffer.concat([mask, xor(mask, secret)]).toString('base64url') + (userId ?? '')
 }
 
 /** Whom the page shows that this token was given to; null if this browser never got it. */
 export function readToken(secretKey: string, browserId: string, token: string): { userId: string | null } | null {
-  const [masked = '', userId = null] = token.split('.')
-  const bytes = Buffer.from(masked, 'base64url')
+  const bytes = Buffer.from(token.slice(0, MASKED_LENGTH), 'base64url')
+  const userId = personOfToken(token) || null
   if (bytes.length !== 2 * BYTES) return null
   const unmasked = xor(bytes.subarray(0, BYTES), bytes.subarray(BYTES))
   return isSignature(unmasked, secretKey, 'csrf', boundTo(browserId, userId)) ? { userId } : null

@@ -78,7 +78,7 @@ describe.each(CHANGES.map(([route]) => route))('%s', (route) => {
 
 test('a page whose token is not of this browser acts for nobody', async () => {
   const other = await openPage(site, bob.cookie)
-  for (const token of [other.token, 'x', `${guestPage.token}.${bob.userId}`, adas.replace(/\..*/, '')])
+  for (const token of [other.token, 'x', `${guestPage.token}${bob.userId}`, adas.slice(0, 86)])
     expect((await send('POST /api/v1/billings/budget', token)).json.code, token).toBe('other_person')
   expect((await send('POST /users/sign_in', other.token)).json.code).toBe('csrf')
 })

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { openAccount, signedInUser } from '../../../../testing/people/sign-up.ts'
+
+const username = /<input type="email" (?=[^>]*name="username")(?=[^>]*hidden)[^>]*value="([^"]+)"/
+
+test.each(['/close_account', '/api_tokens', '/webhooks'])(
+  '%s names the person whose password it asks for',
+  async (path) => {
+    const { account, browser } = openAccount()
+    const { email } = await signedInUser(browser, account)
+    const html = await (await browser.request(path)).text()
+    expect(html).toContain('autoComplete="current-password"')
+    expect(username.exec(html)?.[1]).toBe(email)
+  },
+)
+
+test('so does the page of a reset, and a refusal keeps it', async () => {
+  const { account, browser, sent, settle } = openAccount()
+  const { email } = await signedInUser(browser, account)
+  await browser.json('POST', '/users/password', { user: { email } })
+  await settle()
+  const link = /\/reset_password\?\S+/.exec(sent.at(-1)?.text ?? '')?.[0] ?? ''
+  expect(username.exec(await (await browser.request(link)).text())?.[1]).toBe(email)
+  await browser.open(link)
+  const refused = await browser.form('/users/password', {
+    _method: 'put',
+    username: email,
+    'user[reset_password_token]': new URLSearchParams(link.split('?')[1]).get('reset_password_token') ?? '',
+    'user[password]': 'short',
+  })
+  const again = await (await browser.request(refused.headers.get('Location') ?? '')).text()
+  expect(username.exec(again)?.[1]).toBe(email)
+})
