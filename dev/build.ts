@@ -33,7 +33,7 @@ export const clientOptions: Rolldown.RolldownOptions = {
         // The islands' shared code is small, and smallest in one chunk. The dashboard has no forms.
         {
           name: 'shared',
-          test: /src.(ui.(?!Fi|Fl)|islands.(request|session|local|announce|use[CPS])|domain.(instant|page-t|server))/,
+          test: /src.(ui.(?!Fi|Fl)|islands.(Bound|request|session|local|announce|use[CPS])|domain.(instant|page-t|server))/,
           minShareCount: 2,
           priority: 1,
         },

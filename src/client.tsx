@@ -1,8 +1,8 @@
 import { type ComponentType, type ReactNode, useEffect } from 'react'
 import { createRoot, hydrateRoot } from 'react-dom/client'
+import { Boundary, PartFailed } from './islands/Boundary.tsx'
 import { showLocalTimes } from './islands/local-times.ts'
 import { watchSession } from './islands/session-check.ts'
-import { Boundary, PartFailed } from './ui/Boundary.tsx'
 
 type Islands = Record<string, ComponentType<object>>
 const files = import.meta.glob<Islands>('./*.tsx', { base: './islands' })

@@ -33,7 +33,7 @@ type Options = {
   again?: boolean
 }
 
-export const tokenMeta = () => document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')
+const tokenMeta = () => document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')
 
 /** Whether this answers someone else than the page shows: they signed in from another tab. */
 export function isForOther({ headers }: Response): boolean {
@@ -47,6 +47,7 @@ const stale = () => import('./stale-page.ts')
 /** Says that someone else is signed in now, and reloads the page for them. */
 export async function leaveToOther(): Promise<never> {
   const page = await stale().catch(() => null)
+  leave()
   if (page) return page.leaveToOther()
   location.reload()
   return new Promise(() => {})
@@ -86,7 +87,7 @@ export async function request<T>(
     if (body?.code !== 'csrf' && body?.code !== 'other_person') return answer
     const retry = () => request<T>(method, path, json, signal, { flash, ...(more && { headers: more }), again: true })
     return await stale().then(
-      ({ recover }) => recover(answer, again ? null : retry),
+      ({ recover }) => recover(answer, meta, again ? null : retry),
       () => answer,
     )
   } catch {

@@ -13,14 +13,14 @@ export function watchSession(): void {
     if (!event.persisted) return
     cover(true)
     void import('./stale-page.ts').then(
-      ({ checkSession }) => checkSession(),
+      ({ checkSession }) => checkSession(cover),
       () => location.reload(),
     )
   })
 }
 
 /** A dialog would lie above the cover: it closes, without an answer. */
-export function cover(covered: boolean): void {
+function cover(covered: boolean): void {
   if (covered) for (const dialog of document.querySelectorAll<HTMLDialogElement>('dialog:modal')) dialog.close()
   const veil = document.getElementById('session-check')
   if (veil) veil.hidden = !covered

@@ -1,25 +1,26 @@
 import { personOfToken } from '../domain/page-token.ts'
 import { COOKIES_BLOCKED, RELOADING_FOR_OTHER, reloadedFor } from '../domain/user.ts'
 import { isChecking, NOBODY, nextUserState, readBootstrapUser, type UserState } from '../domain/user-state.ts'
-import type { User } from '../domain/wire.ts'
 import { announce } from './announce.ts'
-import { type Answer, leave, request, tokenMeta, untilLeft } from './request.ts'
-import { cover } from './session-check.ts'
 
 /**
- * A page that may be out of date: it comes from the back/forward cache, someone else has signed in, or our cookies are
- * gone.
+ * What we do about a page that may be out of date: it comes from the back/forward cache, someone else has signed in, or
+ * our cookies are gone.
  */
 
-/** The page is covered until the server says who is signed in. */
-export async function checkSession(): Promise<void> {
+/** We give up on a server that stays silent this long. */
+const TIMEOUT_MS = 20_000
+
+const askWhoItIs = () => fetch('/api/v1/users/get_session', { signal: AbortSignal.timeout(TIMEOUT_MS) })
+
+/** The page is covered until the server says who is signed in. A 401: nobody is. No answer changes nothing. */
+export async function checkSession(cover: (covered: boolean) => void): Promise<void> {
   let state: UserState = nextUserState(NOBODY, { type: 'check' })
   cover(isChecking(state))
-  const reply = await request<User>('GET', '/api/v1/users/get_session')
-  // A 401 means nobody is signed in. No response changes nothing.
-  if (reply.ok && reply.body.id) state = nextUserState(state, { type: 'checked', user: reply.body })
-  else if (reply.status === 401) state = nextUserState(state, { type: 'checked', user: null })
-  else state = nextUserState(state, { type: 'failed', error: reply.body.error ?? 'Network error' })
+  const answer = await askWhoItIs().catch(() => null)
+  const { Body: user } = answer?.ok ? await answer.json() : { Body: null }
+  if (user?.id || answer?.status === 401) state = nextUserState(state, { type: 'checked', user })
+  else state = nextUserState(state, { type: 'failed', error: 'Network error' })
   if (state.status === 'succeeded' && state.user?.id !== bootstrapUserId()) return location.reload()
   cover(isChecking(state))
 }
@@ -37,7 +38,6 @@ const NOTE = 'reloaded-for-other'
 
 /** Says that someone else is signed in now, and reloads the page for them. */
 export function leaveToOther(): Promise<never> {
-  leave()
   // What was typed belongs to someone who isn't signed in anymore.
   addEventListener('beforeunload', (event) => event.stopImmediatePropagation(), { capture: true })
   try {
@@ -63,16 +63,23 @@ export function sayWhyReloaded(): void {
   words.focus()
 }
 
+type Refused = { body: { error?: string; message?: string; errors?: string[] } }
+
 /**
  * After a refusal because of the page's token: gets a fresh one and repeats the call, unless someone else is signed in
  * now.
  * @param again repeats it; null after the second refusal: then the browser keeps no cookies
  */
-export async function recover<T>(refused: Answer<T>, again: (() => Promise<Answer<T>>) | null): Promise<Answer<T>> {
-  if (!again) return withWords(refused, COOKIES_BLOCKED)
-  const session = await fetch('/api/v1/users/get_session', { signal: untilLeft() })
-  const token = session.headers.get('X-CSRF-Token')
-  const meta = tokenMeta()
+export async function recover<T extends Refused>(
+  refused: T,
+  meta: HTMLMetaElement | null,
+  again: (() => Promise<T>) | null,
+): Promise<T> {
+  if (!again) {
+    const words = { error: COOKIES_BLOCKED, message: COOKIES_BLOCKED, errors: [COOKIES_BLOCKED] }
+    return { ...refused, body: { ...refused.body, ...words } }
+  }
+  const token = (await askWhoItIs()).headers.get('X-CSRF-Token')
   if (!token || !meta) return refused
   const [shown, now] = [personOfToken(meta.content), personOfToken(token)]
   if (shown && now && shown !== now) return leaveToOther()
@@ -80,8 +87,4 @@ export async function recover<T>(refused: Answer<T>, again: (() => Promise<Answe
   if (shown !== now && shown) return refused
   meta.content = token
   return again()
-}
-
-function withWords<T>(refused: Answer<T>, sentence: string): Answer<T> {
-  return { ...refused, body: { ...refused.body, error: sentence, message: sentence, errors: [sentence] } }
 }

@@ -1,5 +1,5 @@
 import { Component, type ReactNode } from 'react'
-import { Button } from './Button.tsx'
+import { Button } from '../ui/Button.tsx'
 
 /** Around each island, and around what it loads later. What fails says so; the rest of the page stays as it is. */
 export class Boundary extends Component<{ children: ReactNode }> {
