@@ -36,7 +36,14 @@ test('lists runs and bills as a table, as JSON, and as CSV', async () => {
   }
   // As on the dashboard, only whole seconds of the clock count.
   const [from, until] = [at + 900, at + 90_900]
-  const times = { requestedAt: at, runningAt: from, billedFrom: from, confirmedAt: until, endedAt: until }
+  const times = {
+    requestedAt: at,
+    runningAt: from,
+    billedFrom: from,
+    confirmedAt: until,
+    endedAt: until,
+    endedBecause: 'you' as const,
+  }
   await db.insert(runs).values({ ...run1, ...times, stopRequestedAt: until, meteredUntil: until })
   const bill = { id: newId('bill'), userId: person.id, periodStart: at, periodEnd: at + 86_400_000 }
   await db.insert(bills).values({

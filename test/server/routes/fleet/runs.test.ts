@@ -52,6 +52,7 @@ async function insertRun(
     meteredUntil: until,
     stopRequestedAt: until,
     endedAt: until,
+    endedBecause: until === null ? null : 'you',
     instanceId: 'i-1',
     ...more,
   })
@@ -246,7 +247,7 @@ describe('all runs', () => {
     const lines = (await file.text()).trim().split('\r\n')
     expect(lines).toHaveLength(2)
     expect(lines[1]).toContain(`"${id}","'=cmd()","stopped",`)
-    expect(lines[1]).toContain('"61","0.0296521","g6.4xlarge","us-east-1b","","","you","",')
+    expect(lines[1]).toContain('"61","0.0296521","g6.4xlarge","us-east-1b","","","you","","",')
     expect(lines[1]).toMatch(new RegExp(`"${SITE}/servers/${id}"$`))
   })
   test('fit into a file and an export, even if they exceed what the database puts into one answer', async () => {
