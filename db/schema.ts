@@ -1028,52 +1028,33 @@ export const fileUploads = sqliteTable(
 )
 export type FileUploadRow = typeof fileUploads.$inferSelect
 
-/**
- * A file or folder that moves from one place in the bucket to another. Buckets can't rename, so each file is copied and
- * then removed; a trigger continues what a request began.
- */
-export const fileMoves = sqliteTable(
-  'file_moves',
+/** Everything below a place in someone's folder goes, for good: what was there when it was accepted. */
+export const fileRemovals = sqliteTable(
+  'file_removals',
   {
     id: text().primaryKey(),
     userId: text('user_id')
       .notNull()
       .references(() => users.id),
-    /** Below the folder's prefix: `files/a/b` or `trash/<deletion>`. */
-    source: text().notNull(),
-    /** Null: nowhere; it is removed for good. */
-    target: text(),
-    createdAt: integer('created_at').notNull(),
-    /** Only one program at a time moves. */
-    leasedUntil: integer('leased_until').notNull().default(0),
+    /** Below the folder's prefix: `files/runs/`, or empty for all of it. */
+    place: text().notNull(),
+    /** By the bucket's clock. What was written later stays. */
+    acceptedAt: integer('accepted_at').notNull(),
+    /** When a trigger continues; pushed on while one works, and further each time it fails. */
+    nextAt: integer('next_at').notNull(),
+    failures: integer().notNull().default(0),
+    /** At least so many, as of the last look. */
+    filesLeft: integer('files_left').notNull().default(0),
+    /** The first key that the last round removed. */
+    removedKey: text('removed_key'),
     doneAt: integer('done_at'),
-    movedFiles: integer('moved_files').notNull().default(0),
-    movedBytes: integer('moved_bytes').notNull().default(0),
+    /** A key that is still there although the bucket said that it removed it: we gave up. */
+    stuckKey: text('stuck_key'),
   },
   (t) => [
-    index('file_moves_open').on(t.createdAt).where(sql`done_at IS NULL`),
-    index('file_moves_by_user').on(t.userId, t.doneAt),
+    index('file_removals_by_user').on(t.userId, t.acceptedAt),
+    uniqueIndex('file_removals_open').on(t.userId, t.place).where(sql`done_at IS NULL`),
+    index('file_removals_due').on(t.nextAt).where(sql`done_at IS NULL`),
   ],
 )
-export type FileMoveRow = typeof fileMoves.$inferSelect
-
-/** What someone deleted and can have back until `purgeAt`. Its files are in `trash/<id>`. */
-export const fileDeletions = sqliteTable(
-  'file_deletions',
-  {
-    id: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
-    path: text().notNull(),
-    createdAt: integer('created_at').notNull(),
-    purgeAt: integer('purge_at').notNull(),
-    /** Undone, or gone for good. */
-    endedAt: integer('ended_at'),
-  },
-  (t) => [
-    index('file_deletions_by_user').on(t.userId, t.createdAt),
-    index('file_deletions_by_end').on(t.purgeAt).where(sql`ended_at IS NULL`),
-  ],
-)
-export type FileDeletionRow = typeof fileDeletions.$inferSelect
+export type FileRemovalRow = typeof fileRemovals.$inferSelect

@@ -1,66 +1,55 @@
-/** Names of files and folders in someone's private folder, which their machines see as /data. */
+/** Files and folders in someone's private folder, which their machines see as /data. */
 
-/** In UTF-8. With our own prefix in front, a key stays below the 1,024 bytes that buckets allow. */
+import { nameOf } from './file-names.ts'
+
+/** In UTF-8. With our own prefix in front, a key stays below what buckets allow. */
 const MAX_PATH_BYTES = 512
+const MAX_FOLDERS = 32
+const MAX_KEY_BYTES = 1024
+/** Composing letters makes them at most three times shorter. */
+const MAX_APART_BYTES = 3 * MAX_PATH_BYTES
 
 /** Turn the text around them, so `exe.png` may read as `gnp.exe`. */
 const REORDERING = /[\u202a-\u202e\u2066-\u2069]/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is the rule
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
-/**
- * Why nothing can have this path; null if something can. Programs on a machine may write names that we would refuse,
- * so this is only about what could lead out of the folder.
- * @param path of a file, or of a folder without its last slash
- */
+const TOO_LONG = `A path can have ${MAX_PATH_BYTES} bytes, and this one has more. Use shorter names.`
+
+/** Why no file can have this path; null if one can. Programs may write any key, with names that we would refuse. */
 export function faultOfPath(path: string): string | null {
-  if (path === '') return 'Name a file, for instance "runs/flight.csv".'
-  if (path.startsWith('/')) return 'A path doesn\'t begin with a slash. Write "runs/flight.csv", for instance.'
-  if (CONTROL.test(path) || !path.isWellFormed()) return "A path can't have control characters."
-  const segments = path.split('/')
-  if (segments.some((segment) => segment === '..' || segment === '.'))
-    return 'A path can\'t have "." or ".." as a folder.'
-  if (new TextEncoder().encode(path).length > MAX_PATH_BYTES)
-    return `A path can have ${MAX_PATH_BYTES} bytes, and this one has more. Use shorter names.`
+  if (isLonger(path, MAX_KEY_BYTES) || !path.isWellFormed())
+    return `A path has at most ${MAX_KEY_BYTES} bytes of UTF-8, and this one can't be one. Check it.`
   return null
 }
 
-/** The same for a path that we write: nothing may look like another name, or be lost on the way to a disk. */
-export function faultOfNewPath(path: string): string | null {
-  const fault = faultOfPath(path)
-  if (fault) return fault
-  if (path.split('/').includes(''))
-    return 'Every folder in a path needs a name: it has two slashes in a row, or ends in one.'
+/**
+ * A path that we write, in its one spelling, and why it can't be: nothing may lead out of the folder, look like another
+ * name, or be lost on the way to a disk.
+ */
+export function toNewPath(given: string): { path: string; fault: string | null } {
+  // Before anything else: to compose tens of thousands of marks takes a second.
+  if (isLonger(given, MAX_APART_BYTES)) return { path: given, fault: TOO_LONG }
+  const path = given.normalize('NFC')
+  return { path, fault: faultOfNewPath(path) }
+}
+
+function faultOfNewPath(path: string): string | null {
+  if (isLonger(path, MAX_PATH_BYTES)) return TOO_LONG
+  if (path === '') return 'Name a file, for instance "runs/flight.csv".'
+  if (path.startsWith('/')) return 'A path doesn\'t begin with a slash. Write "runs/flight.csv", for instance.'
+  if (CONTROL.test(path) || !path.isWellFormed()) return "A path can't have control characters."
+  const names = path.split('/')
+  if (names.some((name) => name === '..' || name === '.')) return 'A path can\'t have "." or ".." as a folder.'
+  if (names.includes('')) return 'Every folder in a path needs a name: it has two slashes in a row, or ends in one.'
+  if (names.length > MAX_FOLDERS + 1)
+    return `A file can be in at most ${MAX_FOLDERS} folders, one in the other, and this one is in more.`
   if (REORDERING.test(path)) return "A path can't have characters that change the direction of the text around them."
   return null
 }
 
-/** Letters with marks have several spellings in Unicode that look the same. We write the composed one. */
-export function toStoredPath(path: string): string {
-  return path.normalize('NFC')
-}
-
-/** `runs/` and `runs` are the same folder; '' is the whole of it. */
-export function toFolder(path: string): string {
-  return path.replace(/\/$/, '')
-}
-
-/** The last name of a path. */
-export function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1)
-}
-
-/** Whether `path` is this file or folder, or in it. */
-export function isWithin(path: string, folder: string): boolean {
-  return folder === '' || path === folder || path.startsWith(`${folder}/`)
-}
-
-/** Every script that runs from right to left. */
-const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
-
-/** A name inside a sentence. One in Arabic or Hebrew would otherwise take the words beside it along. */
-export function inText(name: string): string {
-  return RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name
+function isLonger(text: string, bytes: number): boolean {
+  return text.length > bytes || new TextEncoder().encode(text).length > bytes
 }
 
 const UNITS = ['kB', 'MB', 'GB', 'TB', 'PB']
@@ -111,11 +100,10 @@ export function overLimit({ used, limit, size }: { used: number; limit: number; 
 /** One upload in a single request; larger ones go in parts. */
 export const MAX_SINGLE_UPLOAD = 5_000_000_000
 export const MAX_FILE_BYTES = 5_000_000_000_000
-/** How long a deletion can be undone. */
-export const UNDO_DAYS = 7
 
 export const FILES_UNREACHABLE = "Your files can't be reached right now. They are safe. Please try again in a moment."
-export const FILE_NOT_FOUND = 'There is no file or folder with this path.'
+export const FILE_NOT_FOUND = 'There is no file with this path. The path of a folder ends in a slash.'
+export const FOLDER_NOT_FOUND = 'There is no folder with this path.'
 
 /** Why nothing can be added to someone's files. */
 export const FILES_READ_ONLY = {

@@ -306,7 +306,10 @@ export type Guest = {
 export type FileList = {
   path: string
   folders: { name: string }[]
-  files: { name: string; size: number; modified_at: string }[]
+  /** `unaddressable`: its path has a segment `.` or `..`, so no link can lead to it. */
+  files: { name: string; size: number; modified_at: string; unaddressable?: true | undefined }[]
+  /** Folders that are being deleted: nothing below them is listed. At least so many files are left. */
+  deleting: { path: string; files_left: number }[]
   /** What `after` must be for the next page; null on the last. */
   next: string | null
   used_bytes: number
@@ -367,5 +370,5 @@ export type UnfinishedUpload = {
   expires_at: string
 }
 
-/** What was deleted, and can be restored until then. */
-export type FileDeletion = { id: string; path: string; deleted_at: string; undo_until: string }
+/** What a folder has; not `complete`: at least. */
+export type FolderSize = { path: string; files: number; bytes: number; complete: boolean }

@@ -1,4 +1,3 @@
-import { UNDO_DAYS } from '../domain/files.ts'
 import { FILES_KEPT_DAYS } from '../domain/money/plan-files.ts'
 import { CLOSED_DAYS, COOKIE_S, DELIVERY_DAYS, TRACE_DAYS } from '../domain/retention.ts'
 import { KEPT_DELIVERIES } from '../domain/webhook.ts'
@@ -38,7 +37,7 @@ const KEPT: [what: string, why: string, until: string][] = [
   [
     FILES,
     'To keep them for you and your servers',
-    `Until you delete them, and ${UNDO_DAYS} days more so you can undo that; ${FILES_KEPT_DAYS} days after your plan ends, or when you close your account`,
+    `Until you delete them; ${FILES_KEPT_DAYS} days after your plan ends, or when you close your account`,
   ],
   [
     'Plans, bills, invoices, and checkout visits',

@@ -27,9 +27,8 @@ const countChanged = async (ctx: Context) => (await import('./files/usage.ts')).
 const dropStaleUploads = async (ctx: Context) => (await import('./files/parts.ts')).dropStaleUploads(ctx)
 const releaseGroups = async (ctx: Context) => (await import('./fleet/line/groups.ts')).releaseGroups(ctx)
 const endFilesWithPlans = async (ctx: Context) => (await import('./files/plan-end.ts')).endFilesWithPlans(ctx)
-const purgeDeletions = async (ctx: Context) => (await import('./files/purge.ts')).purgeDeletions(ctx)
-const forgetMoves = async (ctx: Context) => (await import('./files/purge.ts')).forgetMoves(ctx)
-const continueMoves = async (ctx: Context) => (await import('./files/moves.ts')).continueMoves(ctx)
+const continueRemovals = async (ctx: Context) => (await import('./files/removals.ts')).continueRemovals(ctx)
+const forgetRemovals = async (ctx: Context) => (await import('./files/removals.ts')).forgetRemovals(ctx)
 
 /**
  * The tasks of each trigger in `wrangler.toml`. Fleet, money and mail run every minute on separate schedules,
@@ -57,11 +56,10 @@ export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unkn
     recordMailboxes,
     freeClosedAddresses,
     endFilesWithPlans,
-    purgeDeletions,
-    continueMoves,
+    continueRemovals,
     countChanged,
   },
-  '17 4 * * *': { forgetTraces, forgetMoves, renewSecrets, renewMailboxKey, dropStaleUploads },
+  '17 4 * * *': { forgetTraces, forgetRemovals, renewSecrets, renewMailboxKey, dropStaleUploads },
 }
 
 /** Loaded with the other code of webhooks, which few isolates need. */

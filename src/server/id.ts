@@ -27,8 +27,7 @@ export function newId(
     | 'tkt'
     | 'gst'
     | 'upl'
-    | 'del'
-    | 'mov'
+    | 'rem'
     | 'ntc'
     | 'grp',
 ): string {

@@ -39,7 +39,7 @@ test('puts, lists, gets, and removes files', async () => {
   expect(await run(['files', 'get', 'runs/flight 1.csv', join(here, 'back.csv')])).toMatchObject({ code: 0 })
   expect(read('back.csv')).toBe('time,height\n')
   expect(await run(['files', 'get', 'runs/', join(here, 'runs')])).toMatchObject({ out: 'Downloaded 1 file.\n' })
-  expect((await run(['files', 'rm', 'runs'])).out).toContain('Deleted runs.')
+  expect((await run(['files', 'rm', 'runs/'])).out).toContain('Deleted runs/.')
   expect(await run(['files', 'get', 'runs', join(here, 'x')])).toMatchObject({
     code: 1,
     err: expect.stringContaining('There is no file or folder runs.'),

@@ -125,6 +125,10 @@ test('describes every call that answers JSON, and no other', () => {
     'GET /cable',
     'GET /api/v1/servers/:id/tcp/:port',
     'GET /api/v1/files/content',
+    'GET /api/v1/files/deletions',
+    'POST /api/v1/files/deletions/:id/undo',
+    'POST /api/v1/files/folders',
+    'POST /api/v1/files/moves',
     'GET /api/openapi.json',
   ]
   const calls = Object.entries(SITE_MAP).filter(([, { kind }]) => kind === 'call')
@@ -245,13 +249,11 @@ test('every answer of the running product has the shape that the document gives 
       await fetch(to, { method: 'PUT', body: Buffer.alloc(20) })
     await on('POST /api/v1/files/uploads/:id/complete', '/complete')
   }
-  await callAs('GET /api/v1/files/deletions')
-  const { body: gone } = await program.request('DELETE', '/api/v1/files?path=b.bin', undefined, headers)
-  const undone = `/api/v1/files/deletions/${(gone.deletion as { id: string }).id}/undo`
-  for (let i = 0; i < 2; i++)
-    check('POST /api/v1/files/deletions/:id/undo', await program.request('POST', undone, undefined, headers))
-  for (const path of ['new', 'new', '..']) await callAs('POST /api/v1/files/folders', { path })
-  for (const to of ['newer', 'newest', '..']) await callAs('POST /api/v1/files/moves', { path: 'new', to })
+  check('GET /api/v1/files/size', await program.request('GET', '/api/v1/files/size', undefined, headers))
+  for (const path of ['b.bin', 'none/']) {
+    check('GET /api/v1/files/size', await program.request('GET', `/api/v1/files/size?path=${path}`, undefined, headers))
+    check('DELETE /api/v1/files', await program.request('DELETE', `/api/v1/files?path=${path}`, undefined, headers))
+  }
   await callAs('POST /api/v1/files/credentials', { mode: 'read' })
   await callAs('POST /api/v1/files/credentials', { mode: 'all' })
   await callAs('POST /api/v1/aws/start', { server_id: 'srv_none' })

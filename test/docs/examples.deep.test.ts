@@ -122,9 +122,8 @@ describe.runIf(hasPrograms('bash', 'curl', 'jq'))('the examples work:', () => {
     await fetch(part.url, { method: part.method, body: Buffer.alloc(part.size) })
     await call('post-api-v1-files-uploads-id-complete', ada, sent)
     await call('delete-api-v1-files-uploads-id', ada, { UPLOAD_ID: await begin() })
-    for (const act of ['folders', 'moves']) await call(`post-api-v1-files-${act}`, ada)
-    const { deletion } = await call('delete-api-v1-files', ada)
-    await call('post-api-v1-files-deletions-id-undo', ada, { DELETION_ID: deletion.id })
+    await call('get-api-v1-files-size', ada)
+    await call('delete-api-v1-files', ada)
     // Only then does their plan include images of their own.
     const paid = { planType: 'premium', subType: 'paid', status: 'active' } as const
     await testDatabase().update(plans).set(paid).where(eq(plans.userId, ada.person.id))

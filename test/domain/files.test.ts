@@ -1,16 +1,8 @@
 import { expect, test } from 'vitest'
-import {
-  faultOfNewPath,
-  faultOfPath,
-  inText,
-  isWithin,
-  nameOf,
-  overLimit,
-  sizeText,
-  toFolder,
-  toStoredPath,
-  typeOfFile,
-} from '../../src/domain/files.ts'
+import { inText, nameOf, toFolder, visible } from '../../src/domain/file-names.ts'
+import { faultOfPath, overLimit, sizeText, toNewPath, typeOfFile } from '../../src/domain/files.ts'
+
+const faultOfNewPath = (path: string) => toNewPath(path).fault
 
 test('accepts names in every script, and dots that lead nowhere', () => {
   for (const path of [
@@ -27,7 +19,26 @@ test('accepts names in every script, and dots that lead nowhere', () => {
     expect([faultOfPath(path), faultOfNewPath(path)], path).toEqual([null, null])
 })
 
-test('refuses what could lead elsewhere, to the byte', () => {
+test('reads and deletes whatever a program may have written, to the byte', () => {
+  for (const path of [
+    '',
+    '/a',
+    '..',
+    'a/../b',
+    './a',
+    'a\tb',
+    '\u0000',
+    'a//b',
+    'a/',
+    'a\u202egnp.exe',
+    'é'.repeat(512),
+  ])
+    expect(faultOfPath(path), JSON.stringify(path)).toBe(null)
+  for (const path of ['\ud800', 'a'.repeat(1025), `${'é'.repeat(512)}a`])
+    expect(faultOfPath(path), JSON.stringify(path)).toContain('1024 bytes')
+})
+
+test('writes no name that leads elsewhere, looks like another, or is lost on a disk', () => {
   for (const path of [
     '',
     '/a',
@@ -42,29 +53,38 @@ test('refuses what could lead elsewhere, to the byte', () => {
     'a\u0085',
     'a\u2028',
     '\ud800',
+    'a//b',
+    'a/',
+    'a\u202egnp.exe',
+    '\u2066a',
+    '\u2069a',
+    '\u202aa',
   ])
-    expect(faultOfPath(path), JSON.stringify(path)).toEqual(expect.any(String))
-  expect(faultOfPath('a'.repeat(512))).toBe(null)
-  expect(faultOfPath('a'.repeat(513))).toContain('512 bytes')
-  expect(faultOfPath('é'.repeat(256))).toBe(null)
-  expect(faultOfPath(`${'é'.repeat(256)}a`)).toContain('512 bytes')
+    expect(faultOfNewPath(path), JSON.stringify(path)).toEqual(expect.any(String))
+  expect(toNewPath('e\u0301')).toEqual({ path: '\u00e9', fault: null })
 })
 
-test('refuses new names that look like others', () => {
-  for (const path of ['a//b', 'a/', 'a\u202egnp.exe', '\u2066a', '\u2069a', '\u202aa'])
-    expect([faultOfPath(path), faultOfNewPath(path)], path).toEqual([null, expect.any(String)])
-  expect(toStoredPath('e\u0301')).toBe('\u00e9')
+test('writes paths of 512 bytes and 32 folders, and no longer ones', () => {
+  expect(faultOfNewPath('a'.repeat(512))).toBe(null)
+  expect(faultOfNewPath('a'.repeat(513))).toContain('512 bytes')
+  expect(faultOfNewPath('é'.repeat(256))).toBe(null)
+  expect(faultOfNewPath(`${'é'.repeat(256)}a`)).toContain('512 bytes')
+  expect(faultOfNewPath(`${'d/'.repeat(32)}a`)).toBe(null)
+  expect(faultOfNewPath(`${'d/'.repeat(33)}a`)).toContain('32 folders')
+})
+
+test('measures a path before it composes it', () => {
+  const marks = `a${'\u0301\u0323'.repeat(15_000)}`
+  const { path, fault } = toNewPath(marks)
+  expect(fault).toContain('512 bytes')
+  expect(path).toBe(marks)
+  // Letters that are longer before they are composed.
+  expect(faultOfNewPath('각'.normalize('NFD').repeat(170))).toBe(null)
 })
 
 test('finds folders and names', () => {
-  expect([toFolder('a/b/'), toFolder('a'), toFolder('')]).toEqual(['a/b', 'a', ''])
-  expect([nameOf('a/b.txt'), nameOf('b.txt')]).toEqual(['b.txt', 'b.txt'])
-  expect([isWithin('a/b', 'a'), isWithin('a', 'a'), isWithin('ab', 'a'), isWithin('x', '')]).toEqual([
-    true,
-    true,
-    false,
-    true,
-  ])
+  expect([toFolder('a/b/'), toFolder('a'), toFolder(''), toFolder('/')]).toEqual(['a/b/', 'a/', '', '/'])
+  expect(['a/b.txt', 'b.txt', 'a/b/', 'a//', '/', ''].map(nameOf)).toEqual(['b.txt', 'b.txt', 'b', '', '', ''])
 })
 
 test('writes sizes as plans do, never rounded up', () => {
@@ -97,4 +117,9 @@ test('gives names a type that no browser runs', () => {
 test('isolates names that run from right to left, and leaves others alone', () => {
   for (const name of ['flight.csv', 'été/1.csv', '日本/記録.txt', '🚁.mp4']) expect(inText(name)).toBe(name)
   for (const name of ['رحلة 1.csv', 'runs/טיסה.csv', 'ܐ.txt', '𞤀.txt']) expect(inText(name)).toBe(`\u2068${name}\u2069`)
+})
+
+test('shows what nobody would see in a name', () => {
+  expect(visible(' a\tb\u0000\u007f  ')).toBe('␣a␉b␀␡␣␣')
+  expect(inText('a\u202eb\nc')).toBe('a\ufffdb␊c')
 })

@@ -28,7 +28,7 @@ export type Rows = {
   groups: schema.LineGroupRow[]
   groupPeople: (typeof schema.lineGroupPeople.$inferSelect)[]
   folders: schema.FileFolderRow[]
-  moves: schema.FileMoveRow[]
+  removals: schema.FileRemovalRow[]
   /** What the triggers in `witnesses.ts` saw, and the ID of the user, run, bill, plan, or mail. */
   witnessed: { what: string; id: string }[]
 }
@@ -115,7 +115,7 @@ const TABLES = {
   groups: schema.lineGroups,
   groupPeople: schema.lineGroupPeople,
   folders: schema.fileFolders,
-  moves: schema.fileMoves,
+  removals: schema.fileRemovals,
 }
 
 /** Reads all rows. For an unchanged table, returns the previous ones. */

@@ -1,10 +1,9 @@
 // The product loads these when it first needs them: the first world that did would play in another order.
 import '../../src/server/accounts/mailboxes.ts'
 import '../../src/server/accounts/overdue-servers.ts'
-import '../../src/server/files/moves.ts'
 import '../../src/server/files/parts.ts'
 import '../../src/server/files/plan-end.ts'
-import '../../src/server/files/purge.ts'
+import '../../src/server/files/removals.ts'
 import '../../src/server/files/usage.ts'
 import '../../src/server/fleet/large-servers.ts'
 import '../../src/server/fleet/line/groups.ts'

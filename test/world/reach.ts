@@ -101,9 +101,8 @@ const FILES = [
   'read-only machine',
   'proof stolen',
   'file uploaded',
-  'files deleted',
-  'files renamed',
-  'deletion undone',
+  'file deleted',
+  'folder deleted',
   'files deleted after their plan',
   'closed with a server',
 ]

@@ -14,9 +14,3 @@ export async function upload(person: Client, path: string, content = 'hello'): P
 /** What a folder has, as the API lists it. */
 export const listFolder = async (person: Client, path = ''): Promise<FileList> =>
   (await person.get<FileList>(`/api/v1/files?path=${encodeURIComponent(path)}`)).body
-
-/** The names in a folder, those of folders with a slash. */
-export async function namesIn(person: Client, path = ''): Promise<string[]> {
-  const { folders, files } = await listFolder(person, path)
-  return [...folders.map(({ name }) => `${name}/`), ...files.map(({ name }) => name)]
-}

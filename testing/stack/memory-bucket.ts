@@ -18,8 +18,13 @@ export function memoryBucket(now: () => number, changed: (key: string) => void =
   /** How many calls work before one fails; null: all. */
   let callsLeft: number | null = null
   let lists = 0
+  let calls = 0
+  const kept = new Set<string>()
+  let broken: string | null = null
 
-  function call(): void {
+  function call(key: string): void {
+    calls++
+    if (broken !== null && key.startsWith(broken)) throw new Error('The bucket has lost this folder')
     if (callsLeft === null) return
     if (callsLeft === 0) throw new Error('The bucket is gone')
     callsLeft--
@@ -40,37 +45,27 @@ export function memoryBucket(now: () => number, changed: (key: string) => void =
 
   const bucket: Bucket = {
     async list({ prefix, delimiter, after, most = 1000 }) {
-      call()
+      call(prefix)
       lists++
       const keys = [...files.keys()].filter((key) => key.startsWith(prefix) && key > (after ?? '')).sort()
       const found = { files: [] as ReturnType<typeof stored>[], prefixes: [] as string[] }
       for (const key of keys) {
         if (found.files.length + found.prefixes.length === most)
-          return { ...found, next: found.files.at(-1)?.key ?? null }
+          return { ...found, next: found.files.at(-1)?.key ?? null, at: now() }
         const end = delimiter ? key.indexOf(delimiter, prefix.length) : -1
         const folder = key.slice(0, end + 1)
         if (end < 0) found.files.push(stored(key))
         else if (!found.prefixes.includes(folder)) found.prefixes.push(folder)
       }
-      return { ...found, next: null }
+      return { ...found, next: null, at: now() }
     },
     async find(key) {
-      call()
+      call(key)
       return files.has(key) ? stored(key) : null
     },
-    async putEmpty(key) {
-      call()
-      set(key, { size: 0, modifiedAt: now() })
-    },
-    async copy({ key }, to) {
-      call()
-      const file = files.get(key)
-      if (file) set(to, file)
-      return file !== undefined
-    },
     async remove(keys) {
-      call()
-      for (const key of keys) remove(key)
+      call(keys[0] ?? '')
+      for (const key of keys) if (!kept.has(key)) remove(key)
     },
     async signDownload(key) {
       return `memory:${key}`
@@ -136,7 +131,16 @@ export function memoryBucket(now: () => number, changed: (key: string) => void =
     keys: () => [...files.keys()].sort(),
     /** Sizes by key. */
     files: () => new Map([...files].map(([key, { size }]) => [key, size])),
+    /** When each was written. */
+    times: () => new Map([...files].map(([key, { modifiedAt }]) => [key, modifiedAt])),
     lists: () => lists,
+    calls: () => calls,
+    /** It says that it removes this, and doesn't. */
+    keepForever: (key: string) => void kept.add(key),
+    /** Only what is below this fails. */
+    failBelow: (prefix: string | null) => {
+      broken = prefix
+    },
     dieAfter: (calls: number | null) => {
       callsLeft = calls
     },

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { inText, nameOf, sizeText } from '../../../src/domain/files.ts'
+import { inText, nameOf } from '../../../src/domain/file-names.ts'
+import { sizeText } from '../../../src/domain/files.ts'
 import { instantText } from '../../../src/domain/instant.ts'
 import { EXIT, Failure } from '../failure.ts'
 import { currentSite, type SiteOptions } from '../site.ts'

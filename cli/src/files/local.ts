@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { isAbsolute, join, resolve, sep } from 'node:path'
-import { inText, toStoredPath } from '../../../src/domain/files.ts'
+import { inText } from '../../../src/domain/file-names.ts'
 import { EXIT, Failure } from '../failure.ts'
 
 export type LocalFile = { path: string; file: string; size: number; modifiedAt: number }
@@ -18,7 +18,7 @@ export async function listLocal(folder: string, below = ''): Promise<LocalFile[]
     if (!entry.isFile() || PART.test(entry.name)) continue
     const file = join(folder, path)
     const { size, mtimeMs } = await stat(file)
-    found.push({ path: toStoredPath(path), file, size, modifiedAt: mtimeMs })
+    found.push({ path: path.normalize('NFC'), file, size, modifiedAt: mtimeMs })
   }
   return found
 }

@@ -1,4 +1,4 @@
-import { pageOfFolder, trailOf } from './entries.ts'
+import { pageOfFolder, shownName, trailOf } from './entries.ts'
 
 /** The folders on the way here. */
 export function Crumbs({ path, onOpen }: { path: string; onOpen: ((path: string) => void) | null }) {
@@ -10,7 +10,7 @@ export function Crumbs({ path, onOpen }: { path: string; onOpen: ((path: string)
           <li key={folder.path}>
             {i === trail.length - 1 ? (
               <span aria-current="page">
-                <bdi>{folder.name}</bdi>
+                <bdi>{shownName(folder.name)}</bdi>
               </span>
             ) : (
               <a
@@ -21,7 +21,7 @@ export function Crumbs({ path, onOpen }: { path: string; onOpen: ((path: string)
                   onOpen(folder.path)
                 }}
               >
-                <bdi>{folder.name}</bdi>
+                <bdi>{shownName(folder.name)}</bdi>
               </a>
             )}
           </li>

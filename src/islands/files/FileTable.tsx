@@ -1,31 +1,29 @@
+import type { MouseEvent } from 'react'
 import { sizeText } from '../../domain/files.ts'
 import { Outline } from '../../ui/Icon.tsx'
 import { TimeIn } from '../../ui/Time.tsx'
-import { type Entry, type EntryOrder, linkToContent, pageOfFolder, pathIn } from './entries.ts'
+import { type Entry, type EntryOrder, linkToContent, pageOfFolder, pageThatAsks, shownName } from './entries.ts'
 import { FILE_ICONS, type FileIcon } from './icons.ts'
 import { previewKind } from './preview-kind.ts'
 
-/** What a row can do once the script runs. Until then, its links and buttons are plain. */
+/** What a row can do once the script runs. Until then, its links lead to pages that do the same. */
 export type RowActs = {
   onOpen: (path: string) => void
   onPreview: (entry: Entry) => void
-  onArchive: (name: string) => void
-  onRename: (name: string) => void
-  onDelete: (name: string) => void
+  onArchive: (entry: Entry) => void
+  onDelete: (entry: Entry) => void
 }
 
 type Props = {
+  /** The folder that they are in. */
   path: string
   rows: Entry[]
   order: EntryOrder
   local: boolean
-  mayRename: boolean
   /** Null: the script isn't running yet. */
   acts: RowActs | null
   onOrder: ((by: EntryOrder['by']) => void) | null
 }
-
-export const ASK_FORM = 'ask'
 
 const COLUMNS = [
   { by: 'name', label: 'Name' },
@@ -73,61 +71,73 @@ function iconOf(entry: Entry): FileIcon {
   return kind === 'video' ? 'film' : kind === 'image' || kind === 'drawing' ? 'image' : 'file'
 }
 
-function Row({ path, entry, local, mayRename, acts }: { entry: Entry } & Omit<Props, 'rows' | 'order' | 'onOrder'>) {
-  const { name } = entry
-  const here = pathIn(path, name)
+function Row({ path, entry, local, acts }: { entry: Entry } & Omit<Props, 'rows' | 'order' | 'onOrder'>) {
+  const name = shownName(entry.name)
   return (
     <tr>
       <th scope="row">
         <Outline path={FILE_ICONS[iconOf(entry)]} size={18} />
-        <Name entry={entry} path={here} acts={acts} />
+        <Name entry={entry} acts={acts} />
       </th>
       <td>{entry.isFolder ? '' : sizeText(entry.size)}</td>
       <td>{entry.isFolder ? '' : <TimeIn at={entry.modifiedAt} local={local} />}</td>
       <td className="row-acts no-print">
-        {entry.isFolder ? (
-          acts ? (
-            <Act icon="download" label={`Download ${name} as an archive`} onClick={() => acts.onArchive(name)} />
-          ) : null
-        ) : (
-          <a className="btn btn-plain" href={linkToContent(here)} aria-label={`Download ${name}`} title="Download">
-            <Outline path={FILE_ICONS.download} />
-          </a>
-        )}
-        {mayRename ? (
-          <Act
-            icon="rename"
-            label={`Rename ${name}`}
-            {...(acts ? { onClick: () => acts.onRename(name) } : { name: 'rename', value: name })}
-          />
-        ) : null}
-        <Act
-          icon="trash"
-          label={`Delete ${name}`}
-          {...(acts ? { onClick: () => acts.onDelete(name) } : { name: 'delete', value: name })}
-        />
+        <Download entry={entry} acts={acts} />
+        <a
+          className="btn btn-plain"
+          href={pageThatAsks(path, entry)}
+          aria-label={`Delete ${entry.isFolder ? 'folder ' : ''}${name}`}
+          title="Delete"
+          onClick={instead(acts && (() => acts.onDelete(entry)))}
+        >
+          <Outline path={FILE_ICONS.trash} />
+        </a>
       </td>
     </tr>
   )
 }
 
+/** A folder is saved as an archive, which takes script. */
+function Download({ entry, acts }: { entry: Entry; acts: RowActs | null }) {
+  const name = shownName(entry.name)
+  const icon = <Outline path={FILE_ICONS.download} />
+  if (!entry.isFolder)
+    return entry.isAddressable ? (
+      <a className="btn btn-plain" href={linkToContent(entry.path)} aria-label={`Download ${name}`} title="Download">
+        {icon}
+      </a>
+    ) : null
+  if (!acts) return null
+  const label = `Download ${name} as an archive`
+  return (
+    <button
+      type="button"
+      className="btn btn-plain"
+      aria-label={label}
+      title={label}
+      onClick={() => acts.onArchive(entry)}
+    >
+      {icon}
+    </button>
+  )
+}
+
 /** Names may be in any script, and may look like code: they are only ever text, in their own direction. */
-function Name({ entry, path, acts }: { entry: Entry; path: string; acts: RowActs | null }) {
-  const text = <bdi>{entry.name}</bdi>
+function Name({ entry, acts }: { entry: Entry; acts: RowActs | null }) {
+  const text = <bdi>{shownName(entry.name)}</bdi>
   if (entry.isFolder)
     return (
-      <a
-        href={pageOfFolder(path)}
-        onClick={(event) => {
-          if (!acts || event.metaKey || event.ctrlKey || event.shiftKey) return
-          event.preventDefault()
-          acts.onOpen(path)
-        }}
-      >
+      <a href={pageOfFolder(entry.path)} onClick={instead(acts && (() => acts.onOpen(entry.path)))}>
         {text}
       </a>
     )
-  if (!acts) return <a href={linkToContent(path)}>{text}</a>
+  if (!entry.isAddressable)
+    return (
+      <span>
+        {text} <a href="/docs/cli#dots">Only programs can fetch it</a>
+      </span>
+    )
+  if (!acts) return <a href={linkToContent(entry.path)}>{text}</a>
   if (previewKind(entry.name, entry.size) === null) return <span>{text}</span>
   return (
     <button type="button" className="btn-text" onClick={() => acts.onPreview(entry)}>
@@ -136,16 +146,11 @@ function Name({ entry, path, acts }: { entry: Entry; path: string; acts: RowActs
   )
 }
 
-/** Without script, it asks for the page that asks. */
-function Act({
-  icon,
-  label,
-  ...rest
-}: { icon: FileIcon; label: string } & ({ onClick: () => void } | { name: string; value: string })) {
-  const kind = 'onClick' in rest ? ({ type: 'button' } as const) : ({ type: 'submit', form: ASK_FORM } as const)
-  return (
-    <button className="btn btn-plain" aria-label={label} title={label} {...kind} {...rest}>
-      <Outline path={FILE_ICONS[icon]} />
-    </button>
-  )
+/** What a link does with script; with a key pressed, it opens as any link. */
+function instead(act: (() => void) | null) {
+  return (event: MouseEvent) => {
+    if (!act || event.metaKey || event.ctrlKey || event.shiftKey) return
+    event.preventDefault()
+    act()
+  }
 }

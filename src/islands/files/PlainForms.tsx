@@ -1,47 +1,41 @@
-import { inText } from '../../domain/files.ts'
+import { inText } from '../../domain/file-names.ts'
+import { sizeText } from '../../domain/files.ts'
+import type { FolderSize } from '../../domain/wire.ts'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
-import { Field } from '../../ui/Field.tsx'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
-import { pageOfFolder, pathIn } from './entries.ts'
+import { linkToFile, pageOfFolder } from './entries.ts'
 
-export type PlainQuestion = { act: 'delete' | 'rename'; name: string }
+/** What someone wants to delete, from this folder. `size` null: a file. */
+export type PlainQuestion = { path: string; folder: string; size: FolderSize | null }
 
-type Props = { question: PlainQuestion; path: string; csrfToken: string }
-
-export const DELETE_WORDS = 'You can undo this for 7 days.'
-
-/** The questions of a browser without script, as part of the page. */
-export function PlainForms({ question: { act, name }, path, csrfToken }: Props) {
-  const here = pathIn(path, name)
-  const keep = <ButtonLink href={pageOfFolder(path)}>Cancel</ButtonLink>
-  if (act === 'delete')
-    return (
-      <Card title={`Delete ${inText(name)}?`} id="question">
-        <form className="stack" method="post" action={`/api/v1/files?path=${encodeURIComponent(here)}`}>
-          <HiddenFields csrfToken={csrfToken} method="delete" />
-          <p>{DELETE_WORDS}</p>
-          <div className="row">
-            <Button type="submit" look="danger">
-              Delete
-            </Button>
-            {keep}
-          </div>
-        </form>
-      </Card>
-    )
+/** The question of a browser without script, as part of the page. */
+export function PlainForms({ question: { path, folder, size }, csrfToken }: Props) {
   return (
-    <Card title={`Rename ${inText(name)}`} id="question">
-      <form className="stack form-narrow" method="post" action={`/api/v1/files/moves?in=${encodeURIComponent(path)}`}>
-        <HiddenFields csrfToken={csrfToken} values={{ path: here }} />
-        <Field name="to" label="New name" defaultValue={name} dir="auto" autoComplete="off" required />
+    <Card title={`Delete ${inText(path.slice(folder.length))}?`} id="question">
+      <form className="stack" method="post" action={linkToFile(path, path === folder)}>
+        <HiddenFields csrfToken={csrfToken} method="delete" />
+        <p>{deleteWords(size)}</p>
         <div className="row">
-          <Button type="submit" look="primary">
-            Rename
+          <Button type="submit" look="danger">
+            Delete
           </Button>
-          {keep}
+          <ButtonLink href={pageOfFolder(folder)}>Cancel</ButtonLink>
         </div>
       </form>
     </Card>
   )
+}
+
+type Props = { question: PlainQuestion; csrfToken: string }
+
+/** What goes, before anyone says yes. */
+export function deleteWords(size: FolderSize | null): string {
+  if (!size) return "It's deleted for good."
+  const count = size.files.toLocaleString('en-US')
+  if (!size.complete)
+    return `It has more than ${count} files, and more than ${sizeText(size.bytes)}. They are deleted for good.`
+  return size.files === 1
+    ? `It has 1 file, ${sizeText(size.bytes)}. It's deleted for good.`
+    : `It has ${count} files, ${sizeText(size.bytes)} in all. They are deleted for good.`
 }

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
+import { visible } from '../../domain/file-names.ts'
 import { sizeText } from '../../domain/files.ts'
 import { Alert } from '../../ui/Alert.tsx'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
@@ -17,7 +18,7 @@ export function Preview({ onClose, ...file }: Previewed & { onClose: () => void 
     <dialog ref={ref} className="card preview" aria-labelledby="preview-title" onClose={onClose}>
       <div className="card-head">
         <h2 id="preview-title">
-          <bdi>{file.name}</bdi>
+          <bdi>{visible(file.name)}</bdi>
         </h2>
         <form method="dialog" className="row">
           <ButtonLink small href={linkToContent(file.path)}>

@@ -1,10 +1,8 @@
 import { type ChangeEvent, useEffect, useRef } from 'react'
 import { Button } from '../../ui/Button.tsx'
-import { Field } from '../../ui/Field.tsx'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
 import { useHydrated } from '../../ui/useHydrated.ts'
 import { type Picked, pickedIn } from './chosen-files.ts'
-import { ASK_FORM } from './FileTable.tsx'
 
 type Props = {
   path: string
@@ -12,12 +10,11 @@ type Props = {
   /** Nothing can be added to files that can only be read. */
   mayAdd: boolean
   onChosen: (picked: Picked[]) => void
-  onFolder: () => void
   onArchive: (() => void) | null
 }
 
 /** What can be done in a folder. */
-export function Toolbar({ path, csrfToken, mayAdd, onChosen, onFolder, onArchive }: Props) {
+export function Toolbar({ path, csrfToken, mayAdd, onChosen, onArchive }: Props) {
   const live = useHydrated()
   return (
     <>
@@ -26,9 +23,6 @@ export function Toolbar({ path, csrfToken, mayAdd, onChosen, onFolder, onArchive
           <>
             <Choose label="Upload files" look="btn-primary" onChosen={onChosen} />
             <Choose label="Upload folder" folders onChosen={onChosen} />
-            <Button disabled={!live} onClick={onFolder}>
-              New folder
-            </Button>
           </>
         ) : null}
         {onArchive ? (
@@ -37,7 +31,7 @@ export function Toolbar({ path, csrfToken, mayAdd, onChosen, onFolder, onArchive
           </Button>
         ) : null}
       </div>
-      <Plain path={path} csrfToken={csrfToken} mayAdd={mayAdd} />
+      {mayAdd ? <Plain path={path} csrfToken={csrfToken} /> : null}
     </>
   )
 }
@@ -82,33 +76,19 @@ function Choose({
 }
 
 /** The same for browsers without script. */
-function Plain({ path, csrfToken, mayAdd }: { path: string; csrfToken: string; mayAdd: boolean }) {
+function Plain({ path, csrfToken }: { path: string; csrfToken: string }) {
   return (
-    <div className="only-plain">
-      <form id={ASK_FORM} action="/files" hidden>
-        <input type="hidden" name="path" value={path} />
-      </form>
-      {mayAdd ? (
-        <>
-          <form
-            className="row"
-            method="post"
-            encType="multipart/form-data"
-            action={`/files?path=${encodeURIComponent(path)}`}
-          >
-            <HiddenFields csrfToken={csrfToken} />
-            <input type="file" name="file" aria-label="File to upload" required />
-            <Button type="submit" look="primary">
-              Upload
-            </Button>
-          </form>
-          <form className="row" method="post" action={`/api/v1/files/folders?in=${encodeURIComponent(path)}`}>
-            <HiddenFields csrfToken={csrfToken} />
-            <Field name="path" id="new-folder" label="New folder" dir="auto" autoComplete="off" required />
-            <Button type="submit">Create</Button>
-          </form>
-        </>
-      ) : null}
-    </div>
+    <form
+      className="row only-plain"
+      method="post"
+      encType="multipart/form-data"
+      action={`/files?path=${encodeURIComponent(path)}`}
+    >
+      <HiddenFields csrfToken={csrfToken} />
+      <input type="file" name="file" aria-label="File to upload" required />
+      <Button type="submit" look="primary">
+        Upload
+      </Button>
+    </form>
   )
 }

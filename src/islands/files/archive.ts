@@ -1,8 +1,8 @@
 import { makeZip } from 'client-zip'
-import { inText } from '../../domain/files.ts'
+import { inText } from '../../domain/file-names.ts'
 import type { FileList } from '../../domain/wire.ts'
 import { request } from '../request.ts'
-import { linkToContent, pathIn } from './entries.ts'
+import { entriesOf, linkToContent } from './entries.ts'
 
 /** Without a file to write into, a browser keeps the archive in its memory. */
 const MAX_IN_MEMORY = 1_000_000_000
@@ -15,7 +15,12 @@ export class NoArchive extends Error {}
 /** A file to write into that the person chose, where the browser has that. */
 type SavePicker = (options: { suggestedName: string }) => Promise<{ createWritable(): Promise<WritableStream> }>
 
-export type ArchiveWatch = { onBytes: (bytes: number) => void; signal: AbortSignal }
+export type ArchiveWatch = {
+  onBytes: (bytes: number) => void
+  /** Of a file that no link can lead to. */
+  onLeftOut: () => void
+  signal: AbortSignal
+}
 
 /**
  * Saves a folder as one archive. The bytes come straight from the bucket, one file after the other, and go straight to
@@ -26,7 +31,7 @@ export async function saveArchive(folder: string, name: string, watch: ArchiveWa
   const picker = (window as { showSaveFilePicker?: SavePicker }).showSaveFilePicker
   // The question must come from the click itself, so it is first.
   const target = picker ? await (await picker({ suggestedName: `${name}.zip` })).createWritable() : null
-  const zip = makeZip(contents(filesBelow(folder, watch.signal), watch))
+  const zip = makeZip(contents(filesBelow(folder, watch), watch))
   if (target) return zip.pipeTo(target, { signal: watch.signal })
   const parts = await inMemory(zip, watch.signal)
   save(new Blob(parts, { type: 'application/zip' }), `${name}.zip`)
@@ -60,7 +65,7 @@ function save(blob: Blob, name: string): void {
 }
 
 /** Every file below a folder, found as we go: a large tree is never in memory. */
-async function* filesBelow(folder: string, signal: AbortSignal): AsyncGenerator<ArchiveFile> {
+async function* filesBelow(folder: string, { onLeftOut, signal }: ArchiveWatch): AsyncGenerator<ArchiveFile> {
   const waiting = [{ path: folder, name: '' }]
   for (let here = waiting.pop(); here; here = waiting.pop()) {
     const { path, name } = here
@@ -68,15 +73,14 @@ async function* filesBelow(folder: string, signal: AbortSignal): AsyncGenerator<
       const query = new URLSearchParams({ path, ...(after === null ? {} : { after }) })
       const { ok, body } = await request<FileList>('GET', `/api/v1/files?${query}`, undefined, signal)
       if (!ok) throw new NoArchive(body.error ?? 'This folder could not be listed.')
-      for (const file of body.files)
-        yield {
-          path: pathIn(path, file.name),
-          name: pathIn(name, file.name),
-          size: file.size,
-          modifiedAt: file.modified_at,
-        }
-      for (const inner of body.folders.toReversed())
-        waiting.push({ path: pathIn(path, inner.name), name: pathIn(name, inner.name) })
+      const folders: typeof waiting = []
+      for (const entry of entriesOf({ ...body, path })) {
+        const inner = name + entry.path.slice(path.length)
+        if (entry.isFolder) folders.push({ path: entry.path, name: inner })
+        else if (entry.isAddressable) yield { ...entry, name: inner }
+        else onLeftOut()
+      }
+      waiting.push(...folders.toReversed())
       after = body.next
       if (after === null) break
     }

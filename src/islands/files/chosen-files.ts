@@ -1,4 +1,5 @@
-import { faultOfNewPath, inText, toStoredPath } from '../../domain/files.ts'
+import { inText } from '../../domain/file-names.ts'
+import { toNewPath } from '../../domain/files.ts'
 import type { Chosen } from './send-file.ts'
 
 /** A file that someone chose or dropped, with the folders that it came in. */
@@ -38,15 +39,14 @@ async function filesOf(entry: FileSystemEntry): Promise<Picked[]> {
   }
 }
 
-/** What can go into `folder`, and a sentence about each that can't. */
+/** What can go into `folder`, whose path ends in a slash, and a sentence about each that can't. */
 export function chosenFor(folder: string, picked: Picked[]): { chosen: Chosen[]; refused: string[] } {
   const chosen: Chosen[] = []
   const refused: string[] = []
   for (const { name, file } of picked) {
     const last = name.slice(name.lastIndexOf('/') + 1)
     if (LITTER.has(last) && picked.length > 1) continue
-    const path = toStoredPath(folder === '' ? name : `${folder}/${name}`)
-    const fault = faultOfNewPath(path)
+    const { path, fault } = toNewPath(folder + name)
     if (fault) refused.push(`${inText(last)}: ${fault}`)
     else chosen.push({ path, file, version: String(file.lastModified) })
   }

@@ -1,9 +1,10 @@
+import { toFolder, visible } from '../../domain/file-names.ts'
 import type { FileList } from '../../domain/wire.ts'
 
 /** A row of the page: a folder has neither size nor time. */
 export type Entry =
-  | { name: string; isFolder: true }
-  | { name: string; isFolder: false; size: number; modifiedAt: string }
+  | { name: string; path: string; isFolder: true }
+  | { name: string; path: string; isFolder: false; size: number; modifiedAt: string; isAddressable: boolean }
 
 export type EntryOrder = { by: 'name' | 'size' | 'modified'; descending: boolean }
 
@@ -11,10 +12,19 @@ export const BY_NAME: EntryOrder = { by: 'name', descending: false }
 /** Rows in the page at once, however many files there are. */
 export const ROWS = 100
 
-export function entriesOf({ folders, files }: Pick<FileList, 'folders' | 'files'>): Entry[] {
+/** A folder's path ends in a slash: a file may have the same name. */
+export function entriesOf({ path, folders, files }: Pick<FileList, 'path' | 'folders' | 'files'>): Entry[] {
+  const here = toFolder(path)
   return [
-    ...folders.map(({ name }) => ({ name, isFolder: true as const })),
-    ...files.map(({ name, size, modified_at }) => ({ name, isFolder: false as const, size, modifiedAt: modified_at })),
+    ...folders.map(({ name }) => ({ name, path: `${here}${name}/`, isFolder: true as const })),
+    ...files.map(({ name, size, modified_at, unaddressable }) => ({
+      name,
+      path: here + name,
+      isFolder: false as const,
+      size,
+      modifiedAt: modified_at,
+      isAddressable: !unaddressable,
+    })),
   ]
 }
 
@@ -44,19 +54,10 @@ export function filterEntries(entries: Entry[], words: string): Entry[] {
 
 const plain = (text: string) => text.normalize('NFC').toLocaleLowerCase('en')
 
-export function pathIn(folder: string, name: string): string {
-  return folder === '' ? name : `${folder}/${name}`
-}
-
-export function parentOf(path: string): string {
-  return path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : ''
-}
-
 /** The folders on the way to this one, the outermost first. */
 export function trailOf(path: string): { name: string; path: string }[] {
-  if (path === '') return []
-  const names = path.split('/')
-  return names.map((name, i) => ({ name, path: names.slice(0, i + 1).join('/') }))
+  const names = path.split('/').slice(0, -1)
+  return names.map((name, i) => ({ name, path: `${names.slice(0, i + 1).join('/')}/` }))
 }
 
 /** The page of a folder. */
@@ -64,6 +65,21 @@ export function pageOfFolder(path: string): string {
   return path === '' ? '/files' : `/files?path=${encodeURIComponent(path)}`
 }
 
+/** That page with the question whether to delete this, for browsers without script. */
+export function pageThatAsks(path: string, { name, isFolder }: Entry): string {
+  return `/files?path=${encodeURIComponent(path)}&delete=${encodeURIComponent(name + (isFolder ? '/' : ''))}`
+}
+
 export function linkToContent(path: string): string {
   return `/api/v1/files/content?path=${encodeURIComponent(path)}`
+}
+
+/** Where a file or folder is deleted. */
+export function linkToFile(path: string, onlyFile = false): string {
+  return `/api/v1/files?path=${encodeURIComponent(path)}${onlyFile ? '&only=file' : ''}`
+}
+
+/** Programs may write files and folders without a name. */
+export function shownName(name: string): string {
+  return name === '' ? '(no name)' : visible(name)
 }

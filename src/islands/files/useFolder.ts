@@ -1,12 +1,16 @@
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
+import { nameOf, toFolder } from '../../domain/file-names.ts'
 import type { FileList } from '../../domain/wire.ts'
+import { announce } from '../announce.ts'
 import { request } from '../request.ts'
-import { type Entry, entriesOf, pageOfFolder } from './entries.ts'
+import { type Entry, entriesOf, pageOfFolder, shownName } from './entries.ts'
 
 export type Folder = {
+  /** Ends in a slash; '' is all of their files. */
   path: string
   /** All that was read so far. */
   entries: Entry[]
+  deleting: FileList['deleting']
   used: number
   limit: number | null
   /** More names follow, and are being read. */
@@ -16,27 +20,36 @@ export type Folder = {
 
 /** A browser sorts and filters this many names at once; more must be in folders. */
 const MOST_NAMES = 50_000
+/** How often the page looks how far a deletion is, while anyone sees it. */
+const LOOK_AGAIN_MS = 10_000
 
-/** The folder on the page. The first names came with it; the others follow, a page of 1,000 at a time. */
-export function useFolder(first: FileList) {
+const folderOf = (list: FileList) => ({
+  path: toFolder(list.path),
+  deleting: list.deleting,
+  used: list.used_bytes,
+  limit: list.limit_bytes,
+  error: null,
+})
+
+/**
+ * The folder on the page. The first names came with it; the others follow, a page of 1,000 at a time.
+ * @param after where the first names begin: a page of names in the middle has none of those before it
+ */
+export function useFolder(first: FileList, after: string | null) {
   const [folder, setFolder] = useState<Folder>(() => ({
-    path: first.path,
+    ...folderOf(first),
     entries: entriesOf(first),
-    used: first.used_bytes,
-    limit: first.limit_bytes,
     loading: first.next !== null,
-    error: null,
   }))
-  const latest = useRef<AbortController>(undefined)
+  const reading = useRef<AbortController>(undefined)
 
   /** Reads a folder, whole. Its old rows stay until the new ones are there. */
   async function read(path: string, start: { entries: Entry[]; after: string | null } | null = null): Promise<void> {
-    latest.current?.abort()
+    reading.current?.abort()
     const mine = new AbortController()
-    latest.current = mine
+    reading.current = mine
     setFolder((before) => ({ ...before, loading: true, error: null }))
-    let entries = start?.entries ?? []
-    let after = start?.after ?? null
+    let { entries, after }: { entries: Entry[]; after: string | null } = start ?? { entries: [], after: null }
     do {
       const query = new URLSearchParams({ path, ...(after === null ? {} : { after }) })
       const { ok, status, body } = await request<FileList>('GET', `/api/v1/files?${query}`, undefined, mine.signal)
@@ -44,24 +57,43 @@ export function useFolder(first: FileList) {
       // The server says why on the sign-in page, which leads back here.
       if (status === 401) return location.reload()
       if (!ok) return setFolder((before) => ({ ...before, loading: false, error: body.error ?? 'Network error' }))
-      entries = [...entries, ...entriesOf(body)]
+      entries = [...entries, ...entriesOf({ ...body, path })]
       after = body.next
-      const loading = after !== null && entries.length < MOST_NAMES
-      const read = { path, entries, used: body.used_bytes, limit: body.limit_bytes, loading, error: null }
-      setFolder(read)
+      setFolder({ ...folderOf({ ...body, path }), entries, loading: after !== null && entries.length < MOST_NAMES })
     } while (after !== null && entries.length < MOST_NAMES)
   }
 
-  return {
-    folder,
-    /** Goes to another folder without leaving the page, which may be sending files. */
-    async open(path: string): Promise<void> {
-      history.pushState(null, '', pageOfFolder(path))
-      await read(path)
-    },
-    read,
-    /** What the server's HTML left out. */
-    readRest: () =>
-      first.next === null ? undefined : read(first.path, { entries: entriesOf(first), after: first.next }),
+  const latest = useRef(read)
+  latest.current = read
+  useEffect(() => {
+    if (after !== null) void latest.current(toFolder(first.path))
+    else if (first.next !== null)
+      void latest.current(toFolder(first.path), { entries: entriesOf(first), after: first.next })
+    const back = () => void latest.current(toFolder(new URLSearchParams(location.search).get('path') ?? ''))
+    window.addEventListener('popstate', back)
+    return () => window.removeEventListener('popstate', back)
+    // Once, for what the server left out.
+  }, [])
+
+  const { path, deleting, loading } = folder
+  const isGoing = deleting.length > 0 && !loading
+  useEffect(() => {
+    if (!isGoing) return
+    const timer = window.setInterval(() => {
+      if (document.visibilityState === 'visible') void latest.current(path)
+    }, LOOK_AGAIN_MS)
+    return () => clearInterval(timer)
+  }, [isGoing, path])
+
+  /** Goes to another folder without leaving the page, which may be sending files. */
+  async function open(to: string): Promise<void> {
+    history.pushState(null, '', pageOfFolder(to))
+    await read(to)
+    const name = to === '' ? 'Files' : shownName(nameOf(to))
+    document.title = `${name} · Proving Ground`
+    announce(`Folder ${name}`)
+    document.querySelector<HTMLElement>('.crumbs [aria-current]')?.focus()
   }
+
+  return { folder, open: (to: string) => void open(to), reload: () => void read(path) }
 }

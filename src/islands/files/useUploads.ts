@@ -2,7 +2,6 @@ import { useEffect, useRef, useState } from 'react'
 import { announce } from '../announce.ts'
 import { request } from '../request.ts'
 import { chosenFor, type Picked, pickedFrom } from './chosen-files.ts'
-import { parentOf } from './entries.ts'
 import { put } from './put.ts'
 import { announcementOf } from './Uploads.tsx'
 import { UploadQueue } from './upload-queue.ts'
@@ -18,9 +17,7 @@ export function useUploads(path: string, reload: () => void) {
   const timer = useRef(0)
   const [queue] = useState(() => {
     const onDone = (uploaded: string) => {
-      const here = latest.current.path
-      const isHere = here === '' || parentOf(uploaded) === here || uploaded.startsWith(`${here}/`)
-      if (!isHere || timer.current) return
+      if (!uploaded.startsWith(latest.current.path) || timer.current) return
       timer.current = window.setTimeout(() => {
         timer.current = 0
         latest.current.reload()

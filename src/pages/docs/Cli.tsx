@@ -84,7 +84,7 @@ proving-ground stop`}</Code>
           [
             code('files'),
             said(
-              'Lists, uploads, downloads, and deletes your files: ls, put, get, and rm. sync copies what is new or newer, either way, and with --delete removes the rest. credentials prints S3 credentials for an hour; with --read, only to read',
+              'Lists, uploads, downloads, and deletes your files: ls, put, get, and rm (of a folder: rm runs/). sync copies what is new or newer, either way, and with --delete removes the rest. credentials prints S3 credentials for an hour; with --read, only to read',
             ),
           ],
           [

@@ -219,9 +219,9 @@ proving-ground line leave`}</Code>
         lost, so wait until a file of many gigabytes is there before you stop. The rest of the disk is erased.
       </p>
       <p>
-        While a server writes into a folder, don't rename or delete that folder in your files: what is written at that
-        moment can be lost. Do it on the server instead. If two programs make a file and a folder of the same name at
-        once, your files have both, and a server shows only one of them: rename one.
+        To rename or move files, do it in /data. When you delete a folder in your files while a server writes into it,
+        what it writes from then on stays. If two programs make a file and a folder of the same name at once, your files
+        have both, and a server shows only one of them: delete one.
       </p>
       <p>
         A server also ends at the time you set, when nobody uses it and you chose that, when your trial minutes are used

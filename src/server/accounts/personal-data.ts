@@ -3,8 +3,8 @@ import {
   apiTokens,
   checkouts,
   contactMessages,
-  fileDeletions,
   fileFolders,
+  fileRemovals,
   line,
   lineGroupPeople,
   lineGroups,
@@ -48,7 +48,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
     groups,
     told,
     folders,
-    deletions,
+    removals,
     bills,
     payments,
     heard,
@@ -75,7 +75,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
       .where(sql`endpoint_id IN (SELECT id FROM webhook_endpoints WHERE user_id = ${own})`)
       .orderBy(asc(webhookDeliveries.createdAt)),
     db.select().from(fileFolders).where(eq(fileFolders.userId, own)),
-    db.select().from(fileDeletions).where(eq(fileDeletions.userId, own)).orderBy(asc(fileDeletions.createdAt)),
+    db.select().from(fileRemovals).where(eq(fileRemovals.userId, own)).orderBy(asc(fileRemovals.acceptedAt)),
     billsQuery(ctx, own),
     planPaymentsQuery(ctx, own),
     db.select().from(notices).where(eq(notices.userId, own)).orderBy(asc(notices.at)),
@@ -126,11 +126,10 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
       delete_at: toIso(row.deleteAt),
       created_at: toIso(row.createdAt),
     })),
-    file_deletions: deletions.map(({ path, createdAt, purgeAt, endedAt }) => ({
-      path,
-      created_at: toIso(createdAt),
-      purge_at: toIso(purgeAt),
-      ended_at: toIso(endedAt),
+    file_removals: removals.map(({ place, acceptedAt, doneAt }) => ({
+      place,
+      accepted_at: toIso(acceptedAt),
+      done_at: toIso(doneAt),
     })),
     webhook_deliveries: told.map((row) => ({ webhook_id: row.webhookId, ...toDelivery(row) })),
     subscriptions: planRows.map((row) => ({

@@ -1,47 +1,98 @@
-import { sql } from 'drizzle-orm'
-import { writeBatch } from '../../../db/client.ts'
+import { and, eq, isNull } from 'drizzle-orm'
+import { type FileRemovalRow, fileRemovals } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
-import { FILE_NOT_FOUND, UNDO_DAYS } from '../../domain/files.ts'
-import { DAY_MS } from '../../domain/instant.ts'
+import { inText, toFolder } from '../../domain/file-names.ts'
+import { FILE_NOT_FOUND, FOLDER_NOT_FOUND } from '../../domain/files.ts'
+import type { FolderSize } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
-import { newId } from '../id.ts'
-import { keyOf, openFolder, requireBucket, requirePath } from './folder.ts'
-import { continueMove, FILES_PER_REQUEST, newMove, openMoves, refuseWhileMoving } from './moves.ts'
-import { trimTrash } from './purge.ts'
-import { exists } from './taken.ts'
+import { findFolder, keyOf, requireBucket, requirePath } from './folder.ts'
+import { continueRemoval, type Found, LEASE_MS, lookBelow, openRemovals, removalQuery } from './removals.ts'
+import { openQuery } from './usage.ts'
 
-/** A deletion that can be undone until `undoUntil`. */
-export type Deletion = { id: string; path: string; undoUntil: number }
+/** With the look before them, a dozen calls to the bucket. A trigger continues. */
+const CALLS = 4
+
+export type Deleted = { path: string; filesLeft: number }
 
 /**
- * Moves a file, or a folder with everything in it, to where only we see it. A large folder moves on after the answer.
- * @throws invalid, not_found, conflict, unavailable
+ * Deletes one file for good, and nothing else, also where a folder has its name; or if the path ends in a slash, that
+ * folder: what is in it now, and not what is written later. A large folder's files go after the answer.
+ * @param onlyFile a file whose name ends in a slash, as some programs write them
+ * @throws invalid, not_found, unavailable; provider_failed if it's still there
  */
-export async function deleteFiles(ctx: Context, userId: string, given: string): Promise<Deletion> {
-  const bucket = requireBucket(ctx)
+export async function deleteFiles(
+  ctx: Context,
+  userId: string,
+  { path: given, onlyFile = false }: { path: string; onlyFile?: boolean },
+): Promise<Deleted> {
   const path = requirePath(given)
-  if (path === '') throw new AppError('invalid', 'Name the file or folder to delete.', { field: 'path' })
-  const folder = await openFolder(ctx, userId)
-  refuseWhileMoving(await openMoves(ctx, userId), path)
-  if (!(await exists(bucket, keyOf(folder, path)))) throw new AppError('not_found', FILE_NOT_FOUND)
-  const id = newId('del')
-  const now = ctx.now()
-  const purgeAt = now + UNDO_DAYS * DAY_MS
-  const move = newMove(ctx, userId, `files/${path}`, `trash/${id}`)
-  // Of two at once, one has everything, and the other nothing.
-  const [moved] = await writeBatch(ctx.db, [
-    ctx.db.run(sql`INSERT INTO file_moves (id, user_id, source, target, created_at)
-      SELECT ${move.id}, ${userId}, ${move.source}, ${move.target}, ${now}
-      WHERE NOT EXISTS (SELECT 1 FROM file_moves WHERE user_id = ${userId} AND done_at IS NULL
-        AND (source = ${move.source} OR target = ${move.source}))`),
-    ctx.db.run(sql`INSERT INTO file_deletions (id, user_id, path, created_at, purge_at)
-      SELECT ${id}, ${userId}, ${path}, ${now}, ${purgeAt}
-      WHERE EXISTS (SELECT 1 FROM file_moves WHERE id = ${move.id})`),
-  ])
-  if (!moved?.rowsAffected) throw new AppError('not_found', FILE_NOT_FOUND)
+  if (path === '' && !onlyFile) throw new AppError('invalid', 'Name the file or folder to delete.', { field: 'path' })
+  const isFolder = path.endsWith('/') && !onlyFile
+  const folder = await findFolder(ctx, userId)
+  if (!folder) throw new AppError('not_found', isFolder ? FOLDER_NOT_FOUND : FILE_NOT_FOUND)
+  const key = keyOf(folder, path)
+  if (!isFolder) await deleteFile(ctx, userId, { key, path })
+  return { path, filesLeft: isFolder ? await deleteFolder(ctx, userId, { key, path }) : 0 }
+}
+
+type Named = { key: string; path: string }
+
+async function deleteFile(ctx: Context, userId: string, { key, path }: Named): Promise<void> {
+  const bucket = requireBucket(ctx)
+  if (!(await bucket.find(key))) throw new AppError('not_found', FILE_NOT_FOUND)
+  await bucket.remove([key])
+  await openQuery(ctx, userId, ctx.now())
+  if (await bucket.find(key)) throw stillThere(path)
+}
+
+/** @returns how many files are left, at least */
+async function deleteFolder(ctx: Context, userId: string, { key, path }: Named): Promise<number> {
+  const bucket = requireBucket(ctx)
+  const found = await lookBelow(bucket, key)
+  const place = `files/${path}`
+  if (found.keys.length === 0) {
+    const open = (await openRemovals(ctx, userId)).find((row) => row.place === place)
+    if (!open) throw new AppError('not_found', FOLDER_NOT_FOUND)
+    return open.filesLeft
+  }
+  const nextAt = ctx.now() + LEASE_MS
+  await removalQuery(ctx, { userId, place, acceptedAt: found.at, nextAt, filesLeft: found.keys.length })
+  const [row] = await ctx.db
+    .select()
+    .from(fileRemovals)
+    .where(and(eq(fileRemovals.userId, userId), eq(fileRemovals.place, place), isNull(fileRemovals.doneAt)))
   // It is deleted from here on: if the bucket stops answering now, a trigger continues.
-  await continueMove(ctx, move.id, FILES_PER_REQUEST)
-    .then(() => trimTrash(ctx, userId))
-    .catch((error) => ctx.log('move_interrupted', { userId }, error))
-  return { id, path, undoUntil: purgeAt }
+  const after = row && (await removeNow(ctx, row, found))
+  if (after?.stuckKey) throw stillThere(path)
+  return after?.filesLeft ?? 0
+}
+
+async function removeNow(ctx: Context, accepted: FileRemovalRow, found: Found): Promise<FileRemovalRow> {
+  let row = accepted
+  try {
+    row = await continueRemoval(ctx, row, { calls: CALLS, found })
+    // Only a look that finds nothing ends it.
+    if (row.filesLeft === 0 && row.doneAt === null) row = await continueRemoval(ctx, row, { calls: CALLS })
+  } catch (error) {
+    ctx.log('removal_interrupted', { removalId: row.id, userId: row.userId }, error)
+  }
+  return row.doneAt === null ? { ...row, filesLeft: Math.max(1, row.filesLeft) } : row
+}
+
+function stillThere(path: string): AppError {
+  return new AppError(
+    'provider_failed',
+    `We couldn't delete all of ${inText(path)}: the bucket still has it. Try again, or write to us.`,
+  )
+}
+
+/** What a folder has, for the question before it is deleted. @throws invalid, not_found, unavailable */
+export async function sizeUpFolder(ctx: Context, userId: string, given: string): Promise<FolderSize> {
+  const path = toFolder(requirePath(given))
+  const folder = await findFolder(ctx, userId)
+  const { keys, bytes, isAll } = folder
+    ? await lookBelow(requireBucket(ctx), keyOf(folder, path))
+    : { keys: [], bytes: 0, isAll: true }
+  if (keys.length === 0) throw new AppError('not_found', FOLDER_NOT_FOUND)
+  return { path, files: keys.length, bytes, complete: isAll }
 }

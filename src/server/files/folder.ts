@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { type FileFolderRow, fileFolders } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
-import { FILES_UNREACHABLE, faultOfNewPath, faultOfPath, toFolder, toStoredPath } from '../../domain/files.ts'
+import { FILES_UNREACHABLE, faultOfPath, toNewPath } from '../../domain/files.ts'
 import type { Context } from '../context.ts'
 import { newFolderPrefix } from '../id.ts'
 import type { Bucket } from '../ports/bucket.ts'
@@ -44,19 +44,16 @@ export function keyOf(folder: Pick<FileFolderRow, 'prefix'>, path: string): stri
   return filesPrefix(folder) + path
 }
 
-/** A path that someone names to read. '' is the whole folder. @throws invalid */
-export function requirePath(given: string): string {
-  const path = toFolder(given)
-  if (given === '') return path
-  const fault = faultOfPath(given.startsWith('/') ? given : path)
+/** A path that someone names to read or delete: whatever a program may have written. @throws invalid */
+export function requirePath(path: string): string {
+  const fault = faultOfPath(path)
   if (fault) throw new AppError('invalid', fault, { field: 'path' })
   return path
 }
 
 /** A path that someone writes, in its one spelling. @throws invalid */
 export function requireNewPath(given: string): string {
-  const path = toStoredPath(given)
-  const fault = faultOfNewPath(path)
+  const { path, fault } = toNewPath(given)
   if (fault) throw new AppError('invalid', fault, { field: 'path' })
   return path
 }

@@ -1,9 +1,10 @@
-import { nameOf } from '../../domain/files.ts'
+import { isAddressable } from '../../domain/file-keys.ts'
+import { nameOf, toFolder } from '../../domain/file-names.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { FileList } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
-import { filesPrefix, findFolder, keyOf, requireBucket, requirePath } from './folder.ts'
-import { isLeaving, openMoves } from './moves.ts'
+import { findFolder, keyOf, requireBucket, requirePath } from './folder.ts'
+import { isGoing, openRemovals } from './removals.ts'
 import { getUsageOf, getUsageOfFiles } from './usage.ts'
 
 /**
@@ -17,32 +18,39 @@ export async function listFiles(
 ): Promise<FileList> {
   const bucket = requireBucket(ctx)
   const path = requirePath(input.path)
+  const below = toFolder(path)
   // Reading makes no folder.
   const folder = await findFolder(ctx, userId)
   if (!folder) {
     const { usedBytes, limitBytes, countedAt } = await getUsageOf(ctx, userId)
-    const counted_at = toIso(countedAt)
-    return { path, folders: [], files: [], next: null, used_bytes: usedBytes, limit_bytes: limitBytes, counted_at }
+    const used = { used_bytes: usedBytes, limit_bytes: limitBytes, counted_at: toIso(countedAt) }
+    return { path, folders: [], files: [], deleting: [], next: null, ...used }
   }
-  const prefix = path === '' ? filesPrefix(folder) : `${keyOf(folder, path)}/`
-  const [page, moves, usage] = await Promise.all([
+  const prefix = keyOf(folder, below)
+  const [page, removals, usage] = await Promise.all([
     bucket.list({ prefix, delimiter: '/', after: input.after, ...(input.most && { most: input.most }) }),
-    openMoves(ctx, userId),
+    openRemovals(ctx, userId),
     getUsageOfFiles(ctx, folder),
   ])
-  // What is deleted doesn't count, and there is nothing else.
-  const usedBytes = isLeaving(moves, '') ? 0 : usage.usedBytes
-  const shown = (name: string) => !isLeaving(moves, path === '' ? name : `${path}/${name}`)
+  const isShown = (key: string, modifiedAt?: number) => !isGoing(removals, below + key.slice(prefix.length), modifiedAt)
   return {
     path,
-    folders: page.prefixes.map((key) => ({ name: nameOf(key.slice(0, -1)) })).filter(({ name }) => shown(name)),
+    folders: page.prefixes.filter((key) => isShown(key)).map((key) => ({ name: nameOf(key) })),
     files: page.files
-      // The folder itself, where someone made it before putting anything in it.
-      .filter(({ key }) => key !== prefix)
-      .map(({ key, size, modifiedAt }) => ({ name: nameOf(key), size, modified_at: toIso(modifiedAt) }))
-      .filter(({ name }) => shown(name)),
+      // The folder itself, as programs make one that has nothing in it yet.
+      .filter(({ key, size, modifiedAt }) => isShown(key, modifiedAt) && (key !== prefix || size > 0))
+      .map(({ key, size, modifiedAt }) => ({
+        name: key.slice(prefix.length),
+        size,
+        modified_at: toIso(modifiedAt),
+        ...(isAddressable(key) ? {} : { unaddressable: true as const }),
+      })),
+    deleting: removals.flatMap(({ place, filesLeft }) =>
+      place === '' || place.startsWith('files/') ? [{ path: place.slice(6), files_left: filesLeft }] : [],
+    ),
     next: page.next,
-    used_bytes: usedBytes,
+    // What is deleted doesn't count, and there is nothing else.
+    used_bytes: removals.some(({ place }) => place === '') ? 0 : usage.usedBytes,
     limit_bytes: usage.limitBytes,
     counted_at: toIso(usage.countedAt),
   }

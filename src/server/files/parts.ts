@@ -10,7 +10,6 @@ import { fourAtOnce } from '../four-at-once.ts'
 import { newId } from '../id.ts'
 import type { Part } from '../ports/bucket.ts'
 import { keyOf, openFolder, requireBucket, requireNewPath } from './folder.ts'
-import { openMoves, refuseWhileMoving } from './moves.ts'
 import { refuseFileAsFolder, refuseFolderAsFile } from './taken.ts'
 import { requireRoom, requireSize } from './upload.ts'
 import { openQuery } from './usage.ts'
@@ -58,13 +57,11 @@ export async function beginParts(
     if (parts) return toWire(open, wholeParts(size, parts))
     await ctx.db.delete(fileUploads).where(eq(fileUploads.id, open.id))
   }
-  const [moves, existing] = await Promise.all([
-    openMoves(ctx, userId),
+  const [existing] = await Promise.all([
     bucket.find(key),
     refuseFileAsFolder(bucket, folder, path),
     refuseFolderAsFile(bucket, folder, path),
   ])
-  refuseWhileMoving(moves, path)
   await requireRoom(ctx, folder, { path, size, replaced: existing?.size ?? 0 })
   const now = ctx.now()
   const row: FileUploadRow = {
@@ -116,11 +113,7 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
   if (uploadId === null) return { path, size }
   const folder = await openFolder(ctx, userId)
   const key = keyOf(folder, path)
-  const [parts, existing, moves] = await Promise.all([
-    bucket.listParts(key, uploadId),
-    bucket.find(key),
-    openMoves(ctx, userId),
-  ])
+  const [parts, existing] = await Promise.all([bucket.listParts(key, uploadId), bucket.find(key)])
   if (parts === null) {
     // An earlier try may have got through although its answer was lost.
     if (existing?.size !== size) throw unknown()
@@ -128,7 +121,6 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
     const missing = partsLeft(size, wholeParts(size, parts))
     if (missing.length > 0)
       throw new AppError('invalid', `${missing.length} of ${partCountOf(size)} parts are missing. Send them first.`)
-    refuseWhileMoving(moves, path)
     await requireRoom(ctx, folder, { path, size, replaced: existing?.size ?? 0 })
     await openQuery(ctx, userId, ctx.now() + MINUTE_MS)
     await bucket.completeParts(key, uploadId, parts)

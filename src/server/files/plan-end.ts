@@ -7,7 +7,7 @@ import { type Context, siteOrigin } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
 import { filesDeletedMail, filesEndMail } from '../mail/files-letters.ts'
 import { tellQueries, tellSoon } from '../mail/notices.ts'
-import { deleteAllQueries } from './purge.ts'
+import { removeAllQuery } from './removals.ts'
 
 const AT_ONCE = 200
 const LOOK_EVERY_MS = HOUR_MS
@@ -55,7 +55,7 @@ async function look(ctx: Context, folder: FileFolderRow, owner: Owner, hasPlan: 
   if (owner.closedAt !== null) {
     const isLast = now >= owner.closedAt + LATE_WRITES_MS
     const lookAt = isLast ? Number.MAX_SAFE_INTEGER : owner.closedAt + LATE_WRITES_MS
-    await writeBatch(ctx.db, [...deleteAllQueries(ctx, userId), set({ lookAt })])
+    await writeBatch(ctx.db, [removeAllQuery(ctx, userId), set({ lookAt })])
   } else if (hasPlan || folder.usedFiles === 0) await set({ deleteAt: null })
   else if (deleteAt === null || now < deleteAt) await warn(ctx, folder, owner, set)
   else await deleteAll(ctx, folder, owner, set)
@@ -81,7 +81,7 @@ async function deleteAll(ctx: Context, folder: FileFolderRow, owner: Owner, set:
   const cause = `files-end:0:${userId}:${deleteAt}`
   const [, notice] = await writeBatch(ctx.db, [
     ...tellQueries(ctx, owner, filesDeletedMail(siteOrigin(ctx)), hasNone, cause),
-    ...deleteAllQueries(ctx, userId, hasNone),
+    removeAllQuery(ctx, userId, hasNone),
     // Else a count in the middle of it would look like files that are still to delete.
     set({ deleteAt: null, usedFiles: 0, usedBytes: 0, openUntil: ctx.now(), countDueAt: ctx.now() }),
   ])

@@ -1,71 +1,49 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../../domain/error.ts'
+import { isAddressable, removalOf } from '../../domain/file-keys.ts'
 import type { BucketSettings } from '../bucket-settings.ts'
+import { fourAtOnce } from '../four-at-once.ts'
 import type { Bucket, Part } from '../ports/bucket.ts'
 import { askBucket, encodeSegment, presign, type S3Request } from './s3-request.ts'
 import { readElement, readList, readParts, writeDeletion, writeParts } from './s3-xml.ts'
 import { temporaryCredentials } from './temporary-credentials.ts'
 
-const EMPTY = 'application/x-directory'
-/** One copy request may take 5 GB; larger files are copied in ranges of this. */
-const RANGE = 1_000_000_000
-const MAX_COPY = 5_000_000_000
-/** The bucket copies, but it answers only at the end. */
-const COPY_MS = 60_000
+/** The bucket works through many files, or large ones, before it answers. */
+const SLOW_MS = 60_000
 const TIMEOUT_MS = 10_000
 
 /**
  * Any bucket that speaks the S3 protocol, with addresses like `endpoint/bucket/key`.
- * @param timeoutMs for one request; copies may take longer
+ * @param timeoutMs for one request; a few may take longer
  */
 export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutMs = TIMEOUT_MS } = {}): Bucket {
   const ask = (request: Omit<S3Request, 'withinMs'> & { withinMs?: number }, expected?: number[]) =>
     askBucket(settings, now, { withinMs: timeoutMs, ...request }, expected)
   const sign = (request: Parameters<typeof presign>[2]) => presign(settings, now, request)
-  const source = (key: string) => `/${settings.bucket}/${key.split('/').map(encodeSegment).join('/')}`
 
-  async function startParts(key: string, type: string): Promise<string> {
-    const headers = { 'Content-Type': type }
-    const { text } = await ask({ method: 'POST', key, query: { uploads: '' }, headers })
-    return readElement(text, 'UploadId') ?? ''
-  }
-
-  async function completeParts(key: string, uploadId: string, parts: Part[]): Promise<void> {
-    await ask({ method: 'POST', key, query: { uploadId }, body: writeParts(parts), withinMs: COPY_MS })
-  }
-
-  async function copyInRanges(from: string, size: number, to: string): Promise<boolean> {
-    const uploadId = await startParts(to, 'application/octet-stream')
-    const parts: Part[] = []
-    for (let start = 0; start < size; start += RANGE) {
-      const end = Math.min(size, start + RANGE) - 1
-      const part = parts.length + 1
-      const headers = { 'x-amz-copy-source': source(from), 'x-amz-copy-source-range': `bytes=${start}-${end}` }
-      const query = { partNumber: String(part), uploadId }
-      const { status, text } = await ask({ method: 'PUT', key: to, query, headers, withinMs: COPY_MS }, [404])
-      if (status === 404) return false
-      parts.push({ part, size: end - start + 1, etag: readElement(text, 'ETag') ?? '' })
+  const list: Bucket['list'] = async ({ prefix, delimiter, after, most = 1000 }) => {
+    const query = {
+      'list-type': '2',
+      'encoding-type': 'url',
+      prefix,
+      'max-keys': String(most),
+      ...(delimiter ? { delimiter } : {}),
+      ...(after ? { 'continuation-token': after } : {}),
     }
-    await completeParts(to, uploadId, parts)
-    return true
+    const { status, text, headers } = await ask({ method: 'GET', query }, after ? [400] : [])
+    if (status === 400) throw new AppError('invalid', 'There is no such page. Begin with the first one.')
+    return { ...readList(text), at: Date.parse(headers.get('date') ?? '') || now() }
   }
 
   return {
-    async list({ prefix, delimiter, after, most = 1000 }) {
-      const query = {
-        'list-type': '2',
-        'encoding-type': 'url',
-        prefix,
-        'max-keys': String(most),
-        ...(delimiter ? { delimiter } : {}),
-        ...(after ? { 'continuation-token': after } : {}),
-      }
-      const { status, text } = await ask({ method: 'GET', query }, after ? [400] : [])
-      if (status === 400) throw new AppError('invalid', 'There is no such page. Begin with the first one.')
-      return readList(text)
-    },
+    list,
 
     async find(key) {
+      if (!isAddressable(key)) {
+        // The key itself comes before all that begin with it.
+        const { files } = await list({ prefix: key, most: 1 })
+        return files.find((file) => file.key === key) ?? null
+      }
       const { status, headers } = await ask({ method: 'HEAD', key }, [404])
       if (status === 404) return null
       return {
@@ -76,23 +54,15 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
       }
     },
 
-    async putEmpty(key) {
-      await ask({ method: 'PUT', key, headers: { 'Content-Type': EMPTY }, body: '' })
-    },
-
-    async copy({ key, size }, to) {
-      if (size > MAX_COPY) return copyInRanges(key, size, to)
-      const headers = { 'x-amz-copy-source': source(key) }
-      const { status } = await ask({ method: 'PUT', key: to, headers, withinMs: COPY_MS }, [404])
-      return status !== 404
-    },
-
     async remove(keys) {
-      if (keys.length === 0) return
-      const body = writeDeletion(keys)
+      const as = (way: ReturnType<typeof removalOf>) => keys.filter((key) => removalOf(key) === way)
+      await fourAtOnce(as('alone'), (key) => ask({ method: 'DELETE', key }, [404]))
+      const together = as('together')
+      if (together.length === 0) return
+      const body = writeDeletion(together)
       const md5 = createHash('md5').update(body).digest('base64')
       const headers = { 'Content-Type': 'application/xml', 'Content-MD5': md5 }
-      await ask({ method: 'POST', query: { delete: '' }, headers, body, withinMs: COPY_MS })
+      await ask({ method: 'POST', query: { delete: '' }, headers, body, withinMs: SLOW_MS })
     },
 
     signDownload(key, { seconds, fileName }) {
@@ -113,7 +83,11 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
       return { url: await sign({ method: 'PUT', key, headers, seconds }), method: 'PUT', headers: given }
     },
 
-    startParts,
+    async startParts(key, type) {
+      const headers = { 'Content-Type': type }
+      const { text } = await ask({ method: 'POST', key, query: { uploads: '' }, headers })
+      return readElement(text, 'UploadId') ?? ''
+    },
 
     async signPart(key, uploadId, { part, size, seconds }) {
       const query = { partNumber: String(part), uploadId }
@@ -134,7 +108,9 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
       return parts
     },
 
-    completeParts,
+    async completeParts(key, uploadId, parts) {
+      await ask({ method: 'POST', key, query: { uploadId }, body: writeParts(parts), withinMs: SLOW_MS })
+    },
 
     async abortParts(key, uploadId) {
       await ask({ method: 'DELETE', key, query: { uploadId } }, [404])

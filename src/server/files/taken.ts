@@ -1,13 +1,8 @@
 import type { FileFolderRow } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
-import { inText } from '../../domain/files.ts'
+import { inText } from '../../domain/file-names.ts'
 import type { Bucket } from '../ports/bucket.ts'
 import { keyOf } from './folder.ts'
-
-/** Whether there is a file of this name, or anything in a folder of this name. */
-export async function exists(bucket: Bucket, key: string): Promise<boolean> {
-  return (await bucket.find(key)) !== null || (await isFolder(bucket, key))
-}
 
 /**
  * A bucket takes any names, but on the disk of a machine a name is either a file or a folder: the other would be out

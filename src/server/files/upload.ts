@@ -7,7 +7,6 @@ import type { FileUpload } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
 import { keyOf, openFolder, requireBucket, requireNewPath } from './folder.ts'
-import { openMoves, refuseWhileMoving } from './moves.ts'
 import { refuseFileAsFolder, refuseFolderAsFile } from './taken.ts'
 import { getUsageOfFiles, openQuery, promisedBytes } from './usage.ts'
 
@@ -28,13 +27,11 @@ export async function requestUpload(
   const size = requireSize(input.size)
   const folder = await openFolder(ctx, userId)
   const key = keyOf(folder, path)
-  const [moves, existing] = await Promise.all([
-    openMoves(ctx, userId),
+  const [existing] = await Promise.all([
     bucket.find(key),
     refuseFileAsFolder(bucket, folder, path),
     refuseFolderAsFile(bucket, folder, path),
   ])
-  refuseWhileMoving(moves, path)
   await requireRoom(ctx, folder, { path, size, replaced: existing?.size ?? 0 })
   if (size > MAX_SINGLE_UPLOAD)
     throw new AppError('invalid', `One upload can have ${sizeText(MAX_SINGLE_UPLOAD)}. Send larger files in parts.`, {

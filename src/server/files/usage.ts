@@ -1,8 +1,6 @@
 import { and, asc, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { type FileFolderRow, fileFolders, plans } from '../../../db/schema.ts'
-import { AppError } from '../../domain/error.ts'
-import { FILES_READ_ONLY } from '../../domain/files.ts'
 import { MINUTE_MS } from '../../domain/instant.ts'
 import { type FilesRights, filesRights } from '../../domain/money/plan-files.ts'
 import type { Context } from '../context.ts'
@@ -52,12 +50,6 @@ export async function getUsageOf(ctx: Context, userId: string): Promise<FilesUsa
 
 export async function getRights(ctx: Pick<Context, 'db' | 'now'>, userId: string): Promise<FilesRights> {
   return filesRights(await ctx.db.select().from(plans).where(eq(plans.userId, userId)), ctx.now())
-}
-
-/** Without a plan, files can be read, downloaded, and deleted, and nothing else. @throws no_plan */
-export async function requirePlanForFiles(ctx: Pick<Context, 'db' | 'now'>, userId: string): Promise<void> {
-  const { readOnly } = await getRights(ctx, userId)
-  if (readOnly !== null) throw new AppError('no_plan', FILES_READ_ONLY[readOnly], { page: '/subscriptions' })
 }
 
 /** Something may write until then, so a count from before is out of date. */

@@ -30,19 +30,16 @@ export type Bucket = {
    * Up to 1,000 files whose key begins with `prefix`, in the order of their keys.
    * @param delimiter keys that have it after the prefix come once, as `prefixes`
    * @param after the `next` of the page before
+   * @returns also `at`: when it answered, by the clock that `modifiedAt` is from
    */
   list(wanted: {
     prefix: string
     delimiter?: '/'
     after?: string | null
     most?: number
-  }): Promise<{ files: StoredFile[]; prefixes: string[]; next: string | null }>
+  }): Promise<{ files: StoredFile[]; prefixes: string[]; next: string | null; at: number }>
   find(key: string): Promise<StoredFile | null>
-  /** An empty file, for a folder that has nothing in it yet. */
-  putEmpty(key: string): Promise<void>
-  /** Of any size. @returns false if there is nothing to copy */
-  copy(file: { key: string; size: number }, to: string): Promise<boolean>
-  /** Up to 1,000. */
+  /** Up to 1,000, in one call, and one for each whose key XML can't hold. */
   remove(keys: string[]): Promise<void>
 
   /** @param fileName the browser saves it under this name */

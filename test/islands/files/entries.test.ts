@@ -4,16 +4,24 @@ import { chosenFor, pickedIn } from '../../../src/islands/files/chosen-files.ts'
 import {
   BY_NAME,
   type Entry,
+  entriesOf,
   filterEntries,
   pageOfFolder,
-  parentOf,
+  pageThatAsks,
   sortEntries,
   trailOf,
 } from '../../../src/islands/files/entries.ts'
 import { MAX_DRAWING, MAX_IMAGE, previewKind } from '../../../src/islands/files/preview-kind.ts'
 
-const file = (name: string, size = 0, modifiedAt = ''): Entry => ({ name, isFolder: false, size, modifiedAt })
-const folder = (name: string): Entry => ({ name, isFolder: true })
+const file = (name: string, size = 0, modifiedAt = ''): Entry => ({
+  name,
+  path: name,
+  isFolder: false,
+  size,
+  modifiedAt,
+  isAddressable: true,
+})
+const folder = (name: string): Entry => ({ name, path: `${name}/`, isFolder: true })
 const names = (entries: Entry[]) => entries.map(({ name }) => name)
 
 test('folders come first, and numbers in names count as numbers', () => {
@@ -42,20 +50,34 @@ test('filters in any case and any spelling of a letter', () => {
 })
 
 test('links keep every character of a path', () => {
-  expect(trailOf('a/b & c')).toEqual([
-    { name: 'a', path: 'a' },
-    { name: 'b & c', path: 'a/b & c' },
+  expect(trailOf('')).toEqual([])
+  expect(trailOf('a/b & c/')).toEqual([
+    { name: 'a', path: 'a/' },
+    { name: 'b & c', path: 'a/b & c/' },
   ])
-  expect([parentOf('a/b'), parentOf('a')]).toEqual(['a', ''])
-  const address = new URL(pageOfFolder('a/b & c?#%'), 'https://x.example')
-  expect(address.searchParams.get('path')).toBe('a/b & c?#%')
+  expect(trailOf('//').map(({ path }) => path)).toEqual(['/', '//'])
+  for (const path of ['a/b & c?#%/', ' \t%2F/', 'a//', '/'])
+    expect(new URL(pageOfFolder(path), 'https://x.example').searchParams.get('path')).toBe(path)
+  const asks = new URL(pageThatAsks('a+b/', folder('c&d\n')), 'https://x.example').searchParams
+  expect([asks.get('path'), asks.get('delete')]).toEqual(['a+b/', 'c&d\n/'])
+})
+
+test('a file and a folder of one name are two rows, with paths of their own', () => {
+  const at = { size: 1, modified_at: '' }
+  const files = [
+    { name: 'run7', ...at },
+    { name: '..', ...at, unaddressable: true as const },
+  ]
+  const rows = entriesOf({ path: 'a', folders: [{ name: 'run7' }, { name: '' }], files })
+  expect(rows.map(({ path }) => path)).toEqual(['a/run7/', 'a//', 'a/run7', 'a/..'])
+  expect(rows.map((row) => row.isFolder || row.isAddressable)).toEqual([true, true, true, false])
 })
 
 test('takes folders as they were chosen, composed, without litter, and says what can not be', () => {
   const chosen = (name: string) => Object.assign(new File(['x'], name, { lastModified: 7 }), { webkitRelativePath: '' })
   const inFolder = Object.assign(new File(['x'], 'a.txt'), { webkitRelativePath: 'flight/a.txt' })
   const picked = pickedIn([chosen('e\u0301.txt'), inFolder, chosen('.DS_Store'), chosen('a\u202etxt.exe')])
-  const { chosen: taken, refused } = chosenFor('runs', picked)
+  const { chosen: taken, refused } = chosenFor('runs/', picked)
   expect(taken.map(({ path }) => path)).toEqual(['runs/é.txt', 'runs/flight/a.txt'])
   expect(taken[0]?.version).toBe('7')
   expect(refused).toEqual([expect.stringContaining("can't have characters that change the direction")])

@@ -1,7 +1,4 @@
-import { eq } from 'drizzle-orm'
 import { expect, inject, test } from 'vitest'
-import { openDatabase } from '../../../db/client.ts'
-import { fileFolders, plans } from '../../../db/schema.ts'
 import { type Client, newPerson, waitFor } from '../../../testing/people/client.ts'
 import { listFolder, upload } from '../../../testing/people/file-owner.ts'
 
@@ -44,10 +41,17 @@ test('uploads straight to the bucket, lists, counts, downloads, and deletes', as
   expect(downloaded.headers.get('content-disposition')).toContain('attachment; filename="flight 1.csv"')
   expect(downloaded.headers.get('content-type')).toBe('text/csv; charset=utf-8')
 
-  expect((await ada.request('DELETE', '/api/v1/files?path=runs')).status).toBe(200)
+  expect((await ada.request('GET', '/api/v1/files/size?path=runs/')).body).toMatchObject({ files: 1, bytes: 12 })
+  const missed = await ada.request('DELETE', '/api/v1/files?path=runs')
+  expect([missed.status, missed.body.error]).toEqual([
+    404,
+    'There is no file with this path. The path of a folder ends in a slash.',
+  ])
+  const gone = await ada.request('DELETE', '/api/v1/files?path=runs/')
+  expect([gone.status, gone.body]).toMatchObject([200, { message: 'Deleted runs/.', path: 'runs/', files_left: 0 }])
   expect(await listFolder(ada)).toMatchObject({ folders: [], files: [{ name: 'رحلة.txt' }], used_bytes: 10 })
   expect((await content(ada, 'runs/flight 1.csv')).status).toBe(404)
-  expect((await ada.request('DELETE', '/api/v1/files?path=runs')).status).toBe(404)
+  expect((await ada.request('DELETE', '/api/v1/files?path=runs/')).status).toBe(404)
 })
 
 test('a link takes its own size and type, once', async () => {
@@ -85,10 +89,14 @@ test('refuses paths that lead elsewhere, and what is larger than the rest of the
     './a',
     'a\u202Etxt.exe',
     'é'.repeat(257),
+    `${'d/'.repeat(33)}a`,
+    `a${'\u0301'.repeat(30_000)}`,
   ])
     expect(await refused(path), path).toMatchObject([422, expect.any(String)])
+  // Programs may have written it, so people may look for it.
   for (const path of ['../a', '/a', 'a\u0007'])
-    expect((await ada.request('GET', `/api/v1/files?path=${encodeURIComponent(path)}`)).status, path).toBe(422)
+    expect((await ada.request('GET', `/api/v1/files?path=${encodeURIComponent(path)}`)).status, path).toBe(200)
+  expect((await ada.request('GET', `/api/v1/files?path=${'a'.repeat(1025)}`)).status).toBe(422)
   await upload(ada, 'a.txt', 'hello')
   expect(await refused('b.bin', 1_000_000_000)).toEqual([
     422,
@@ -103,6 +111,8 @@ test('nobody sees or reaches the files of others', async () => {
   expect((await listFolder(eve)).files).toEqual([])
   expect((await content(eve, 'secret.txt')).status).toBe(404)
   expect((await eve.request('DELETE', '/api/v1/files?path=secret.txt')).status).toBe(404)
+  expect((await eve.request('GET', '/api/v1/files/size?path=')).status).toBe(404)
+  expect((await eve.request('DELETE', '/api/v1/files?path=/')).status).toBe(404)
   const link = await linkFor(eve, 'secret.txt', 5)
   const theirs = (await content(ada, 'secret.txt')).headers.get('location') ?? ''
   const forged = link.url.replace(new URL(link.url).pathname, new URL(theirs).pathname)
@@ -110,20 +120,20 @@ test('nobody sees or reaches the files of others', async () => {
   await waitFor(async () => (await listFolder(ada)).used_bytes === 5)
 })
 
-test('the page offers new names as long as there is a plan, also when files are full', async () => {
+test('what there was once says where it went, for one release', async () => {
   const ada = await newPerson(url)
-  const db = openDatabase(inject('databaseUrl'))
-  await upload(ada, 'a.txt', 'hello')
-  const acts = async () => {
-    const { text } = await ada.get('/files')
-    return [...text.matchAll(/aria-label="(\w+) a\.txt"/g)].map(([, act]) => act)
-  }
-  expect(await acts()).toEqual(['Download', 'Rename', 'Delete'])
-  const full = { usedBytes: 2_000_000_000, countedAt: Date.now() + 9e9, openUntil: 0 }
-  await db.update(fileFolders).set(full).where(eq(fileFolders.userId, ada.id))
-  expect(await acts()).toEqual(['Download', 'Rename', 'Delete'])
-  await db.update(plans).set({ endedAt: Date.now() }).where(eq(plans.userId, ada.id))
-  expect(await acts()).toEqual(['Download', 'Delete'])
+  const answers = [
+    await ada.request('POST', '/api/v1/files/moves', { path: 'a', to: 'b' }),
+    await ada.request('POST', '/api/v1/files/folders', { path: 'a' }),
+    await ada.request('GET', '/api/v1/files/deletions'),
+    await ada.request('POST', '/api/v1/files/deletions/del_1/undo'),
+  ]
+  expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
+    [410, "A bucket can't rename. Rename or move files in /data on a server, or with rclone."],
+    [410, 'A folder is there once a file is in it. Upload a file into it.'],
+    [410, 'Deleted files are gone for good. This can no longer be undone.'],
+    [410, 'Deleted files are gone for good. This can no longer be undone.'],
+  ])
 })
 
 test('lets a name be either a file or a folder, as on a disk', async () => {
@@ -141,8 +151,6 @@ test('lets a name be either a file or a folder, as on a disk', async () => {
   const parts = { size: 1, version: '1' }
   expect(await refused('POST', '/api/v1/files/uploads', { path: 'notes/b.csv', ...parts })).toEqual([422, isFile])
   expect(await refused('POST', '/api/v1/files/uploads', { path: 'runs', ...parts })).toEqual([422, isFolder])
-  expect(await refused('POST', '/api/v1/files/folders', { path: 'notes/new' })).toEqual([422, isFile])
-  expect(await refused('POST', '/api/v1/files/moves', { path: 'runs', to: 'notes/runs' })).toEqual([422, isFile])
 
   // Names that only begin alike are others'.
   await upload(ada, 'notes.txt', 'a file')

@@ -1,15 +1,13 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { users } from '../../../db/schema.ts'
-import { makeFolder, renameFiles } from '../../../src/server/files/change.ts'
 import { deleteFiles } from '../../../src/server/files/delete.ts'
 import { linkToFile } from '../../../src/server/files/download.ts'
 import { openFolder } from '../../../src/server/files/folder.ts'
 import { listFiles } from '../../../src/server/files/list-files.ts'
 import { filesModeOf } from '../../../src/server/files/mode.ts'
-import { continueMoves } from '../../../src/server/files/moves.ts'
 import { endFilesWithPlans } from '../../../src/server/files/plan-end.ts'
-import { undoDeletion } from '../../../src/server/files/undo.ts'
+import { continueRemovals } from '../../../src/server/files/removals.ts'
 import { requestUpload } from '../../../src/server/files/upload.ts'
 import { getUsageOfFiles } from '../../../src/server/files/usage.ts'
 import { openFilesAccount } from '../../../testing/stack/files-account.ts'
@@ -27,7 +25,7 @@ async function ended() {
   const at = async (ms: number) => {
     ada.clock.ms = start + ms
     await endFilesWithPlans(ada.ctx)
-    await continueMoves(ada.ctx)
+    await continueRemovals(ada.ctx)
   }
   return { ...ada, at }
 }
@@ -105,23 +103,23 @@ test('a plan that begins in the last moment wins over the deletion', async () =>
   await ada.givePlan('basic')
   // As read before the plan: `cancel_at` and `ended_at` are what the write looks at.
   await endFilesWithPlans(ada.ctx)
-  await continueMoves(ada.ctx)
+  await continueRemovals(ada.ctx)
   expect(ada.keys()).toEqual(['files/a'])
 })
 
-test('a closed account loses its files, what it could undo, and what was written late', async () => {
+test('a closed account loses its files, also from before, and what was written late', async () => {
   const ada = await openFilesAccount('basic')
   ada.put('a', 10)
-  ada.put('b', 10)
-  await deleteFiles(ada.ctx, ada.userId, 'b')
-  expect(ada.keys()).toHaveLength(2)
+  const { prefix } = await ada.folder()
+  // Where deleted files were kept until they couldn't be restored anymore.
+  ada.memory.put(`${prefix}/trash/del_1/b`, 10)
   await endFilesWithPlans(ada.ctx)
   ada.clock.ms += HOUR
   await ada.ctx.db.update(users).set({ closedAt: ada.clock.ms }).where(eq(users.id, ada.userId))
   const look = async () => {
     ada.clock.ms += 1000
     await endFilesWithPlans(ada.ctx)
-    await continueMoves(ada.ctx)
+    await continueRemovals(ada.ctx)
   }
   await look()
   expect(ada.keys()).toEqual([])
@@ -132,14 +130,24 @@ test('a closed account loses its files, what it could undo, and what was written
   expect(await ada.mails()).toEqual([])
 })
 
-test('after a plan, nothing can be renamed or made, and everything deleted and brought back', async () => {
+test('after a plan, files can be deleted', async () => {
   const ada = await ended()
-  const refusal = { code: 'no_plan', page: '/subscriptions' }
-  await expect(renameFiles(ada.ctx, ada.userId, { path: 'a', to: 'b' })).rejects.toMatchObject(refusal)
-  await expect(makeFolder(ada.ctx, ada.userId, 'runs')).rejects.toMatchObject(refusal)
-  expect(ada.keys()).toEqual(['files/a'])
-  const { id } = await deleteFiles(ada.ctx, ada.userId, 'a')
-  expect(ada.keys()).not.toContain('files/a')
-  await undoDeletion(ada.ctx, ada.userId, id)
-  expect(ada.keys()).toEqual(['files/a'])
+  expect(await deleteFiles(ada.ctx, ada.userId, { path: 'a' })).toEqual({ path: 'a', filesLeft: 0 })
+  expect(ada.keys()).toEqual([])
+})
+
+test('what a new plan brings after the deletion was accepted stays', async () => {
+  const ada = await ended()
+  await ada.at(0)
+  ada.clock.ms += 31 * DAY
+  await endFilesWithPlans(ada.ctx)
+  ada.clock.ms++
+  await ada.givePlan('basic')
+  ada.put('new', 1)
+  expect(await listFiles(ada.ctx, ada.userId, { path: '', after: null })).toMatchObject({
+    files: [{ name: 'new' }],
+    deleting: [{ path: '' }],
+  })
+  await continueRemovals(ada.ctx)
+  expect(ada.keys()).toEqual(['files/new'])
 })

@@ -31,6 +31,7 @@ test('reads keys as S3 and R2 write them, and asks for the next page', async () 
     files: [{ key: 'p/a b+cé.txt', size: 7, modifiedAt: Date.UTC(2026, 10, 25), etag: '"x"' }],
     prefixes: ['p/q r/'],
     next: 'a&b',
+    at: expect.any(Number),
   })
   expect(asked[0]?.url).toContain('continuation-token=c%26d')
 })
@@ -41,9 +42,9 @@ test('a page that does not exist is a refusal, and any other 400 an outage', asy
   await expect(bucket.list({ prefix: 'p/' })).rejects.toMatchObject({ code: 'unavailable' })
 })
 
-test('a copy that fails after its 200 has failed', async () => {
-  const { bucket } = await endpoint(200, '<Error><Code>InternalError</Code></Error>')
-  await expect(bucket.copy({ key: 'a', size: 1 }, 'b')).rejects.toMatchObject({ code: 'unavailable' })
+test('a deletion that fails after its 200 has failed', async () => {
+  const { bucket } = await endpoint(200, '<DeleteResult><Error><Code>InternalError</Code></Error></DeleteResult>')
+  await expect(bucket.remove(['a'])).rejects.toMatchObject({ code: 'unavailable' })
 })
 
 test('without a token, asks STS for credentials that its policy limits to the folder', async () => {

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { makeFolder, renameFiles } from '../../../src/server/files/change.ts'
 import { deleteFiles } from '../../../src/server/files/delete.ts'
 import { openFolder } from '../../../src/server/files/folder.ts'
 import { filesModeOf } from '../../../src/server/files/mode.ts'
@@ -123,14 +122,14 @@ test('without any plan, there is nothing to upload to', async () => {
   expect(await filesModeOf(ada.ctx, ada.userId)).toEqual({ mode: 'read', why: 'none' })
 })
 
-test('full files can still be renamed, sorted into folders, and deleted', async () => {
+test('full files can still be deleted, which makes room', async () => {
   const ada = await open()
   ada.put('a', 1000 * MB)
   ada.put('b', MB)
   await ada.usage()
   expect((await filesModeOf(ada.ctx, ada.userId)).why).toBe('full')
-  await makeFolder(ada.ctx, ada.userId, 'runs')
-  await renameFiles(ada.ctx, ada.userId, { path: 'a', to: 'runs/a' })
-  await deleteFiles(ada.ctx, ada.userId, 'b')
-  expect(ada.keys().filter((key) => key.startsWith('files/'))).toEqual(['files/runs/', 'files/runs/a'])
+  await deleteFiles(ada.ctx, ada.userId, { path: 'a' })
+  ada.clock.ms++
+  expect((await filesModeOf(ada.ctx, ada.userId)).why).toBe(null)
+  expect(ada.keys()).toEqual(['files/b'])
 })

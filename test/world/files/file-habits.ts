@@ -67,7 +67,7 @@ export const loseTheMachine = ofOpenAccounts(async (world, random, person) => {
   if (random.chance(0.7)) await startAServer(world, random, person)
 })
 
-/** Uploads, deletes, renames, and brings back, often while a server writes. */
+/** Uploads, and deletes files and folders, often while a server writes. */
 export const changeOnThePage = ofOpenAccounts(async (world, random, person) => {
   if (random.chance(0.6)) await startAServer(world, random, person)
   for (let times = random.between(2, 6); times > 0; times--) {

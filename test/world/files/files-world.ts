@@ -37,7 +37,10 @@ export class FilesWorld {
       () => clock.ms,
       (key) => this.changedAt.set(key.slice(0, key.indexOf('/')), clock.ms),
     )
-    this.kept = new KeptFiles(() => world.database.read().moves)
+    this.kept = new KeptFiles(
+      () => world.database.read().removals,
+      () => clock.ms,
+    )
   }
 
   moments(): number[] {

@@ -1,14 +1,12 @@
-import { renameFiles } from '../../../src/server/files/change.ts'
 import { deleteFiles } from '../../../src/server/files/delete.ts'
 import { listFiles } from '../../../src/server/files/list-files.ts'
-import { listDeletions, undoDeletion } from '../../../src/server/files/undo.ts'
 import { requestUpload } from '../../../src/server/files/upload.ts'
 import type { Random } from '../../../testing/random.ts'
 import type { Person } from '../people.ts'
 import type { World } from '../world.ts'
 
 export const PATHS = ['flight.csv', 'runs/1.csv', 'runs/2.csv', 'runs/night/رحلة.csv', 'maps/harbor.png'] as const
-const PLACES = [...PATHS, 'runs', 'runs/night', 'maps', 'old'] as const
+const PLACES = [...PATHS, 'runs/', 'runs/night/', 'maps/', 'runs'] as const
 const MB = 1_000_000
 
 /** Everything written has a size of its own, so that the size says what it is. */
@@ -29,30 +27,22 @@ export async function upload(world: World, person: Person, path: string, megabyt
 export async function change(world: World, random: Random, person: Person) {
   const { ctx, files } = world
   const { user } = person
-  const what = random.pick(['upload', 'upload', 'delete', 'delete', 'rename', 'undo', 'undo', 'list'])
+  const what = random.pick(['upload', 'upload', 'upload', 'delete', 'delete', 'list'])
   const own = [...(files?.inBucket(user.id).keys() ?? [])]
-  const found = random.pick([...own, ...own.flatMap((name) => name.split('/').slice(0, -1))])
+  const found = random.pick([...own, ...own.flatMap(foldersOf)])
   const path = (random.chance(0.7) ? found : undefined) ?? random.pick(PLACES)
-  const to = random.pick(PLACES)
-  const which = random.between(0, 3)
   const run = async (): Promise<unknown> => {
-    const { kept } = files ?? {}
-    if (!kept) return
     if (what === 'upload') return upload(world, person, random.pick(PATHS), random.between(1, 90))
     if (what === 'list') return listFiles(ctx, user.id, { path: '', after: null })
-    if (what === 'delete') {
-      await kept.deletes(user.id, path, () => deleteFiles(ctx, user.id, path))
-      return world.note('files deleted')
-    }
-    if (what === 'rename') {
-      await kept.renames(user.id, path, to, () => renameFiles(ctx, user.id, { path, to }))
-      return world.note('files renamed')
-    }
-    const deletions = await listDeletions(ctx, user.id)
-    const one = deletions[which % (deletions.length || 1)]
-    if (!one) return
-    await kept.undoes(user.id, one.id, one.path, () => undoDeletion(ctx, user.id, one.id))
-    world.note('deletion undone')
+    await files?.kept.deletes(user.id, path, () => deleteFiles(ctx, user.id, { path }))
+    return world.note(path.endsWith('/') ? 'folder deleted' : 'file deleted')
   }
   return { name: `${user.name} ${what} ${path}`, run }
 }
+
+/** `a/` and `a/b/` of `a/b/c`. */
+const foldersOf = (path: string) =>
+  path
+    .split('/')
+    .slice(0, -1)
+    .map((_, i, names) => `${names.slice(0, i + 1).join('/')}/`)

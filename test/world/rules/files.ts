@@ -73,13 +73,27 @@ export const FILES_RULES: Rule[] = [
     broken: ({ world, rows }) =>
       rows.folders.flatMap((folder) => {
         const { userId, prefix, usedBytes, countedAt, countBegunAt } = folder
-        if (!world.files || rows.moves.some((move) => move.userId === userId && move.doneAt === null)) return []
+        if (!world.files || rows.removals.some((row) => row.userId === userId && row.doneAt === null)) return []
         const held = [...world.files.inBucket(userId).values()].reduce((sum, size) => sum + size, 0)
         const last = world.files.changedAt.get(prefix) ?? 0
         const isCounted = countedAt !== null && countedAt > last && countBegunAt === null
         return held !== usedBytes && (isCounted || isOverdue(world, 'money', last, 30 * MINUTE_MS))
           ? [`${userId} has ${held} since ${iso(last)}, counted ${usedBytes} ${iso(countedAt)}`]
           : []
+      }),
+  },
+  {
+    name: 'deleted-files-are-gone',
+    sentence: 'What was below a folder when its deletion was accepted is gone within 30 quiet minutes.',
+    broken: (view) =>
+      view.rows.removals.flatMap(({ id, userId, place, acceptedAt, doneAt, stuckKey }) => {
+        const folder = view.rows.folders.find((one) => one.userId === userId)
+        if (stuckKey !== null) return [`${id} gave up at ${stuckKey}`]
+        if (doneAt === null && !isOverdue(view.world, 'money', acceptedAt, 30 * MINUTE_MS)) return []
+        const left = [...(view.world.files?.memory.times() ?? [])].find(
+          ([key, at]) => key.startsWith(`${folder?.prefix}/${place}`) && at < acceptedAt,
+        )
+        return left ? [`${left[0]} of ${iso(left[1])}, deleted ${iso(acceptedAt)}`] : []
       }),
   },
   {

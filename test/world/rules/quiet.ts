@@ -7,7 +7,7 @@ export const NOTHING_IS_LEFT: Rule[] = [
   {
     name: 'nothing-is-left',
     sentence:
-      'When the faults stop and everyone stops, nothing runs, no place is held, and no job, launch, move of files, or email is unfinished.',
+      'When the faults stop and everyone stops, nothing runs, no place is held, and no job, launch, deletion of files, or email is unfinished.',
     broken: ({ world, rows, now }) => [
       ...world.ec2.alive().map(({ id }) => `${id} runs`),
       ...rows.runs.filter(({ endedAt }) => endedAt === null).map(({ id }) => `${id} is live`),
@@ -17,7 +17,7 @@ export const NOTHING_IS_LEFT: Rule[] = [
       ...rows.launches
         .filter(({ outcome }) => outcome !== 'gone' && outcome !== 'refused')
         .map(({ token }) => `${token} is open`),
-      ...rows.moves.filter(({ doneAt }) => doneAt === null).map(({ source }) => `${source} moves`),
+      ...rows.removals.filter(({ doneAt }) => doneAt === null).map(({ place }) => `${place} is being deleted`),
       ...rows.outbox
         .filter(({ sentAt, createdAt }) => sentAt === null && createdAt < now - HOUR_MS)
         .map(({ subject }) => `"${subject}" is not sent`),

@@ -1,7 +1,6 @@
 import { Hono, type Context as HonoContext } from 'hono'
 import * as z from 'zod/mini'
-import { inText } from '../../../domain/files.ts'
-import { toIso } from '../../../domain/instant.ts'
+import { inText } from '../../../domain/file-names.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { body, text } from '../../http/body.ts'
 import { answer } from '../../http/reply.ts'
@@ -29,13 +28,20 @@ export const files = new Hono<AppEnv>()
     const { linkToFile } = await downloading()
     return c.redirect(await linkToFile(c.var.ctx, signedIn(c).user.id, pathOf(c)), 302)
   })
+  .get('/api/v1/files/size', async (c) => {
+    const { sizeUpFolder } = await deleting()
+    return c.json(await sizeUpFolder(c.var.ctx, signedIn(c).user.id, pathOf(c)))
+  })
   .delete('/api/v1/files', async (c) => {
     const { deleteFiles } = await deleting()
-    const { id, undoUntil, ...deleted } = await deleteFiles(c.var.ctx, signedIn(c).user.id, pathOf(c))
-    return answer(c, {
-      message: `Deleted ${inText(deleted.path)}. You can undo this for 7 days.`,
-      deletion: { id, path: deleted.path, undo_until: toIso(undoUntil) },
+    const { path, filesLeft } = await deleteFiles(c.var.ctx, signedIn(c).user.id, {
+      path: pathOf(c),
+      onlyFile: c.req.query('only') === 'file',
     })
+    const message = filesLeft
+      ? `Deleting ${inText(path)}. It takes a few minutes until all of its files are gone.`
+      : `Deleted ${inText(path)}.`
+    return answer(c, { message, path, files_left: filesLeft }, { status: filesLeft ? 202 : 200 })
   })
   .post('/api/v1/files/credentials', body(z.object({ mode: z.enum(['read', 'write']) })), async (c) => {
     const { giveCredentials } = await credentials()

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { AppError } from '../../../domain/error.ts'
-import { inText } from '../../../domain/files.ts'
+import { inText, toFolder } from '../../../domain/file-names.ts'
 import type { AppEnv } from '../../http/app-env.ts'
 import { signedIn } from '../../http/app-env.ts'
 import { answer } from '../../http/reply.ts'
@@ -12,9 +12,8 @@ export const filePages = new Hono<AppEnv>()
     const { uploadThrough } = await import('../../files/upload-through.ts')
     const file = c.get('file')
     if (!file?.name) throw new AppError('invalid', 'Choose a file first.')
-    const folder = c.req.query('path')
     const { path } = await uploadThrough(c.var.ctx, signedIn(c).user.id, {
-      path: folder ? `${folder}/${file.name}` : file.name,
+      path: toFolder(c.req.query('path') ?? '') + file.name,
       content: await file.arrayBuffer(),
     })
     return answer(c, { message: `Uploaded ${inText(path)}.`, path }, { status: 201 })

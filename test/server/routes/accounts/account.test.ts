@@ -98,12 +98,11 @@ const EXPORTED: Record<string, string | null> = {
   webhook_deliveries: 'webhook_deliveries',
   environments: 'environments',
   file_folders: 'files',
-  file_deletions: 'file_deletions',
+  file_removals: 'file_removals',
   line: 'line',
   line_group_people: 'line_groups',
   notices: 'notices',
   // They say how far we are with what the person asked of us, and go within days.
-  file_moves: null,
   file_uploads: null,
 }
 

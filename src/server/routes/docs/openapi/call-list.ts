@@ -80,11 +80,12 @@ const SENT: Record<string, Record<string, unknown>> = {
   '/api/v1/files': { path: 'runs/flight.csv', size: 1000 },
   '/api/v1/files/uploads': { path: 'runs/flight.bag', size: 1000, version: '1' },
   '/api/v1/files/uploads/{id}/parts': { parts: [1] },
-  '/api/v1/files/folders': { path: 'maps' },
-  '/api/v1/files/moves': { path: 'maps', to: 'worlds' },
 }
 /** What follows the path of a call that does nothing without it. */
-const QUERIES: Record<string, string> = { 'DELETE /api/v1/files': '?path=worlds' }
+const QUERIES: Record<string, string> = {
+  'DELETE /api/v1/files': '?path=runs/',
+  'GET /api/v1/files/size': '?path=runs/',
+}
 /** Shell variables for values that differ for each user. */
 const VARIABLES: Record<string, string> = {
   server_id: '$SERVER_ID',
@@ -125,7 +126,6 @@ function curlOf(
   const address = path
     .replace('/servers/{id}', '/servers/$SESSION_ID')
     .replace('/uploads/{id}', '/uploads/$UPLOAD_ID')
-    .replace('/deletions/{id}', '/deletions/$DELETION_ID')
     .replace('{name}', 'Harbor')
   const query = QUERIES[`${method} ${path}`] ?? ''
   const lines = [

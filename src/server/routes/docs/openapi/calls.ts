@@ -26,6 +26,10 @@ type OtherCall =
   | 'GET /cable'
   | 'GET /api/v1/servers/:id/tcp/:port'
   | 'GET /api/v1/files/content'
+  | 'GET /api/v1/files/deletions'
+  | 'POST /api/v1/files/deletions/:id/undo'
+  | 'POST /api/v1/files/folders'
+  | 'POST /api/v1/files/moves'
   | 'GET /api/openapi.json'
   | 'POST /oauth/device_authorization'
   | 'POST /oauth/token'
@@ -36,6 +40,8 @@ type Description = {
   summary: string
   /** The status of success, and the shape of its answer. */
   answer: [status: 200 | 201 | 202, shape: z.ZodMiniType]
+  /** It answers the same while the work goes on. */
+  later?: 202
   /** Statuses of refusals that are particular to this call. */
   refusals?: number[]
   query?: Record<string, string>
@@ -184,11 +190,18 @@ export const CALLS: Record<JsonCall, Description> = {
     answer: [201, z.object({ upload: shape.fileUpload })],
     refusals: [404, 409, 422],
   },
+  'GET /api/v1/files/size': {
+    summary: 'Count what is in a folder, up to 8,000 files',
+    answer: [200, shape.folderSize],
+    refusals: [404, 422],
+    query: { path: 'A folder; its path ends in a slash' },
+  },
   'DELETE /api/v1/files': {
-    summary: 'Delete a file, or a folder with everything in it',
-    answer: [200, z.extend(shape.message, { deletion: shape.fileDeletion })],
-    refusals: [404, 409, 422],
-    query: { path: 'The file or folder' },
+    summary: 'Delete a file, or a folder with everything in it, for good',
+    answer: [200, z.extend(shape.message, { path: z.string(), files_left: z.int() })],
+    later: 202,
+    refusals: [404, 422],
+    query: { path: 'A file, or a folder, whose path ends in a slash' },
   },
   'GET /api/v1/files/uploads': {
     summary: 'List uploads in parts that can continue',
@@ -214,26 +227,6 @@ export const CALLS: Record<JsonCall, Description> = {
     summary: 'Discard an unfinished upload',
     answer: [200, shape.message],
     refusals: [404],
-  },
-  'GET /api/v1/files/deletions': {
-    summary: 'List what can be restored',
-    answer: [200, z.object({ deletions: z.array(shape.deletedFile) })],
-    refusals: [404],
-  },
-  'POST /api/v1/files/deletions/:id/undo': {
-    summary: 'Restore what was deleted',
-    answer: [200, z.extend(shape.message, { path: z.string(), done: z.boolean() })],
-    refusals: [404, 409, 422],
-  },
-  'POST /api/v1/files/folders': {
-    summary: 'Create an empty folder',
-    answer: [201, z.extend(shape.message, { path: z.string() })],
-    refusals: [404, 409, 422],
-  },
-  'POST /api/v1/files/moves': {
-    summary: 'Rename or move a file or folder',
-    answer: [200, z.extend(shape.message, { path: z.string(), done: z.boolean() })],
-    refusals: [404, 409, 422],
   },
   'POST /api/v1/files/credentials': {
     summary: 'Request credentials for your files, for an hour',

@@ -84,7 +84,7 @@ export function describeApi(routes: RouterRoute[], origin: string) {
 type Body = { shape: z.ZodMiniType; required: boolean }
 
 function operation(route: JsonCall, body: Body | null, schemaOf: (answer: z.ZodMiniType) => Schema) {
-  const { summary, answer, refusals = [], query = {}, repeatable } = CALLS[route]
+  const { summary, answer, later, refusals = [], query = {}, repeatable } = CALLS[route]
   const facts: RouteFacts = SITE_MAP[route]
   const isChange = !route.startsWith('GET ')
   const [status, answered] = answer
@@ -137,7 +137,12 @@ function operation(route: JsonCall, body: Body | null, schemaOf: (answer: z.ZodM
         }
       : {}),
     responses: {
-      [status]: { description: REASONS[status], content: json(schemaOf(answered)) },
+      ...Object.fromEntries(
+        [status, later ?? status].map((code) => [
+          code,
+          { description: REASONS[code], content: json(schemaOf(answered)) },
+        ]),
+      ),
       ...Object.fromEntries([...refused].sort().map((code) => [code, refusal(REASONS[code] ?? '')])),
       default: refusal('Something went wrong on our side; 503: try again'),
     },

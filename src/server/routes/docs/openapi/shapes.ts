@@ -130,7 +130,10 @@ const size = z.number()
 export const fileList = z.object({
   path: z.string(),
   folders: z.array(z.object({ name: z.string() })),
-  files: z.array(z.object({ name: z.string(), size, modified_at: instant })),
+  files: z.array(
+    z.object({ name: z.string(), size, modified_at: instant, unaddressable: z.optional(z.literal(true)) }),
+  ),
+  deleting: z.array(z.object({ path: z.string(), files_left: z.int() })),
   next: z.nullable(z.string()),
   used_bytes: size,
   limit_bytes: z.nullable(size),
@@ -189,14 +192,12 @@ export const filesAccess = z.object({
   mode: z.enum(['read', 'write']),
 }) satisfies z.ZodMiniType<wire.FilesAccess>
 
-export const fileDeletion = z.object({ id: z.string(), path: z.string(), undo_until: instant })
-
-export const deletedFile = z.object({
-  id: z.string(),
+export const folderSize = z.object({
   path: z.string(),
-  deleted_at: instant,
-  undo_until: instant,
-}) satisfies z.ZodMiniType<wire.FileDeletion>
+  files: z.int(),
+  bytes: size,
+  complete: z.boolean(),
+}) satisfies z.ZodMiniType<wire.FolderSize>
 
 export const ownEnvironment = z.object({
   name: z.string(),
@@ -310,7 +311,7 @@ export const personalData = z.object({
   environments: records,
   files: records,
   line_groups: records,
-  file_deletions: records,
+  file_removals: records,
   webhook_deliveries: records,
   subscriptions: records,
   checkouts: records,

@@ -1,0 +1,47 @@
+import { useEffect, useRef, useState } from 'react'
+import { inText } from '../../domain/file-names.ts'
+import type { AlertKind } from '../../ui/Alert.tsx'
+
+/** Saves a folder as one archive, and says how far it is. */
+export function useArchive(tell: (kind: AlertKind, text: string) => void) {
+  const [archive, setArchive] = useState<{ name: string; bytes: number } | null>(null)
+  const stop = useRef<AbortController>(undefined)
+  useEffect(() => () => stop.current?.abort(), [])
+
+  async function save(folder: string, name: string): Promise<void> {
+    stop.current?.abort()
+    const mine = new AbortController()
+    stop.current = mine
+    let leftOut = 0
+    const part = await import('./archive.ts').catch(() => null)
+    if (!part) return tell('danger', "This part of the page couldn't be loaded. Reload the page to use it.")
+    const { saveArchive, NoArchive } = part
+    try {
+      await saveArchive(folder, name, {
+        onBytes: (bytes) => setArchive({ name, bytes }),
+        onLeftOut: () => leftOut++,
+        signal: mine.signal,
+      })
+      tell(leftOut ? 'warning' : 'success', savedWords(name, leftOut))
+    } catch (error) {
+      // They closed the question where to save it, or canceled.
+      const gaveUp = mine.signal.aborted || (error as Error).name === 'AbortError'
+      if (!gaveUp)
+        tell('danger', error instanceof NoArchive ? error.message : 'The archive could not be saved. Try again.')
+    }
+    if (stop.current === mine) setArchive(null)
+  }
+
+  return {
+    archive,
+    saveArchive: (folder: string, name: string) => void save(folder, name),
+    stopArchive: () => stop.current?.abort(),
+  }
+}
+
+function savedWords(name: string, leftOut: number): string {
+  const saved = `Saved ${inText(`${name}.zip`)}`
+  if (leftOut === 0) return `${saved}.`
+  const files = leftOut === 1 ? '1 file' : `${leftOut.toLocaleString('en-US')} files`
+  return `${saved}, without ${files} whose path has "." or "..": no link can lead there. Use the AWS command line.`
+}

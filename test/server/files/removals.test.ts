@@ -1,0 +1,206 @@
+import { eq } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { fileRemovals } from '../../../db/schema.ts'
+import { deleteFiles, sizeUpFolder } from '../../../src/server/files/delete.ts'
+import { linkToFile } from '../../../src/server/files/download.ts'
+import { listFiles } from '../../../src/server/files/list-files.ts'
+import { continueRemovals, forgetRemovals } from '../../../src/server/files/removals.ts'
+import { requestUpload } from '../../../src/server/files/upload.ts'
+import { openFilesAccount } from '../../../testing/stack/files-account.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const LEASE = 5 * MINUTE
+
+type Account = Awaited<ReturnType<typeof openFilesAccount>>
+
+const remove = (ada: Account, path: string) => deleteFiles(ada.ctx, ada.userId, { path })
+const list = (ada: Account, path = '') => listFiles(ada.ctx, ada.userId, { path, after: null })
+const rows = (ada: Account) => ada.ctx.db.select().from(fileRemovals).where(eq(fileRemovals.userId, ada.userId))
+const putMany = (ada: Account, folder: string, files: number) => {
+  for (let i = 0; i < files; i++) ada.put(`${folder}${i}`, 10)
+}
+/** Another trigger, as much later. */
+const trigger = async (ada: Account, later = 1) => {
+  ada.clock.ms += later
+  await continueRemovals(ada.ctx)
+}
+
+test('a folder of 4,000 files is gone with the answer', async () => {
+  const ada = await openFilesAccount('premium')
+  putMany(ada, 'runs/', 4000)
+  ada.put('runs', 1)
+  ada.put('runs2/a', 1)
+  expect(await remove(ada, 'runs/')).toEqual({ path: 'runs/', filesLeft: 0 })
+  expect(ada.keys()).toEqual(['files/runs', 'files/runs2/a'])
+  expect((await rows(ada))[0]).toMatchObject({ doneAt: ada.clock.ms, stuckKey: null })
+  await expect(remove(ada, 'runs/')).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('a larger one goes after the answer, shows how far it is, and is not listed meanwhile', async () => {
+  const ada = await openFilesAccount('premium')
+  putMany(ada, 'runs/', 30_000)
+  putMany(ada, 'runs/inner/', 3)
+  ada.put('runs.txt', 1)
+  const before = ada.memory.calls()
+  expect(await remove(ada, 'runs/')).toEqual({ path: 'runs/', filesLeft: 4000 })
+  expect(ada.memory.calls() - before).toBeLessThanOrEqual(12)
+  expect(await list(ada)).toMatchObject({
+    folders: [],
+    files: [{ name: 'runs.txt' }],
+    deleting: [{ path: 'runs/', files_left: 4000 }],
+  })
+  expect(await list(ada, 'runs/')).toMatchObject({ folders: [], files: [] })
+  expect((await list(ada, 'runs/inner')).files).toEqual([])
+  await expect(linkToFile(ada.ctx, ada.userId, 'runs/29999')).rejects.toMatchObject({ code: 'not_found' })
+  // Again: it is still under way.
+  expect((await remove(ada, 'runs/')).filesLeft).toBeGreaterThan(0)
+  await trigger(ada, LEASE)
+  expect(ada.keys()).toEqual(['files/runs.txt'])
+  expect((await list(ada)).deleting).toEqual([])
+})
+
+test('what is written after a deletion was accepted stays, also while it goes on', async () => {
+  const ada = await openFilesAccount('premium')
+  putMany(ada, 'runs/', 10_000)
+  await remove(ada, 'runs/')
+  ada.clock.ms++
+  ada.put('runs/0', 7)
+  const { url } = await requestUpload(ada.ctx, ada.userId, { path: 'runs/!new', size: 8 })
+  expect(ada.memory.putByLink(url)).toBe(true)
+  expect((await list(ada, 'runs')).files).toMatchObject([{ name: '!new' }, { name: '0', size: 7 }])
+  await trigger(ada, LEASE)
+  expect(ada.keys()).toEqual(['files/runs/!new', 'files/runs/0'])
+  ada.put('runs/later', 1)
+  await trigger(ada, HOUR)
+  expect((await list(ada, 'runs')).files).toHaveLength(3)
+})
+
+test('a file and a folder of one name are two things', async () => {
+  const ada = await openFilesAccount()
+  ada.put('run7', 1)
+  ada.put('run7/log.txt', 2)
+  expect(await list(ada)).toMatchObject({ folders: [{ name: 'run7' }], files: [{ name: 'run7' }] })
+  await remove(ada, 'run7')
+  expect(ada.keys()).toEqual(['files/run7/log.txt'])
+  await expect(remove(ada, 'run7')).rejects.toMatchObject({ code: 'not_found', message: /slash/ })
+  ada.put('run7', 1)
+  await remove(ada, 'run7/')
+  expect(ada.keys()).toEqual(['files/run7'])
+})
+
+test('a removal that dies at any call is finished by a trigger', async () => {
+  for (let calls = 0; ; calls++) {
+    const ada = await openFilesAccount()
+    for (const path of ['a/1', 'a/2', 'a/b/3']) ada.put(path, 10)
+    ada.put('b', 1)
+    ada.memory.dieAfter(calls)
+    const answered = await remove(ada, 'a/').catch(() => null)
+    ada.memory.dieAfter(null)
+    const failed = ada.takeLines().length > 0
+    // Before it is written down, all of it stays.
+    if (answered === null) expect(ada.keys()).toHaveLength(4)
+    await trigger(ada, LEASE)
+    if (answered !== null) expect(ada.keys(), `after ${calls} calls`).toEqual(['files/b'])
+    if (answered?.filesLeft === 0 && !failed) return
+    if (answered) expect(answered.filesLeft).toBeGreaterThan(0)
+  }
+})
+
+test('a removed file that is still there stops the work and alerts, and nothing is done again', async () => {
+  const ada = await openFilesAccount()
+  putMany(ada, 'a/', 3)
+  ada.memory.keepForever(`${(await ada.folder()).prefix}/files/a/1`)
+  await expect(remove(ada, 'a/')).resolves.toMatchObject({ filesLeft: 1 })
+  await trigger(ada, LEASE)
+  expect((await rows(ada))[0]).toMatchObject({ doneAt: ada.clock.ms, stuckKey: expect.stringMatching(/files\/a\/1$/) })
+  expect(ada.takeLines()).toMatchObject([{ event: 'alert', matter: `files_stuck:${ada.userId}` }])
+  // It is theirs again, and they see it.
+  expect(await list(ada, 'a')).toMatchObject({ files: [{ name: '1' }], deleting: [] })
+  const before = ada.memory.calls()
+  await trigger(ada, HOUR)
+  expect(ada.memory.calls()).toBe(before)
+  await expect(deleteFiles(ada.ctx, ada.userId, { path: 'a/1' })).rejects.toMatchObject({ code: 'provider_failed' })
+})
+
+test('what fails waits longer each time and alerts, and keeps nobody else', async () => {
+  const [ada, eve] = [await openFilesAccount('premium'), await openFilesAccount('premium')]
+  eve.ctx.bucket = ada.ctx.bucket
+  const put = async (who: Account, files: number) => {
+    const { prefix } = await who.folder()
+    for (let i = 0; i < files; i++) ada.memory.put(`${prefix}/files/a/${i}`, 1)
+  }
+  await put(ada, 10_000)
+  await put(eve, 10_000)
+  await remove(ada, 'a/')
+  eve.clock.ms = ada.clock.ms
+  await remove(eve, 'a/')
+  ada.memory.failBelow(`${(await ada.folder()).prefix}/`)
+  await trigger(ada, LEASE)
+  expect((await rows(eve))[0]?.doneAt).toBe(ada.clock.ms)
+  for (const [failures, minutes] of [
+    [1, 2],
+    [2, 4],
+    [3, 8],
+  ] as const) {
+    expect((await rows(ada))[0]).toMatchObject({ failures, nextAt: ada.clock.ms + minutes * MINUTE, doneAt: null })
+    const events = ada.takeLines().map(({ event }) => event)
+    expect(events.includes('alert'), String(failures)).toBe(failures === 3)
+    await trigger(ada, minutes * MINUTE - 1)
+    expect((await rows(ada))[0]?.failures).toBe(failures)
+    if (failures < 3) await trigger(ada, 1)
+  }
+  ada.memory.failBelow(null)
+  await trigger(ada, 1)
+  expect((await rows(ada))[0]?.doneAt).toBe(ada.clock.ms)
+})
+
+test('one account with many folders to delete leaves others their turn', async () => {
+  const [ada, eve] = [await openFilesAccount('premium'), await openFilesAccount('premium')]
+  eve.ctx.bucket = ada.ctx.bucket
+  const now = ada.clock.ms
+  const due = (who: Account, place: string) => ({
+    id: `rem_${who.userId}${place}`,
+    userId: who.userId,
+    place: `files/${place}/`,
+    acceptedAt: now,
+    nextAt: now,
+  })
+  await ada.ctx.db.insert(fileRemovals).values(Array.from({ length: 60 }, (_, i) => due(ada, `${i}`)))
+  await eve.ctx.db.insert(fileRemovals).values({ ...due(eve, 'x'), nextAt: now + 1 })
+  await trigger(ada)
+  expect((await rows(eve))[0]?.doneAt).toBe(ada.clock.ms)
+  expect((await rows(ada)).filter(({ doneAt }) => doneAt === null).length).toBeGreaterThan(0)
+  for (let i = 0; i < 3; i++) await trigger(ada)
+  expect((await rows(ada)).filter(({ doneAt }) => doneAt === null)).toEqual([])
+})
+
+test('counts what a folder has, up to 8,000 files', async () => {
+  const ada = await openFilesAccount('premium')
+  putMany(ada, 'a/', 8000)
+  const size = (path: string) => sizeUpFolder(ada.ctx, ada.userId, path)
+  expect(await size('a/')).toEqual({ path: 'a/', files: 8000, bytes: 80_000, complete: true })
+  ada.put('a/more', 1)
+  expect(await size('a')).toEqual({ path: 'a/', files: 8000, bytes: expect.any(Number), complete: false })
+  await expect(size('none')).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('what the version before kept to undo deletions goes, and so do its rows', async () => {
+  const ada = await openFilesAccount()
+  const { prefix } = await ada.folder()
+  ada.put('stays', 1)
+  ada.memory.put(`${prefix}/trash/del_1/a`, 10)
+  await ada.ctx.db.run(`INSERT INTO file_deletions (id, user_id, path, created_at, purge_at)
+    VALUES ('del_1', '${ada.userId}', 'a', 1, 2)`)
+  await ada.ctx.db.run(
+    `INSERT INTO file_moves (id, user_id, source, created_at) VALUES ('mov_1', '${ada.userId}', 'a', 1)`,
+  )
+  for (let i = 0; i < 2; i++) await forgetRemovals(ada.ctx)
+  await trigger(ada)
+  expect(ada.keys()).toEqual(['files/stays'])
+  for (const table of ['file_deletions', 'file_moves'])
+    expect((await ada.ctx.db.run(`SELECT count(*) AS n FROM ${table}`)).rows[0]?.n).toBe(0)
+  ada.clock.ms += 91 * 24 * HOUR
+  await forgetRemovals(ada.ctx)
+  expect(await rows(ada)).toEqual([])
+})
