@@ -69,19 +69,19 @@ test('the documented commands manage the environments', async () => {
 })
 
 test.each([
-  ['add-environment Two words', 'Usage, with LIBSQL_URL'],
-  ['add-environment Harbor --gpus 1', 'Usage, with LIBSQL_URL'],
+  ['add-environment Two words', 'Usage, with --env'],
+  ['add-environment Harbor --gpus 1', 'Usage, with --env'],
   ['add-environment 2nd --description x.', 'A name begins with a letter'],
   ['change-environment Harbor', 'Please enter what to change.'],
   ['change-environment Moon --position 2', 'There is no environment called Moon'],
   ['retire-environment Moon', 'There is no environment called Moon'],
-  ['environments --reason x', 'Usage, with LIBSQL_URL'],
+  ['environments --reason x', 'Usage, with --env'],
   ['add --type g6 --zone us-east-1a --gpus 1', 'The type must be an EC2 instance type'],
   ['add --type g6.4xlarge --zone us-east-1a', 'The GPUs must be the number'],
   ['add --type g6.4xlarge --zone us-east-1a --gpus 1 --template x', 'The template must be the name'],
   ['retire srv_none', 'There is no place with the id srv_none'],
-  ['retire', 'Usage, with LIBSQL_URL'],
-  ['add --size 3', 'Usage, with LIBSQL_URL'],
+  ['retire', 'Usage, with --env'],
+  ['add --size 3', 'Usage, with --env'],
 ])('"%s" is refused with a sentence', async (words, sentence) => {
   const { ok, said } = await run(process.execPath, ['scripts/fleet.ts', ...words.split(' ')])
   expect(ok).toBe(false)
