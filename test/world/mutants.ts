@@ -1,36 +1,34 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { applyPatch, parsePatch } from 'diff'
+import { parse } from 'yaml'
 
-const FOLDER = join(import.meta.dirname, 'mutants')
 const ROOT = join(import.meta.dirname, '../..')
 
-/** A mistake that someone could make, and the rule that it breaks: the first two lines of its patch. */
-export type Mutant = { name: string; mistake: string; rule: string; patch: string }
-
-export function listMutants(): Mutant[] {
-  return readdirSync(FOLDER)
-    .filter((file) => file.endsWith('.patch'))
-    .sort()
-    .map((file) => {
-      const patch = readFileSync(join(FOLDER, file), 'utf8')
-      const [mistake = '', rule = ''] = patch.split('\n', 2)
-      return { name: file.replace('.patch', ''), mistake, rule, patch }
-    })
+/** A mistake that someone could make, and the rule that it breaks. */
+export type Mutant = {
+  name: string
+  mistake: string
+  rule: string
+  edits: { file: string; from: string; to: string }[]
 }
 
-/** The changed files, by path. @throws if the code has moved on and the patch no longer fits */
-export function patched({ name, patch }: Mutant): Map<string, string> {
-  return new Map(
-    parsePatch(patch).map((one) => {
-      const path = join(ROOT, (one.newFileName ?? '').replace(/^b\//, ''))
-      const source = applyPatch(readFileSync(path, 'utf8'), one, { fuzzFactor: 1 })
-      if (source === false) throw new Error(`${name}.patch no longer fits ${one.newFileName}.`)
-      return [path, source]
-    }),
-  )
+export function listMutants(): Mutant[] {
+  return parse(readFileSync(join(import.meta.dirname, 'mutants.yaml'), 'utf8'))
+}
+
+/** The changed files, by path. @throws if the code has moved on, and `from` isn't there or isn't there only once */
+export function patched({ name, edits }: Mutant): Map<string, string> {
+  const files = new Map<string, string>()
+  for (const { file, from, to } of edits) {
+    const path = join(ROOT, file)
+    const [before = '', after, again] = (files.get(path) ?? readFileSync(path, 'utf8')).split(from)
+    if (after === undefined || again !== undefined)
+      throw new Error(`The planted mistake ${name} no longer fits ${file}: ${from}`)
+    files.set(path, before + to + after)
+  }
+  return files
 }
 
 /** From now on, this process imports the code with this mistake. Nothing on disk changes. */

@@ -1,7 +1,15 @@
-import regressions from './regressions.json' with { type: 'json' }
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Schedule } from './schedule.ts'
 
-const KEPT = regressions as { found: string; mistake: string; schedule: Schedule }[]
+/** A line each. */
+const KEPT: { found: string; mistake: string; schedule: Schedule }[] = readFileSync(
+  join(import.meta.dirname, 'regressions.jsonl'),
+  'utf8',
+)
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line))
 const isPlanted = ({ found }: (typeof KEPT)[number]) => found.startsWith('planted ')
 
 /** Each broke a rule of the product until we mended it. */

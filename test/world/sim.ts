@@ -40,7 +40,7 @@ function options() {
     if (!Object.hasOwn(REACH, values.scenario))
       throw new Error(`--scenario takes one of: ${Object.keys(REACH).join(', ')}.`)
     if (values.mutant !== undefined && !listMutants().some(({ name }) => name === values.mutant))
-      throw new Error(`test/world/mutants/ has no ${values.mutant}.patch.`)
+      throw new Error(`test/world/mutants.yaml has no ${values.mutant}.`)
     return values
   } catch (error) {
     console.error(`${(error as Error).message}\ndocs/correctness.md lists the commands.`)
