@@ -1,4 +1,4 @@
-import { useEffect, useReducer, useState } from 'react'
+import { useEffect, useReducer, useRef, useState } from 'react'
 import type { Bill } from '../domain/money/bill.ts'
 import { trialMinutesLeft } from '../domain/money/billing.ts'
 import { BUDGET_PAGE } from '../domain/money/budget.ts'
@@ -56,6 +56,7 @@ const noticeOf = ({ start_refusal }: Summary) => start_refusal?.page !== BUDGET_
 export function Dashboard(props: DashboardProps) {
   const [list, dispatch] = useReducer(reduceServerList, props, ({ servers, jobs }) => emptyServerList(servers, jobs))
   const [Asking, setAsking] = useState<typeof StopDialog | null>(null)
+  const asker = useRef<HTMLElement | null>(null)
   const [counted, setCounted] = useState(props.summary)
   const [line, setLine] = useState(props.line)
   const now = useServerClock(Date.parse(counted.as_of))
@@ -104,6 +105,7 @@ export function Dashboard(props: DashboardProps) {
   // A start costs nothing and has no disk yet, so cancelling one needs no question.
   const askToStop = (server: Server) => {
     if (!server.active) return void stop(server)
+    asker.current = document.activeElement as HTMLElement
     // If it can't be loaded, a page asks.
     void stopDialog().then(
       (file) => setAsking(() => file.StopDialog),
@@ -183,6 +185,7 @@ export function Dashboard(props: DashboardProps) {
           summary={summary}
           now={now}
           filesStay={props.filesStay}
+          asker={asker.current}
           onAnswer={(yes) => {
             setAsking(null)
             if (yes) void stop(live)

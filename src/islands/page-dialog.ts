@@ -9,6 +9,7 @@ type Page = { title: string; content: Element }
  * there as well. If that fails, for example because the sign-in has ended, the browser goes to that page.
  */
 export async function showPage(address: string): Promise<void> {
+  const asker = document.activeElement as HTMLElement
   const first = await read(address)
   if (!first) return location.assign(address)
   const dialog = document.createElement('dialog')
@@ -45,6 +46,8 @@ export async function showPage(address: string): Promise<void> {
   })
   fill(first)
   document.body.append(dialog)
+  // The browser returns the focus to what has it now, which may have moved on since.
+  asker.focus()
   dialog.showModal()
   await new Promise((closed) => {
     dialog.addEventListener('close', (event) => event.target === dialog && closed(null))

@@ -88,6 +88,24 @@ test('Enter on Start and on Stop keeps the focus, and gives it to Start once the
   await page.context().close()
 })
 
+test('gives the focus back to Stop, even if it moved on before the question came', async () => {
+  const person = await newPerson(world.url)
+  await person.post('/api/v1/aws/auto_cloud_start_request')
+  const page = await pageOf(world.browser, world.url, person)
+  await page.goto(`${world.url}/dashboard`)
+  await untilHydrated(page)
+  const stop = page.getByRole('region', { name: 'Server running' }).getByRole('button', { name: 'Stop', exact: true })
+  await stop.evaluate((button: HTMLButtonElement) => {
+    button.focus()
+    button.click()
+    document.querySelector<HTMLElement>('footer a')?.focus()
+  })
+  await page.getByRole('dialog', { name: 'Stop this server?' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.locator('button:focus', { hasText: 'Stop' }).waitFor()
+  await page.context().close()
+})
+
 test("a form's answer takes the focus, and typed text stays", async () => {
   const page = await world.browser.newPage()
   const focused = (text: string) => page.locator('.alert:focus').filter({ hasText: text }).waitFor()

@@ -14,10 +14,20 @@ type Asked = Run & { filesStay: boolean }
 export const STOP_QUESTION = 'Stop this server?'
 export const erasedText = (filesStay: boolean) => `Stopping erases its disk. ${keepText(filesStay)}`
 
+type Asking = Asked & {
+  /** What had the focus when they pressed Stop: it may have moved on while this file loaded. */
+  asker: HTMLElement | null
+  onAnswer: (stop: boolean) => void
+}
+
 /** Asks before a stop. A button closes the dialog, which returns the focus; then `onAnswer` gets the answer. */
-export function StopDialog({ onAnswer, ...asked }: Asked & { onAnswer: (stop: boolean) => void }) {
+export function StopDialog({ asker, onAnswer, ...asked }: Asking) {
   const ref = useRef<HTMLDialogElement>(null)
-  useEffect(() => ref.current?.showModal(), [])
+  useEffect(() => {
+    // The browser returns the focus to what has it now.
+    asker?.focus()
+    ref.current?.showModal()
+  }, [])
   return (
     <dialog
       ref={ref}
