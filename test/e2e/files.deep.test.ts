@@ -70,8 +70,8 @@ test('uploads a folder over a line that breaks, continues after a reload, and do
     .filter({ hasText: 'flight/long.bag' })
     .getByText('Waiting for the connection')
     .waitFor()
-  await page.getByRole('link', { name: 'flight' }).click()
-  await page.getByRole('link', { name: 'logs' }).click()
+  await page.getByRole('link', { name: 'flight', exact: true }).click()
+  await page.getByRole('link', { name: 'logs', exact: true }).click()
   await row(page, 'رحلة.txt').waitFor()
   await row(page, '<img src=x onerror=alert(1)>.txt').waitFor()
 
@@ -92,24 +92,18 @@ test('uploads a folder over a line that breaks, continues after a reload, and do
   await row(page, 'long.bag').getByText('52.4 MB').waitFor()
   expect((await read(ada, 'flight/long.bag')).equals(large)).toBe(true)
 
-  // Rename, by keyboard.
-  await page.getByRole('button', { name: 'Rename long.bag' }).press('Enter')
-  await page.keyboard.type('first')
-  await page.keyboard.press('Enter')
-  await page.getByText('Renamed flight/long.bag to flight/first.bag.').waitFor()
-  await row(page, 'first.bag').waitFor()
-
-  // Delete, and take it back.
-  await page.getByRole('button', { name: 'Delete first.bag' }).click()
-  const question = page.getByRole('dialog', { name: 'Delete first.bag?', exact: true })
+  // Delete, by keyboard and after a question.
+  await put(ada, 'flight/short.bag', 'a')
+  await page.goto(`${world.url}/files?path=flight/`)
+  await untilHydrated(page)
+  await page.getByRole('link', { name: 'Delete short.bag' }).press('Enter')
+  const question = page.getByRole('dialog', { name: 'Delete short.bag?', exact: true })
   // A name runs its own way, and the question around it ours.
-  expect(await question.locator('h2 bdi').innerText()).toBe('first.bag')
+  expect(await question.locator('h2 bdi').innerText()).toBe('short.bag')
+  await question.getByText("It's deleted for good.").waitFor()
   await question.getByRole('button', { name: 'Delete' }).click()
-  await page.getByText('Deleted flight/first.bag.').waitFor()
-  await expect.poll(() => row(page, 'first.bag').count()).toBe(0)
-  await page.getByRole('button', { name: 'Undo' }).click()
-  await page.getByText('Restored flight/first.bag.').waitFor()
-  await row(page, 'first.bag').waitFor()
+  await page.getByText('Deleted flight/short.bag.').waitFor()
+  await expect.poll(() => row(page, 'short.bag').count()).toBe(0)
 
   // All of it as one archive, written to where the person says.
   await page.evaluate(() => {
@@ -130,8 +124,7 @@ test('uploads a folder over a line that breaks, continues after a reload, and do
     return [archive.size, await archive.slice(-2000).text()] as const
   })
   expect(size).toBeGreaterThan(large.length)
-  for (const name of ['first.bag', 'logs/رحلة.txt', 'logs/_img src=x onerror=alert(1)_.txt'])
-    expect(end).toContain(name)
+  for (const name of ['long.bag', 'logs/رحلة.txt', 'logs/_img src=x onerror=alert(1)_.txt']) expect(end).toContain(name)
   await page.context().close()
 })
 
@@ -212,7 +205,7 @@ test('takes what is dropped beside the list: a folder, a file, and an image out 
 
 test('can add files again as soon as deleting has made room', async () => {
   const ada = await newPerson(world.url)
-  await put(ada, 'a.txt', 'a')
+  await put(ada, 'runs/a.txt', 'a')
   const page = await openFiles(ada, {})
   await untilHydrated(page)
   await page.getByLabel('Upload files').waitFor()
@@ -221,13 +214,11 @@ test('can add files again as soon as deleting has made room', async () => {
     const response = await route.fetch()
     await route.fulfill({ response, json: { ...(await response.json()), used_bytes: 1_000_000_000 } })
   })
-  await page.getByRole('button', { name: 'New folder', exact: true }).click()
-  await page.getByLabel('Name', { exact: true }).fill('runs')
-  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByRole('link', { name: 'runs', exact: true }).click()
   await page.getByText('Your files use all of what your plan includes').waitFor()
   expect(await page.getByLabel('Upload files').count()).toBe(0)
   await page.unroute('**/api/v1/files?*')
-  await page.getByRole('button', { name: 'Delete a.txt' }).click()
+  await page.getByRole('link', { name: 'Delete a.txt' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await page.getByLabel('Upload files').waitFor()
   expect(await page.getByText('Your files use all of what your plan includes').count()).toBe(0)
@@ -236,18 +227,16 @@ test('can add files again as soon as deleting has made room', async () => {
 
 test('a folder that could not be read is not called empty', async () => {
   const ada = await newPerson(world.url)
+  await put(ada, 'runs/a.txt', 'a')
   const page = await openFiles(ada, {})
   await untilHydrated(page)
-  await page.getByText('No files yet.').waitFor()
   await page.route('**/api/v1/files?*', (route) => route.abort('connectionreset'))
-  await page.getByRole('button', { name: 'New folder', exact: true }).click()
-  await page.getByLabel('Name', { exact: true }).fill('runs')
-  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByRole('link', { name: 'runs', exact: true }).click()
   await page.getByText('Network error').waitFor()
-  expect(await page.getByText(/No files yet|0 items/).count()).toBe(0)
+  expect(await page.getByText(/No files yet|This folder is empty|0 items/).count()).toBe(0)
   await page.unroute('**/api/v1/files?*')
   await page.getByRole('button', { name: 'Try again' }).click()
-  await row(page, 'runs').waitFor()
+  await row(page, 'a.txt').waitFor()
   await page.context().close()
 })
 
@@ -260,13 +249,19 @@ test('ten thousand names stay a hundred rows, and can be sorted and filtered', a
   await page.route('**/api/v1/files?path=*', async (route) => {
     const from = Number(new URL(route.request().url()).searchParams.get('after') ?? 0)
     const next = from + 1000 < many.length ? String(from + 1000) : null
-    const list = { path: 'many', folders: [{ name: 'inner' }], files: many.slice(from, from + 1000), next }
+    const list = {
+      path: 'many/',
+      folders: [{ name: 'inner' }],
+      files: many.slice(from, from + 1000),
+      deleting: [],
+      next,
+    }
     await route.fulfill({ json: { ...list, folders: from ? [] : list.folders, used_bytes: 1, limit_bytes: null } })
   })
   await put(ada, 'many/inner/a.txt', 'a')
   await page.goto(`${world.url}/files`)
   await untilHydrated(page)
-  await page.getByRole('link', { name: 'many' }).click()
+  await page.getByRole('link', { name: 'many', exact: true }).click()
   await page.getByText('1–100 of 10,000').waitFor()
   expect(await page.locator('.files tbody tr').count()).toBe(100)
   const first = () => page.locator('.files tbody th').nth(1).innerText()
@@ -286,37 +281,33 @@ test('ten thousand names stay a hundred rows, and can be sorted and filtered', a
   await page.context().close()
 })
 
-test('without script: uploads, makes a folder, renames, downloads, deletes, and restores', async () => {
+test('without script: uploads, downloads, and deletes files and folders', async () => {
   const ada = await newPerson(world.url)
   await put(ada, 'runs/a.txt', 'hello')
   const viewport = { width: 360, height: 740 }
   const page = await openFiles(ada, { javaScriptEnabled: false, acceptDownloads: true, viewport })
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360)
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
-  await page.getByRole('link', { name: 'runs' }).click()
+  await page.getByRole('link', { name: 'runs', exact: true }).click()
   await page
     .getByLabel('File to upload')
     .setInputFiles({ name: 'ü.bin', mimeType: 'x/y', buffer: Buffer.from([0, 255, 1]) })
   await press('Upload')
   await page.getByText('Uploaded runs/ü.bin.').waitFor()
   expect([...(await read(ada, 'runs/ü.bin'))]).toEqual([0, 255, 1])
-  await page.getByLabel('New folder').fill('maps')
-  await press('Create')
-  await page.getByText('Created runs/maps.').waitFor()
-  await press('Rename a.txt')
-  await page.getByLabel('New name').fill('b.txt')
-  await press('Rename')
-  await page.getByText('Renamed runs/a.txt to runs/b.txt.').waitFor()
   const download = page.waitForEvent('download')
-  await page.getByRole('link', { name: 'Download b.txt' }).click()
-  expect((await download).suggestedFilename()).toBe('b.txt')
-  await press('Delete b.txt')
+  await page.getByRole('link', { name: 'Download a.txt' }).click()
+  expect((await download).suggestedFilename()).toBe('a.txt')
+  await page.getByRole('link', { name: 'Delete a.txt' }).click()
+  await page.getByText("It's deleted for good.").waitFor()
   await press('Delete')
-  await page.getByText('Deleted runs/b.txt. You can undo this for 7 days.').waitFor()
-  await page.getByText('Recently deleted (1)').click()
-  await press('Restore runs/b.txt')
-  await page.getByText('Restored runs/b.txt.').waitFor()
-  await page.getByRole('link', { name: 'Download b.txt' }).waitFor()
+  await page.getByText('Deleted runs/a.txt.').waitFor()
+  await page.getByRole('link', { name: 'Files', exact: true }).first().click()
+  await page.getByRole('link', { name: 'Delete folder runs' }).click()
+  await page.getByText("It has 1 file, 3 bytes. It's deleted for good.").waitFor()
+  await press('Delete')
+  await page.getByText('Deleted runs/.').waitFor()
+  await page.getByText('No files yet.').waitFor()
   await page
     .getByLabel('File to upload')
     .setInputFiles({ name: 'big.bin', mimeType: 'x/y', buffer: Buffer.alloc(10_000_001) })

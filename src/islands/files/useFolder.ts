@@ -42,12 +42,15 @@ export function useFolder(first: FileList, after: string | null) {
     loading: first.next !== null,
   }))
   const reading = useRef<AbortController>(undefined)
+  /** Where the person went last, also if it couldn't be read. */
+  const wanted = useRef(folder.path)
 
   /** Reads a folder, whole. Its old rows stay until the new ones are there. */
   async function read(path: string, start: { entries: Entry[]; after: string | null } | null = null): Promise<void> {
     reading.current?.abort()
     const mine = new AbortController()
     reading.current = mine
+    wanted.current = path
     setFolder((before) => ({ ...before, loading: true, error: null }))
     let { entries, after }: { entries: Entry[]; after: string | null } = start ?? { entries: [], after: null }
     do {
@@ -95,5 +98,5 @@ export function useFolder(first: FileList, after: string | null) {
     document.querySelector<HTMLElement>('.crumbs [aria-current]')?.focus()
   }
 
-  return { folder, open: (to: string) => void open(to), reload: () => void read(path) }
+  return { folder, open: (to: string) => void open(to), reload: () => void read(wanted.current) }
 }
