@@ -1021,6 +1021,8 @@ export const fileUploads = sqliteTable(
     uploadId: text('upload_id'),
     /** Of an upload in parts: what changes with the file, so that only the same one continues it. */
     version: text(),
+    /** Of an upload in parts: the etag of what was there when it began; null: nothing was. */
+    replaces: text(),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
   },

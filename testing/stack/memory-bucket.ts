@@ -83,7 +83,9 @@ export function memoryBucket(now: () => number, changed: (key: string) => void =
     async listParts() {
       return []
     },
-    async completeParts() {},
+    async completeParts() {
+      return true
+    },
     async abortParts() {},
     async temporaryCredentials(prefix, mode, seconds) {
       const expiresAt = now() + seconds * 1000

@@ -122,7 +122,7 @@ async function ask<T>(line: Line, watch: Watch, path: string, json?: unknown): P
       watch.onWait(null)
       return body
     }
-    const isBusy = status === 429 || status === 409 || status >= 500
+    const isBusy = status === 429 || status >= 500
     if (status !== 0 && !isBusy) throw new Refused(body.error ?? 'This file was refused.')
     watch.onWait(status === 0 ? 'network' : 'busy')
     const seconds = Number(headers?.get('Retry-After'))

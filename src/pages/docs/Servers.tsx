@@ -220,8 +220,9 @@ proving-ground line leave`}</Code>
       </p>
       <p>
         To rename or move files, do it in /data. When you delete a folder in your files while a server writes into it,
-        what it writes from then on stays. If two programs make a file and a folder of the same name at once, your files
-        have both, and a server shows only one of them: delete one.
+        what it writes from then on stays. A server writes each file of /data over what your files have by then; an
+        upload never replaces what a server wrote after the upload began. If two programs make a file and a folder of
+        the same name at once, your files have both, and a server shows only one of them: delete one.
       </p>
       <p>
         A server also ends at the time you set, when nobody uses it and you chose that, when your trial minutes are used

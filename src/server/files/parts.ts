@@ -1,6 +1,7 @@
 import { and, desc, eq, gt, isNotNull, lte } from 'drizzle-orm'
 import { type FileUploadRow, fileUploads } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
+import { inText } from '../../domain/file-names.ts'
 import { lengthOfPart, partCountOf, partSizeOf, partsLeft } from '../../domain/file-parts.ts'
 import { MAX_FILE_BYTES, sizeText, typeOfFile } from '../../domain/files.ts'
 import { DAY_MS, MINUTE_MS, toIso } from '../../domain/instant.ts'
@@ -71,6 +72,7 @@ export async function beginParts(
     size,
     version: input.version,
     uploadId: await bucket.startParts(key, typeOfFile(path)),
+    replaces: existing?.etag ?? null,
     createdAt: now,
     expiresAt: now + UPLOAD_DAYS * DAY_MS,
   }
@@ -102,14 +104,15 @@ export async function signParts(ctx: Context, userId: string, id: string, wanted
 }
 
 /**
- * Makes the file of its parts. Safe to repeat: the second time finds the file.
+ * Makes the file of its parts, unless the path has changed since the upload began: what came later stays, and the upload
+ * is over. Safe to repeat: the second time finds the file.
  * @throws invalid if parts are missing or it no longer fits; not_found, conflict, unavailable
  */
 export async function completeParts(ctx: Context, userId: string, id: string): Promise<{ path: string; size: number }> {
   const bucket = requireBucket(ctx)
   const row = await findUpload(ctx, userId, id)
   if (!row) throw unknown()
-  const { path, size, uploadId } = row
+  const { path, size, uploadId, replaces } = row
   if (uploadId === null) return { path, size }
   const folder = await openFolder(ctx, userId)
   const key = keyOf(folder, path)
@@ -123,7 +126,11 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
       throw new AppError('invalid', `${missing.length} of ${partCountOf(size)} parts are missing. Send them first.`)
     await requireRoom(ctx, folder, { path, size, replaced: existing?.size ?? 0 })
     await openQuery(ctx, userId, ctx.now() + MINUTE_MS)
-    await bucket.completeParts(key, uploadId, parts)
+    // The bucket decides; we look first, for one that knows no conditions.
+    if ((existing?.etag ?? null) !== replaces || !(await bucket.completeParts(key, uploadId, parts, replaces))) {
+      await endOpen(ctx, key, row)
+      throw new AppError('conflict', changedMeanwhile(path))
+    }
   }
   // Kept for a day, so that a repeated call still finds it.
   await ctx.db.update(fileUploads).set({ uploadId: null, expiresAt: ctx.now() }).where(eq(fileUploads.id, id))
@@ -132,10 +139,18 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
 
 /** Forgets an upload and what has arrived of it. @throws not_found, unavailable */
 export async function abortParts(ctx: Context, userId: string, id: string): Promise<{ path: string }> {
-  const { path, uploadId } = await getOpen(ctx, userId, id)
-  await requireBucket(ctx).abortParts(keyOf(await openFolder(ctx, userId), path), uploadId)
+  const row = await getOpen(ctx, userId, id)
+  await endOpen(ctx, keyOf(await openFolder(ctx, userId), row.path), row)
+  return { path: row.path }
+}
+
+async function endOpen(ctx: Context, key: string, { id, uploadId }: FileUploadRow): Promise<void> {
+  if (uploadId) await requireBucket(ctx).abortParts(key, uploadId)
   await ctx.db.delete(fileUploads).where(eq(fileUploads.id, id))
-  return { path }
+}
+
+function changedMeanwhile(path: string): string {
+  return `${inText(path)} was changed after this upload began, so we kept what is there now. Upload your file again to replace it.`
 }
 
 /** What was begun and not ended, newest first. */
@@ -159,17 +174,13 @@ export async function listUnfinished(ctx: Context, userId: string): Promise<Unfi
 
 /** Run by cron: forgets what nobody continued, and what is long over. */
 export async function dropStaleUploads(ctx: Context): Promise<void> {
-  const { bucket } = ctx
-  if (!bucket) return
+  if (!ctx.bucket) return
   const ended = await ctx.db
     .select()
     .from(fileUploads)
     .where(lte(fileUploads.expiresAt, ctx.now() - DAY_MS))
     .limit(200)
-  await fourAtOnce(ended, async ({ id, userId, path, uploadId }) => {
-    if (uploadId) await bucket.abortParts(keyOf(await openFolder(ctx, userId), path), uploadId)
-    await ctx.db.delete(fileUploads).where(eq(fileUploads.id, id))
-  })
+  await fourAtOnce(ended, async (row) => endOpen(ctx, keyOf(await openFolder(ctx, row.userId), row.path), row))
 }
 
 type OpenUpload = FileUploadRow & { uploadId: string }

@@ -77,7 +77,7 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
     async signUpload(key, { seconds, size, type, replaces }) {
       const given = {
         'Content-Type': type,
-        ...(replaces === null ? { 'If-None-Match': '*' } : { 'If-Match': replaces }),
+        ...onlyOver(replaces),
       }
       const headers = { ...given, 'Content-Length': String(size) }
       return { url: await sign({ method: 'PUT', key, headers, seconds }), method: 'PUT', headers: given }
@@ -108,8 +108,11 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
       return parts
     },
 
-    async completeParts(key, uploadId, parts) {
-      await ask({ method: 'POST', key, query: { uploadId }, body: writeParts(parts), withinMs: SLOW_MS })
+    async completeParts(key, uploadId, parts, replaces) {
+      const request = { key, query: { uploadId }, headers: onlyOver(replaces), body: writeParts(parts) }
+      // S3 says 404 of a file that is gone, and 409 while someone else writes it.
+      const { status } = await ask({ method: 'POST', ...request, withinMs: SLOW_MS }, [404, 409, 412])
+      return status === 200
     },
 
     async abortParts(key, uploadId) {
@@ -119,6 +122,11 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
     temporaryCredentials: (prefix, mode, seconds) =>
       temporaryCredentials(settings, now, { prefix, mode, seconds, withinMs: timeoutMs }),
   }
+}
+
+/** The condition of a write: what is there must still be this. */
+function onlyOver(replaces: string | null): Record<string, string> {
+  return replaces === null ? { 'If-None-Match': '*' } : { 'If-Match': replaces }
 }
 
 /** Both spellings (RFC 6266): old programs read only ASCII. */

@@ -62,7 +62,11 @@ export type Bucket = {
   ): Promise<SignedUpload>
   /** Null if the bucket has no such upload, or no longer. */
   listParts(key: string, uploadId: string): Promise<Part[] | null>
-  completeParts(key: string, uploadId: string, parts: Part[]): Promise<void>
+  /**
+   * @param replaces the etag of what may be there; null: nothing may be
+   * @returns false if something else is there: then nothing has changed
+   */
+  completeParts(key: string, uploadId: string, parts: Part[], replaces: string | null): Promise<boolean>
   abortParts(key: string, uploadId: string): Promise<void>
 
   /** For keys that begin with `prefix` and no others. */

@@ -57,6 +57,41 @@ test('an upload that broke off continues with the parts that are missing', async
   expect((await links(ada, first.id, [1])).status).toBe(404)
 })
 
+test('never replaces what was written, or is gone, since it began', async () => {
+  const ada = await newPerson(url)
+  const path = 'runs/log.txt'
+  const write = async (content: string) => {
+    const link = await ada.post('/api/v1/files', { path, size: content.length })
+    const { url, method, headers } = link.body.upload
+    expect((await fetch(url, { method, headers, body: content })).status).toBe(200)
+  }
+  const begun = async () => {
+    const { id } = await begin(ada, { path, size: 3 })
+    const link = (await links(ada, id, [1])).body.parts[0]
+    expect((await fetch(link?.url ?? '', { method: 'PUT', body: 'old' })).status).toBe(200)
+    return id
+  }
+  const sentence = `${path} was changed after this upload began, so we kept what is there now. Upload your file again to replace it.`
+  const refused = async (id: string) => {
+    const { status, body } = await complete(ada, id)
+    expect([status, body.code, body.error]).toEqual([409, 'conflict', sentence])
+    expect(await unfinished(ada)).toEqual([])
+    expect((await complete(ada, id)).status).toBe(404)
+  }
+  const overNothing = await begun()
+  await write('newer')
+  await refused(overNothing)
+  const overSome = await begun()
+  await write('newest')
+  await refused(overSome)
+  expect(await list(ada, 'runs')).toMatchObject([{ name: 'log.txt', size: 6 }])
+  const overGone = await begun()
+  expect((await ada.request('DELETE', `/api/v1/files?path=${path}`)).status).toBe(200)
+  await refused(overGone)
+  expect(await list(ada, 'runs')).toEqual([])
+  expect((await complete(ada, await begun())).status).toBe(200)
+})
+
 test('another version, size, or path begins anew', async () => {
   const ada = await newPerson(url)
   const first = await begin(ada)

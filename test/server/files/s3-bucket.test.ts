@@ -1,14 +1,14 @@
-import { createServer } from 'node:http'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { expect, test } from 'vitest'
 import { s3Bucket } from '../../../src/server/files/s3-bucket.ts'
 import { atEnd } from '../../../testing/stack/at-end.ts'
 
 /** An endpoint that gives one answer, and keeps what it was asked. */
 async function endpoint(status: number, answer: string) {
-  const asked: { url: string; body: string }[] = []
+  const asked: { url: string; body: string; headers: IncomingHttpHeaders }[] = []
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString()
-    asked.push({ url: request.url ?? '', body })
+    asked.push({ url: request.url ?? '', body, headers: request.headers })
     response.writeHead(status, { 'content-type': 'application/xml' }).end(answer)
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
@@ -45,6 +45,19 @@ test('a page that does not exist is a refusal, and any other 400 an outage', asy
 test('a deletion that fails after its 200 has failed', async () => {
   const { bucket } = await endpoint(200, '<DeleteResult><Error><Code>InternalError</Code></Error></DeleteResult>')
   await expect(bucket.remove(['a'])).rejects.toMatchObject({ code: 'unavailable' })
+})
+
+test.each([404, 409, 412])('a completion carries its condition, and %s says that it is broken', async (status) => {
+  const { asked, bucket } = await endpoint(status, '<Error><Code>PreconditionFailed</Code></Error>')
+  expect(await bucket.completeParts('a', 'u', [], '"x"')).toBe(false)
+  expect(await bucket.completeParts('a', 'u', [], null)).toBe(false)
+  for (const [i, name, value] of [
+    [0, 'if-match', '"x"'],
+    [1, 'if-none-match', '*'],
+  ] as const) {
+    expect(asked[i]?.headers[name]).toBe(value)
+    expect(asked[i]?.headers.authorization).toContain(name)
+  }
 })
 
 test('without a token, asks STS for credentials that its policy limits to the folder', async () => {
