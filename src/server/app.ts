@@ -28,9 +28,7 @@ import { docs } from './routes/docs/docs.tsx'
 import { openapi } from './routes/docs/openapi.ts'
 import { cable } from './routes/events/cable.ts'
 import { webhooks } from './routes/events/webhooks.tsx'
-import { fileChanges } from './routes/files/changes.ts'
 import { files } from './routes/files/files.ts'
-import { filePages } from './routes/files/pages.tsx'
 import { environments } from './routes/fleet/environments.tsx'
 import { extend } from './routes/fleet/extend.tsx'
 import { line } from './routes/fleet/line.ts'
@@ -87,8 +85,6 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route('/', machines)
     .route('/', environments)
     .route('/', files)
-    .route('/', fileChanges)
-    .route('/', filePages)
     .route('/', billings)
     .route('/', subscriptions)
     .route('/', stripeWebhook)

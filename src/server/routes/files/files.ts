@@ -1,49 +1,33 @@
-import { Hono, type Context as HonoContext } from 'hono'
+import { Hono } from 'hono'
 import * as z from 'zod/mini'
-import { inText } from '../../../domain/file-names.ts'
-import { type AppEnv, signedIn } from '../../http/app-env.ts'
+import type { AppEnv } from '../../http/app-env.ts'
 import { body, text } from '../../http/body.ts'
-import { answer } from '../../http/reply.ts'
 
 /** Loaded when needed: every isolate would evaluate them at startup. */
-const listing = () => import('../../files/list-files.ts')
-const uploading = () => import('../../files/upload.ts')
-const downloading = () => import('../../files/download.ts')
-const credentials = () => import('../../files/credentials.ts')
-const deleting = () => import('../../files/delete.ts')
+const answers = () => import('./answers.ts')
 
-const pathOf = (c: HonoContext<AppEnv>) => c.req.query('path') ?? ''
+const wanted = z.object({ path: text, size: z.number() })
+const wantedInParts = z.object({ path: text, size: z.number(), version: z.string().check(z.maxLength(100)) })
 
 export const files = new Hono<AppEnv>()
-  .get('/api/v1/files', async (c) => {
-    const { listFiles } = await listing()
-    const page = { path: pathOf(c), after: c.req.query('after') ?? null }
-    return c.json(await listFiles(c.var.ctx, signedIn(c).user.id, page))
-  })
-  .post('/api/v1/files', body(z.object({ path: text, size: z.number() })), async (c) => {
-    const { requestUpload } = await uploading()
-    return c.json({ upload: await requestUpload(c.var.ctx, signedIn(c).user.id, c.req.valid('json')) }, 201)
-  })
-  .get('/api/v1/files/content', async (c) => {
-    const { linkToFile } = await downloading()
-    return c.redirect(await linkToFile(c.var.ctx, signedIn(c).user.id, pathOf(c)), 302)
-  })
-  .get('/api/v1/files/size', async (c) => {
-    const { sizeUpFolder } = await deleting()
-    return c.json(await sizeUpFolder(c.var.ctx, signedIn(c).user.id, pathOf(c)))
-  })
-  .delete('/api/v1/files', async (c) => {
-    const { deleteFiles } = await deleting()
-    const { path, filesLeft } = await deleteFiles(c.var.ctx, signedIn(c).user.id, {
-      path: pathOf(c),
-      onlyFile: c.req.query('only') === 'file',
-    })
-    const message = filesLeft
-      ? `Deleting ${inText(path)}. It takes a few minutes until all of its files are gone.`
-      : `Deleted ${inText(path)}.`
-    return answer(c, { message, path, files_left: filesLeft }, { status: filesLeft ? 202 : 200 })
-  })
-  .post('/api/v1/files/credentials', body(z.object({ mode: z.enum(['read', 'write']) })), async (c) => {
-    const { giveCredentials } = await credentials()
-    return c.json({ credentials: await giveCredentials(c.var.ctx, signedIn(c).user.id, c.req.valid('json').mode) }, 201)
-  })
+  .get('/files', async (c) => (await import('./page.tsx')).show(c))
+  .post('/files', async (c) => (await answers()).uploadForm(c))
+  .get('/api/v1/files', async (c) => (await answers()).list(c))
+  .post('/api/v1/files', body(wanted), async (c) => (await answers()).upload(c, c.req.valid('json')))
+  .delete('/api/v1/files', async (c) => (await answers()).remove(c))
+  .get('/api/v1/files/content', async (c) => (await answers()).link(c))
+  .get('/api/v1/files/size', async (c) => (await answers()).size(c))
+  .post('/api/v1/files/credentials', body(z.object({ mode: z.enum(['read', 'write']) })), async (c) =>
+    (await answers()).credentials(c, c.req.valid('json').mode),
+  )
+  .get('/api/v1/files/uploads', async (c) => (await answers()).uploads(c))
+  .post('/api/v1/files/uploads', body(wantedInParts), async (c) => (await answers()).begin(c, c.req.valid('json')))
+  .post('/api/v1/files/uploads/:id/parts', body(z.object({ parts: z.array(z.number()) })), async (c) =>
+    (await answers()).parts(c, c.req.valid('json').parts),
+  )
+  .post('/api/v1/files/uploads/:id/complete', async (c) => (await answers()).complete(c))
+  .delete('/api/v1/files/uploads/:id', async (c) => (await answers()).discard(c))
+  .post('/api/v1/files/moves', async () => (await answers()).gone('moves'))
+  .post('/api/v1/files/folders', async () => (await answers()).gone('folders'))
+  .get('/api/v1/files/deletions', async () => (await answers()).gone('deletions'))
+  .post('/api/v1/files/deletions/:id/undo', async () => (await answers()).gone('undo'))

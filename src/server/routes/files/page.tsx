@@ -14,7 +14,7 @@ import { renderPage } from '../../http/render.tsx'
 /** As many as the page shows at once. */
 const ROWS_AT_FIRST = 100
 
-/** Loaded when needed: see pages.tsx. */
+/** Loaded when needed: see files.ts. */
 export async function show(c: HonoContext<AppEnv>): Promise<Response> {
   const { ctx } = c.var
   const userId = signedIn(c).user.id
