@@ -200,7 +200,7 @@ export const places = sqliteTable(
     id: text().primaryKey(),
     instanceType: text('instance_type').notNull(),
     availabilityZone: text('availability_zone').notNull(),
-    /** The launch template with its zone's subnet; null: EC2_LAUNCH_TEMPLATE. */
+    /** The launch template with its zone's subnet; null: the zone's own, or EC2_LAUNCH_TEMPLATE. */
     launchTemplate: text('launch_template'),
     /** How many NVIDIA L4s the type has. A plan limits this number. */
     gpus: integer().notNull().default(1),

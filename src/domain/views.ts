@@ -116,7 +116,7 @@ export type PlaceLine = {
   id: string
   type: string
   zone: string
-  /** Null: EC2_LAUNCH_TEMPLATE. */
+  /** Null: the zone's own, or EC2_LAUNCH_TEMPLATE. */
   template: string | null
   gpus: number
   state: 'free' | 'reserved' | 'set aside' | 'drained' | 'drained, in use' | 'retired' | 'retired, in use'

@@ -24,8 +24,8 @@ export type Env = {
   AWS_REGION: string
   AWS_ACCESS_KEY_ID: string
   AWS_SECRET_ACCESS_KEY: string
-  /** The launch template (name) that holds image, network and disk. */
-  EC2_LAUNCH_TEMPLATE: string
+  /** The launch template (name) of places that name none; without it, the one that infra/zone.yaml makes for their zone. */
+  EC2_LAUNCH_TEMPLATE?: string
   EC2_ENDPOINT?: string
   STRIPE_SECRET_KEY: string
   STRIPE_WEBHOOK_SECRET: string

@@ -69,7 +69,7 @@ const RULES: Record<Setting, Rule> = {
   AWS_REGION: { must: 'must be a region like us-east-1', holds: (value) => /^[a-z]{2}(-[a-z]+)+-\d+$/.test(value) },
   AWS_ACCESS_KEY_ID: present,
   AWS_SECRET_ACCESS_KEY: present,
-  EC2_LAUNCH_TEMPLATE: present,
+  EC2_LAUNCH_TEMPLATE: { ...present, optional: true },
   EC2_ENDPOINT: { ...url, optional: true },
   STRIPE_SECRET_KEY: { must: 'must begin with sk_ or rk_', holds: (value) => /^[sr]k_\S+$/.test(value) },
   STRIPE_WEBHOOK_SECRET: {

@@ -148,15 +148,23 @@ describe.skipIf(isSkipped(moto))('an account made from the templates', () => {
       const instance = await launchIn('b', 'newest')
       expect(instance.tags['aws:ec2launchtemplate:version']).toBe('2')
     })
+
+    test('launches with the zone’s own template where a place names none', async () => {
+      const launched = await cloud({}).launch({
+        ...{ token: 'unnamed', instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1b', name: 'unnamed', tags: {} },
+        launchTemplate: null,
+      })
+      expect('refused' in launched ? launched.code : launched.state).toBe('pending')
+    })
   })
 
-  function cloud() {
+  function cloud(named: { EC2_LAUNCH_TEMPLATE?: string } = { EC2_LAUNCH_TEMPLATE: 'no-such-template' }) {
     return ec2Cloud({
       AWS_REGION: 'us-east-1',
       AWS_ACCESS_KEY_ID: account.key.accessKeyId,
       AWS_SECRET_ACCESS_KEY: account.key.secretAccessKey,
       EC2_ENDPOINT: server.endpoint,
-      EC2_LAUNCH_TEMPLATE: 'no-such-template',
+      ...named,
     })
   }
 

@@ -43,6 +43,7 @@ const MALFORMED: [keyof Env, string][] = [
 ]
 const OPTIONAL = new Set([
   'LIBSQL_AUTH_TOKEN',
+  'EC2_LAUNCH_TEMPLATE',
   'EC2_ENDPOINT',
   'STRIPE_API_BASE',
   'STRIPE_CHECKOUT_ORIGIN',

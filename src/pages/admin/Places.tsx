@@ -97,7 +97,7 @@ function AddPlaces({ acting }: { acting: Acting }) {
           <>
             <Field {...field('type', 'Instance type')} placeholder="g6.4xlarge" required />
             <Field {...field('zone', 'Zone')} placeholder="us-east-1a" required />
-            <Field {...field('template', 'Launch template')} hint="Leave empty for EC2_LAUNCH_TEMPLATE." />
+            <Field {...field('template', 'Launch template')} hint="Leave empty for the zone's own." />
             <Field {...field('gpus', 'GPUs', '1')} inputMode="numeric" required />
             <Field {...field('count', 'How many', '1')} inputMode="numeric" required />
           </>

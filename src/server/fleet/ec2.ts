@@ -28,6 +28,13 @@ type Ec2Env = Pick<
   'AWS_REGION' | 'AWS_ACCESS_KEY_ID' | 'AWS_SECRET_ACCESS_KEY' | 'EC2_ENDPOINT' | 'EC2_LAUNCH_TEMPLATE'
 >
 
+/** The name of a place's launch template. Without any, it is the one that infra/zone.yaml makes for the zone. */
+export const templateIn = (
+  zone: string,
+  named: string | null | undefined,
+  { EC2_LAUNCH_TEMPLATE }: Pick<Env, 'EC2_LAUNCH_TEMPLATE'>,
+): string => named ?? EC2_LAUNCH_TEMPLATE ?? `proving-ground-${zone}`
+
 /**
  * The only file that knows AWS. Our own jobs do the retrying, so the SDK tries once.
  * @param transport for tests: an EC2 without a network
@@ -63,7 +70,7 @@ export function ec2Cloud(env: Ec2Env, transport?: EC2ClientConfig['requestHandle
         MinCount: 1,
         MaxCount: 1,
         // CloudFormation adds versions, and leaves the default at the first.
-        LaunchTemplate: { LaunchTemplateName: launchTemplate ?? env.EC2_LAUNCH_TEMPLATE, Version: '$Latest' },
+        LaunchTemplate: { LaunchTemplateName: templateIn(availabilityZone, launchTemplate, env), Version: '$Latest' },
         InstanceType: instanceType as _InstanceType,
         Placement: { AvailabilityZone: availabilityZone },
         TagSpecifications: [
