@@ -4,7 +4,8 @@ import { readDeployment } from '../dev/wrangler-config.ts'
 import { ENV, readArguments } from './arguments.ts'
 import { getEnvironment, readSecrets, secretsFile, settingsOf } from './environment.ts'
 import { faultsOfEnvironment } from './environment-faults.ts'
-import { sentenceOf, words } from './failure.ts'
+import { sentenceOf } from './failure.ts'
+import { askReady } from './readiness.ts'
 
 const USAGE = `Usage:
   npm run deploy -- --env <staging|production>              with its file of secrets, or with LIBSQL_AUTH_TOKEN set
@@ -54,7 +55,7 @@ Migrations only add, so the previous version still works with the database.`
     const now = await askReady(origin)
     if (now.ready && now.version === version) return say(`${version} is ready.\n${goBack}`)
     if (Date.now() >= until)
-      throw new Error(`${version} is not ready: ${now.why ?? `${now.version} answers`}.\n${goBack}`)
+      throw new Error(`${version} is not ready: ${now.why ?? `${now.version} answers.`}\n${goBack}`)
     await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS))
   }
 }
@@ -84,22 +85,6 @@ function committed(): string {
   if (git('status', '--porcelain'))
     throw new Error('Commit your changes first, so that the deployed version has a name.')
   return git('rev-parse', '--short', 'HEAD')
-}
-
-type Readiness = { ready: boolean; version?: string; why?: string }
-
-async function askReady(origin: string): Promise<Readiness> {
-  try {
-    const response = await fetch(`${origin}/readyz`, { signal: AbortSignal.timeout(10_000) })
-    const said = (await response.json()) as { version?: string; error?: string }
-    return {
-      ready: response.ok,
-      ...(said.version && { version: said.version }),
-      ...(said.error && { why: said.error }),
-    }
-  } catch (error) {
-    return { ready: false, why: `it doesn't answer (${words(error)})` }
-  }
 }
 
 /** Runs a program and shows its output. @throws if it fails */

@@ -11,6 +11,9 @@ export function words(error: unknown): string {
 export function sentenceOf(error: unknown): string {
   if (isOfDatabase(error)) return databaseSentence(error)
   if (isOfAws(error)) return `AWS refuses (${words(error)}). ${awsRemedy(error)}`
+  if (isOfStripe(error)) return stripeSentence(error)
+  if (isOfDns(error))
+    return `No name server answers (${words(error)}). Check DOCTOR_DNS if it's set, and this machine's network.`
   if (error instanceof TypeError && error.message === 'fetch failed')
     return `A server doesn't answer (${words(error)}). Check the address in the settings, and this machine's network.`
   if (!(error instanceof Error)) return words(error)
@@ -22,12 +25,21 @@ export function sentenceOf(error: unknown): string {
 export function databaseSentence(error: unknown): string {
   const said = words(error)
   if (/\b40[13]\b|unauthorized|JWT/i.test(said))
-    return `The database refuses the token (${said}). Set LIBSQL_AUTH_TOKEN to one that belongs to LIBSQL_URL.`
+    return `The database refuses the token (${said}). Set LIBSQL_AUTH_TOKEN to one that belongs to LIBSQL_URL: "turso db tokens create <database>". (After "tokens invalidate", each database in its group needs a new one.)`
   if (/\b404\b|ENOTFOUND/.test(said))
     return `There is no database at LIBSQL_URL (${said}). Correct LIBSQL_URL: "turso db show <database> --url".`
   if (/no such (table|column)/.test(said))
     return `The database lacks migrations (${said}). Run "npm run db:migrate" first.`
   return `The database doesn't answer, or refused (${said}). Check LIBSQL_URL and LIBSQL_AUTH_TOKEN.`
+}
+
+function stripeSentence(error: unknown): string {
+  const said = words(error)
+  const { type } = error as { type: string }
+  if (type === 'StripeConnectionError') return `Stripe doesn't answer (${said}). Check this machine's network.`
+  if (type === 'StripePermissionError')
+    return `STRIPE_SECRET_KEY lacks a right (${said}). docs/operations.md, "Is it healthy?", lists what it needs.`
+  return `Stripe refuses (${said}). Set STRIPE_SECRET_KEY to a key from Stripe's dashboard, Developers, API keys.`
 }
 
 /** What to change so that AWS agrees. */
@@ -40,6 +52,8 @@ export function awsRemedy(error: unknown): string {
   if (/AuthFailure|InvalidClientTokenId|SignatureDoesNotMatch|UnrecognizedClient/.test(name))
     return 'Check AWS_REGION, AWS_ACCESS_KEY_ID, and AWS_SECRET_ACCESS_KEY.'
   if (/AccessDenied|Unauthorized/.test(name)) return 'Deploy infra/account.yaml: it gives the key what it needs.'
+  if (/InvalidInstanceType/.test(name))
+    return 'The type may be mistyped, or AWS_REGION: not every region has every type.'
   return 'Check AWS_REGION and the access key.'
 }
 
@@ -50,6 +64,12 @@ const isOfDatabase = (error: unknown) =>
 
 const isOfAws = (error: unknown) =>
   error instanceof Error && ('$metadata' in error || /CredentialsProviderError|TokenProviderError/.test(error.name))
+
+const isOfStripe = (error: unknown) =>
+  error instanceof Error && 'type' in error && String(error.type).startsWith('Stripe')
+
+const isOfDns = (error: unknown) =>
+  error instanceof Error && 'syscall' in error && String(error.syscall).startsWith('query')
 
 function innermost(error: unknown): unknown {
   return error instanceof Error ? (causesOf(error).at(-1) ?? error) : error

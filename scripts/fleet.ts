@@ -1,10 +1,12 @@
-import { addPlaces, drainPlace, listPlaces, resumePlace, retirePlace } from '../src/server/fleet/places.ts'
-import { ENV, NEEDS_DATABASE, openHand, readArguments, runCommand } from './arguments.ts'
+import { addPlaces, checkPlace, drainPlace, listPlaces, resumePlace, retirePlace } from '../src/server/fleet/places.ts'
+import { ENV, NEEDS_DATABASE, openSettings, readArguments, runCommand } from './arguments.ts'
+import { settingsOf } from './environment.ts'
 import { ENVIRONMENT_COMMANDS, environmentRows } from './fleet-environments.ts'
+import { gpusIn } from './instance-type.ts'
 
 const USAGE = `Usage, ${NEEDS_DATABASE}:
-  npm run fleet -- add --type <instance type> --zone <availability zone> --gpus <n>
-    [--template <launch template>] [--count <n>]
+  npm run fleet -- add --type <instance type> --zone <availability zone>
+    [--gpus <n>] [--template <launch template>] [--count <n>]
   npm run fleet -- drain|resume|retire <place id>
   npm run fleet -- list
   npm run fleet -- environments
@@ -32,15 +34,16 @@ await runCommand(run)
 
 async function run(): Promise<string> {
   const { command, id, values } = readCommand()
-  const hand = { ...openHand(USAGE, values.env), by: { id: 'script', reason: values.reason ?? '' } }
+  const settings = settingsOf(values.env)
+  const hand = { ...openSettings(USAGE, settings), by: { id: 'script', reason: values.reason ?? '' } }
   if (command === 'add') {
-    const added = await addPlaces(hand, {
-      instanceType: values.type ?? '',
-      availabilityZone: values.zone ?? '',
-      launchTemplate: values.template ?? null,
-      gpus: Number(values.gpus),
-      count: Number(values.count ?? 1),
-    })
+    const { type = '', zone = '', template = null } = values
+    const place = { instanceType: type, availabilityZone: zone, launchTemplate: template }
+    checkPlace(place)
+    const gpus = await gpusIn(settings, type, zone)
+    if (values.gpus !== undefined && Number(values.gpus) !== gpus)
+      throw new Error(`${type} has ${gpus} GPUs, not ${values.gpus}. Leave --gpus out.`)
+    const added = await addPlaces(hand, { ...place, gpus, count: Number(values.count ?? 1) })
     return `Added ${added.join(', ')}.`
   }
   if (command === 'retire') {

@@ -36,10 +36,12 @@ async function run(): Promise<string> {
   const isSet = ['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'].every((name) => settings[name])
   if (!isSet || Number.isNaN(since)) throw new Error(USAGE)
   if (since > Date.now()) throw new Error('--since must be the time of the backup, not in the future.')
-  const env = { EC2_LAUNCH_TEMPLATE: '', ...settings } as unknown as Env
+  const env = settings as unknown as Env
   const hand = { ...openSettings(USAGE, settings), cloud: ec2Cloud(env) }
   if (!(await isMigrated(hand.db)))
-    throw new Error('The backup is older than this version: it lacks migrations. Run "npm run db:migrate" first.')
+    throw new Error(
+      `The backup is older than this version: it lacks migrations. Run "npm run db:migrate${values.env ? ` -- --env ${values.env}` : ''}" first.`,
+    )
   const plan = await findRepairs(hand, since, env.AWS_REGION)
   for (const { what, instanceId, runId, userId } of plan.repairs)
     console.log(`${instanceId ?? 'no instance'} (${runId} of ${userId}) ${WORDS[what]}.`)

@@ -3,7 +3,6 @@ import {
   DescribeInstanceStatusCommand,
   DescribeInstancesCommand,
   DescribeInstanceTypeOfferingsCommand,
-  DescribeInstanceTypesCommand,
   DescribeLaunchTemplateVersionsCommand,
   DescribeSubnetsCommand,
   EC2Client,
@@ -12,18 +11,17 @@ import {
   type Subnet,
   TerminateInstancesCommand,
 } from '@aws-sdk/client-ec2'
-import { GetServiceQuotaCommand, ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
+import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import type { PlaceRow } from '../../db/schema.ts'
-import { OWNER_TAG } from '../../src/server/fleet/ec2.ts'
+import type { Env } from '../../src/server/env.ts'
+import { OWNER_TAG, templateIn } from '../../src/server/fleet/ec2.ts'
 import type { Settings } from '../environment.ts'
-import { words } from '../failure.ts'
+import { awsRemedy, words } from '../failure.ts'
 import { type Finding, fail, ok, skip } from './check.ts'
-
-/** vCPUs of "Running On-Demand G and VT instances". New accounts have 0. */
-const QUOTA = { ServiceCode: 'ec2', QuotaCode: 'L-DB2E81BA' }
+import { checkQuota } from './quota.ts'
 
 /** Behind a door, machines need no public address. */
-type Aws = { ec2: EC2Client; quotas: ServiceQuotasClient; template: string; hasDoor: boolean }
+export type Aws = { region: string; ec2: EC2Client; quotas: ServiceQuotasClient; hasDoor: boolean }
 
 export async function checkAws(settings: Settings, inUse: PlaceRow[]): Promise<Finding[]> {
   const config = {
@@ -38,15 +36,15 @@ export async function checkAws(settings: Settings, inUse: PlaceRow[]): Promise<F
     requestHandler: { connectionTimeout: 5_000, requestTimeout: 15_000 },
   }
   const aws = {
+    region: config.region,
     ec2: new EC2Client(config),
     quotas: new ServiceQuotasClient(config),
-    template: settings.EC2_LAUNCH_TEMPLATE ?? '',
     hasDoor: settings.DOOR_DOMAIN !== undefined,
   }
   try {
     const key = await checkKey(aws)
     if (key.some(({ state }) => state === 'fail')) return key
-    const kinds = kindsOf(inUse, aws.template)
+    const kinds = kindsOf(inUse, settings)
     const byKind = []
     for (const kind of kinds) byKind.push(await checkLaunch(aws, kind))
     return [...key, await checkTerminate(aws), ...byKind.flat(), await checkQuota(aws, inUse)]
@@ -62,8 +60,7 @@ async function checkKey({ ec2 }: Aws): Promise<Finding[]> {
     await ec2.send(new DescribeInstanceStatusCommand({ MaxResults: 5 }))
     return [ok('access key', 'it finds instances and their health')]
   } catch (error) {
-    const what = `It can't find instances (${words(error)}).`
-    return [fail('access key', `${what} Check AWS_REGION and the access key, and deploy infra/account.yaml.`)]
+    return [fail('access key', `It can't find instances (${words(error)}). ${awsRemedy(error)}`)]
   }
 }
 
@@ -84,18 +81,22 @@ async function checkTerminate({ ec2 }: Aws): Promise<Finding> {
 type Kind = { type: string; zone: string; template: string }
 
 /** One check covers all places with the same type, zone, and template. */
-function kindsOf(inUse: PlaceRow[], fallback: string): Kind[] {
+function kindsOf(inUse: PlaceRow[], settings: Settings): Kind[] {
   const kinds = inUse.map(({ instanceType, availabilityZone, launchTemplate }) => ({
     type: instanceType,
     zone: availabilityZone,
-    template: launchTemplate ?? fallback,
+    template: templateIn(availabilityZone, launchTemplate, settings as Pick<Env, 'EC2_LAUNCH_TEMPLATE'>),
   }))
   return [...new Map(kinds.map((kind) => [Object.values(kind).join(), kind])).values()]
 }
 
 async function checkLaunch(aws: Aws, { type, zone, template }: Kind): Promise<Finding[]> {
-  const { ec2 } = aws
+  const { ec2, region } = aws
   const check = `${type} in ${zone}`
+  if (!zone.startsWith(region))
+    return [
+      fail(check, `AWS_REGION is ${region}, where this zone isn't. Correct AWS_REGION, or else drain these places.`),
+    ]
   try {
     const Filters = [
       { Name: 'instance-type', Values: [type] },
@@ -105,14 +106,14 @@ async function checkLaunch(aws: Aws, { type, zone, template }: Kind): Promise<Fi
       new DescribeInstanceTypeOfferingsCommand({ LocationType: 'availability-zone', Filters }),
     )
     if (!offered.InstanceTypeOfferings?.length)
-      return [fail(check, `The zone ${zone} doesn't offer it. Retire these places and add them in another zone.`)]
+      return [fail(check, `The zone ${zone} doesn't offer it. Drain these places, and add others in another zone.`)]
     const data = await templateData(ec2, template)
     if (!data)
       return [fail(check, `The launch template ${template} doesn't exist. Deploy infra/zone.yaml for ${zone}.`)]
     const wrong = await faultOfTemplate(aws, data, zone)
     if (wrong) return [fail(check, `The launch template ${template} ${wrong} Deploy infra/zone.yaml for ${zone}.`)]
   } catch (error) {
-    return [fail(check, `The access key can't read what it needs (${words(error)}). Deploy infra/account.yaml.`)]
+    return [fail(check, `The access key can't read what it needs (${words(error)}). ${awsRemedy(error)}`)]
   }
   const launch = new RunInstancesCommand({
     DryRun: true,
@@ -170,28 +171,6 @@ async function faultOfTemplate(
   if (data.KeyName) return 'names a key pair.'
   if (!data.UserData) return 'starts nothing at the first boot.'
   return data.BlockDeviceMappings?.every(({ Ebs }) => Ebs?.Encrypted) ? null : 'has a disk that is not encrypted.'
-}
-
-async function checkQuota({ ec2, quotas }: Aws, inUse: PlaceRow[]): Promise<Finding> {
-  try {
-    const types = [...new Set(inUse.map(({ instanceType }) => instanceType))]
-    if (!types.length) return skip('quota', 'There are no places yet.')
-    const described = await ec2.send(new DescribeInstanceTypesCommand({ InstanceTypes: types as _InstanceType[] }))
-    const cpus = new Map(
-      described.InstanceTypes?.map((type) => [type.InstanceType as string, type.VCpuInfo?.DefaultVCpus ?? 0]),
-    )
-    const unknown = types.filter((type) => !cpus.get(type))
-    if (unknown.length)
-      return fail('quota', `AWS doesn't report how many vCPUs ${unknown.join(', ')} has. Retire these places.`)
-    const needed = inUse.reduce((sum, { instanceType }) => sum + (cpus.get(instanceType) ?? 0), 0)
-    const { Quota } = await quotas.send(new GetServiceQuotaCommand(QUOTA))
-    const has = Quota?.Value ?? 0
-    if (has >= needed) return ok('quota', `${has} vCPUs for G and VT instances; all places together need ${needed}`)
-    const what = `AWS allows ${has} vCPUs of G and VT instances at once; all places together need ${needed}.`
-    return fail('quota', `${what} Raise the quota ${QUOTA.QuotaCode} in Service Quotas, or retire places.`)
-  } catch (error) {
-    return fail('quota', `It can't be read (${words(error)}). Deploy infra/account.yaml.`)
-  }
 }
 
 /** Null if AWS would do it; otherwise its refusal. */

@@ -1,6 +1,7 @@
 import type { Resolver } from 'node:dns/promises'
 import type { Settings } from '../environment.ts'
 import { words } from '../failure.ts'
+import { askReady } from '../readiness.ts'
 import { type Finding, fail, ok, skip } from './check.ts'
 
 /** AWS and Stripe's webhooks refuse signatures that are 5 minutes off. */
@@ -41,14 +42,10 @@ export async function checkSite(settings: Settings, dns: Resolver): Promise<Find
             hostname,
             `The name has no address in DNS. Add the domain to Cloudflare and deploy: its route creates the record.`,
           )
-        try {
-          const response = await fetch(`${origin}/readyz`, { signal: AbortSignal.timeout(10_000) })
-          const said = (await response.json()) as { version?: string; error?: string }
-          if (response.ok) return ok(hostname, `${said.version} is ready`)
-          return fail(hostname, `The site isn't ready: ${said.error} Find the reason in the log.`)
-        } catch (error) {
-          return fail(hostname, `The site doesn't answer (${words(error)}). Deploy it: "npm run deploy".`)
-        }
+        const { ready, isOurs, version, why } = await askReady(origin)
+        if (ready) return ok(hostname, `${version} is ready`)
+        const todo = isOurs ? 'Find the reason in the log.' : 'Deploy it: "npm run deploy".'
+        return fail(hostname, `The site isn't ready: ${why} ${todo}`)
       }),
   )
 }

@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { eq } from 'drizzle-orm'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { environments, places } from '../../db/schema.ts'
+import { moto, startMoto } from '../../testing/stack/moto.ts'
 import { ownDatabase } from '../../testing/stack/own-database.ts'
+import { isSkipped } from '../../testing/stack/third-party.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const operations = readFileSync(resolve(ROOT, 'docs/operations.md'), 'utf8')
@@ -13,6 +15,8 @@ const all = operations.split('\n').filter((line) => line.startsWith('npm run fle
 const isAboutWorlds = (line: string) => line.includes('environment')
 const commands = all.filter((line) => !isAboutWorlds(line))
 const database = await ownDatabase()
+/** Of an EC2 that knows every type. */
+const aws: Record<string, string> = {}
 
 /** As an operator types it. */
 function type(command: string) {
@@ -22,34 +26,64 @@ function type(command: string) {
 
 /** The output of either stream, and whether it succeeded. */
 async function run(program: string, words: string[], LIBSQL_URL = database.url) {
-  const env = { ...process.env, LIBSQL_URL }
+  const env = { ...process.env, ...aws, LIBSQL_URL }
   return promisify(execFile)(program, words, { cwd: ROOT, env }).then(
     ({ stdout }) => ({ ok: true, said: stdout.trim() }),
     (error: { stderr: string }) => ({ ok: false, said: error.stderr.trim() }),
   )
 }
 
-test('the documented commands manage the fleet', async () => {
-  expect(commands.map((command) => command.split(' ')[4])).toEqual(['list', 'add', 'add', 'retire'])
-  const [list = '', addOne = '', addThree = '', retire = ''] = commands
-  expect(await type(list)).toEqual({ ok: true, said: 'ID  TYPE  ZONE  GPUS  TEMPLATE  STATE  SINCE' })
+describe.skipIf(isSkipped(moto))('with an EC2', () => {
+  let server: Awaited<ReturnType<typeof startMoto>> | undefined
+  beforeAll(async () => {
+    server = await startMoto()
+    Object.assign(aws, {
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'key',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+      EC2_ENDPOINT: server.endpoint,
+    })
+  })
+  afterAll(async () => {
+    for (const name of Object.keys(aws)) delete aws[name]
+    await server?.stop()
+  })
 
-  const one = await type(addOne)
-  expect(one.said).toMatch(/^Added srv_[\w-]+\.$/)
-  expect((await type(addThree)).said).toMatch(/^Added srv_[\w-]+, srv_[\w-]+, srv_[\w-]+\.$/)
-  expect(await database.$count(places)).toBe(4)
+  test('the documented commands manage the fleet', async () => {
+    expect(commands.map((command) => command.split(' ')[4])).toEqual(['list', 'add', 'add', 'retire'])
+    const [list = '', addOne = '', addThree = '', retire = ''] = commands
+    expect(await type(list)).toEqual({ ok: true, said: 'ID  TYPE  ZONE  GPUS  TEMPLATE  STATE  SINCE' })
 
-  const id = /srv_[\w-]+/.exec(one.said)?.[0] ?? ''
-  const retired = await type(retire.replace('srv_…', id))
-  expect(retired.said).toMatch(new RegExp(`^${id} is retired since 20[\\dTZ:.-]+\\.$`))
-  expect(await type(retire.replace('srv_…', id))).toEqual(retired)
-  const rows = (await type(list)).said.split('\n').map((row) => row.split(/ {2,}/))
-  expect(rows).toHaveLength(5)
-  expect(rows.find(([first]) => first === id)?.slice(1, 6)).toEqual([
-    ...['g6.4xlarge', 'us-east-1a', '1', '(default)', 'retired'],
-  ])
-  const large = rows.filter((row) => row[3] === '4').map((row) => row.slice(4))
-  expect(large).toEqual(Array.from({ length: 3 }, () => ['proving-ground-us-east-1b', 'free']))
+    const one = await type(addOne)
+    expect(one.said).toMatch(/^Added srv_[\w-]+\.$/)
+    expect((await type(addThree)).said).toMatch(/^Added srv_[\w-]+, srv_[\w-]+, srv_[\w-]+\.$/)
+    expect(await database.$count(places)).toBe(4)
+
+    const id = /srv_[\w-]+/.exec(one.said)?.[0] ?? ''
+    const retired = await type(retire.replace('srv_…', id))
+    expect(retired.said).toMatch(new RegExp(`^${id} is retired since 20[\\dTZ:.-]+\\.$`))
+    expect(await type(retire.replace('srv_…', id))).toEqual(retired)
+    const rows = (await type(list)).said.split('\n').map((row) => row.split(/ {2,}/))
+    expect(rows).toHaveLength(5)
+    expect(rows.find(([first]) => first === id)?.slice(1, 6)).toEqual([
+      ...['g6.4xlarge', 'us-east-1a', '1', '(default)', 'retired'],
+    ])
+    const large = rows.filter((row) => row[3] === '4').map((row) => row.slice(4))
+    expect(large).toEqual(Array.from({ length: 3 }, () => ['proving-ground-us-east-1b', 'free']))
+  })
+
+  test.each([
+    ['--type g6.12xlarge --zone us-east-1a --gpus 1', 'g6.12xlarge has 4 GPUs, not 1. Leave --gpus out.'],
+    ['--type m5.large --zone us-east-1a', 'm5.large has no GPU.'],
+    ['--type g6.5xlarge --zone us-east-1a', 'The type may be mistyped, or AWS_REGION'],
+    ['--type g6.4xlarge --zone us-east-1e', "us-east-1e doesn't offer g6.4xlarge. These do: us-east-1a, us-east-1b"],
+    ['--type g6.4xlarge --zone us-west-2a', "AWS_REGION is us-east-1, where us-west-2a isn't. Correct one of them."],
+  ])('adds no place with "%s"', async (words, sentence) => {
+    const before = await database.$count(places)
+    const { ok, said } = await run(process.execPath, ['scripts/fleet.ts', 'add', ...words.split(' ')])
+    expect([ok, await database.$count(places)]).toEqual([false, before])
+    expect(said).toContain(sentence)
+  })
 })
 
 test('the documented commands manage the environments', async () => {
@@ -77,8 +111,8 @@ test.each([
   ['retire-environment Moon', 'There is no environment called Moon'],
   ['environments --reason x', 'Usage, with --env'],
   ['add --type g6 --zone us-east-1a --gpus 1', 'The type must be an EC2 instance type'],
-  ['add --type g6.4xlarge --zone us-east-1a', 'The GPUs must be the number'],
-  ['add --type g6.4xlarge --zone us-east-1a --gpus 1 --template x', 'The template must be the name'],
+  ['add --type g6.4xlarge --zone us-east-1a', 'To ask it, set AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY.'],
+  ['add --type g6.4xlarge --zone us-east-1a --template x', 'The template must be the name'],
   ['retire srv_none', 'There is no place with the id srv_none'],
   ['retire', 'Usage, with --env'],
   ['add --size 3', 'Usage, with --env'],

@@ -40,6 +40,7 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
   let records: Record<string, string> = {}
   const readiness = { status: 200, version: 'abc1234' }
   let origin = ''
+  let other = ''
   let settings: Record<string, string> = {}
 
   beforeAll(async () => {
@@ -49,6 +50,7 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     stripe = await startStripe({ dataDir: join(folder, 'stripe') })
     dns = await startDnsServer(() => records)
     origin = await serve((_, answer) => answer.writeHead(readiness.status).end(JSON.stringify(readiness)))
+    other = await serve((_, answer) => answer.writeHead(404).end('<html>'))
     await stripeClient().webhookEndpoints.create({ url: `${origin}/webhooks/stripe`, enabled_events: ['*'] })
     await launchOne()
   })
@@ -71,7 +73,6 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
       AWS_ACCESS_KEY_ID: account.key.accessKeyId,
       AWS_SECRET_ACCESS_KEY: account.key.secretAccessKey,
       EC2_ENDPOINT: aws.endpoint,
-      EC2_LAUNCH_TEMPLATE: account.templates.a ?? '',
       STRIPE_SECRET_KEY: 'sk_test_local',
       STRIPE_WEBHOOK_SECRET: 'whsec_local',
       STRIPE_API_BASE: stripe.apiBase,
@@ -176,7 +177,7 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     [
       'the secret of another access key',
       () => Object.assign(settings, { AWS_SECRET_ACCESS_KEY: 'guessed' }),
-      /access key: It can't find instances \(AuthFailure: .*\)\. Check AWS_REGION and the access key/,
+      /access key: It can't find instances \(AuthFailure: .*\)\. Check AWS_REGION, AWS_ACCESS_KEY_ID, and/,
     ],
     [
       'a missing permission to launch',
@@ -197,7 +198,7 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     [
       'a quota of 0, as in a new account',
       () => Object.assign(aws.state, { vcpus: 0 }),
-      /quota: AWS allows 0 vCPUs .* need 32\. Raise/,
+      /quota: AWS allows 0 vCPUs .* need 32\. Request more.*"aws service-quotas .* --quota-code L-DB2E81BA --desired-value 32 --region us-east-1"/,
     ],
     [
       'a place whose launch template is missing',
@@ -213,6 +214,22 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
       'a place in a zone without its type',
       () => add('e'),
       /g6\.4xlarge in us-east-1e: The zone us-east-1e doesn't offer it/,
+    ],
+    [
+      'a place whose zone is in another region, without the advice to retire it',
+      () => add('a').then(() => database.update(places).set({ availabilityZone: 'us-west-2a' })),
+      /g6\.4xlarge in us-west-2a: AWS_REGION is us-east-1, where this zone isn't\. Correct AWS_REGION, or else drain/,
+      /g6\.4xlarge in us-west-2a: AWS_REGION is us-east-1/,
+    ],
+    [
+      'a Stripe that does not answer',
+      () => Object.assign(settings, { STRIPE_API_BASE: 'http://127.0.0.1:20001' }),
+      /Stripe: Stripe doesn't answer \(.*\)\. Check this machine's network/,
+    ],
+    [
+      'a site that is someone else’s',
+      () => Object.assign(settings, { SITE_ORIGINS: `${origin},${other}` }),
+      /127\.0\.0\.1: The site isn't ready: Something else answers there, with status 404\. Deploy it/,
     ],
     [
       'a clock that is 10 minutes behind',

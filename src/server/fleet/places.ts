@@ -33,16 +33,14 @@ const DRAINED = Number.MAX_SAFE_INTEGER
 export type NewPlaces = {
   instanceType: string
   availabilityZone: string
-  /** Absent or null: EC2_LAUNCH_TEMPLATE. */
+  /** Absent or null: the zone's own, or EC2_LAUNCH_TEMPLATE. */
   launchTemplate?: string | null
   gpus: number
   count: number
 }
 
-/** Adds places, handed out after the existing ones of their size. @throws invalid */
-export async function addPlaces(hand: Hand, placeRows: NewPlaces): Promise<string[]> {
-  const { db } = hand
-  const { instanceType, availabilityZone, launchTemplate, gpus, count } = placeRows
+/** Whether the names could be EC2's. @throws invalid */
+export function checkPlace({ instanceType, availabilityZone, launchTemplate }: Omit<NewPlaces, 'gpus' | 'count'>) {
   if (!/^[a-z][a-z0-9-]*\.[a-z0-9-]+$/.test(instanceType))
     throw new AppError('invalid', 'The type must be an EC2 instance type, such as g6.4xlarge.')
   if (!/^[a-z]{2}(-[a-z]+)+-\d[a-z]$/.test(availabilityZone))
@@ -52,6 +50,13 @@ export async function addPlaces(hand: Hand, placeRows: NewPlaces): Promise<strin
       'invalid',
       'The template must be the name of a launch template, such as proving-ground-us-east-1a.',
     )
+}
+
+/** Adds places, handed out after the existing ones of their size. @throws invalid */
+export async function addPlaces(hand: Hand, placeRows: NewPlaces): Promise<string[]> {
+  const { db } = hand
+  const { instanceType, availabilityZone, launchTemplate, gpus, count } = placeRows
+  checkPlace(placeRows)
   if (!Number.isInteger(gpus) || gpus < 1 || gpus > MAX_GPUS)
     throw new AppError('invalid', `The GPUs must be the number of NVIDIA L4s in that type, from 1 to ${MAX_GPUS}.`)
   if (!Number.isInteger(count) || count < 1 || count > MOST_AT_ONCE)
