@@ -28,7 +28,7 @@ test.each([
     '1-59 * * * *',
     ['checkStarts', 'releaseGroups', 'watchMatters', 'deliverMail', 'recordMailboxes', 'freeClosedAddresses'],
   ],
-  ['17 4 * * *', ['forgetTraces', 'forgetMoves', 'renewSecrets', 'renewMailboxKey']],
+  ['17 4 * * *', ['forgetTraces', 'forgetRemovals', 'renewSecrets', 'renewMailboxKey']],
 ])('%s runs all of its own tasks, even when each of them fails', async (cron, expected) => {
   const { log, takeLines } = recordLog()
   await runCron({ log, now: Date.now } as Context, cron)
@@ -70,7 +70,7 @@ test('without a database, a failed task reaches the log, and the tasks after it 
   const broken = { ...ctx, db: { run: () => ({}), $client: {} } as never }
   await runCron(broken, '17 4 * * *')
   expect(takeLines().map(({ event, task }) => [event, task])).toEqual(
-    ['forgetTraces', 'forgetMoves', 'renewSecrets', 'renewMailboxKey'].flatMap((task) =>
+    ['forgetTraces', 'forgetRemovals', 'renewSecrets', 'renewMailboxKey'].flatMap((task) =>
       ['cron_task_failed', 'alert', 'alert_not_mailed'].map((event) => [event, task]),
     ),
   )

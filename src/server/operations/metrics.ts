@@ -18,7 +18,7 @@ export async function readMetrics(ctx: Context, version: string): Promise<Metric
   const ended = sql`run_at IS NULL AND j.updated_at > ${now - HOUR_MS}`
   const rows = (query: ReturnType<typeof sql>) => ctx.db.all<Row>(query)
   const [ends, ready, jobs, [mail], invoices, places, runs, incidents, [check], calls] = await ctx.db.batch([
-    rows(sql`SELECT kind, coalesce(error_code, status) AS outcome, instance_type AS type, coalesce(availability_zone, '') AS zone,
+    rows(sql`SELECT kind, coalesce(j.error_code, status) AS outcome, instance_type AS type, coalesce(availability_zone, '') AS zone,
       count(*) AS count FROM jobs j JOIN server_sessions r ON r.id = j.session_id WHERE ${ended} GROUP BY 1, 2, 3, 4`),
     rows(sql`SELECT billed_from - requested_at AS ms FROM jobs j JOIN server_sessions r ON r.id = j.session_id
       WHERE ${ended} AND kind = 'server_start' AND status = 'succeeded' AND billed_from IS NOT NULL

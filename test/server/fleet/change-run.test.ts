@@ -85,7 +85,7 @@ test('an end that has come is not taken back, even before anyone looked', async 
   const { ada, run, change, recorded } = await running(HOUR)
   const end = (await run()).endsAt ?? 0
   world.clock.ms = end
-  const refused = { code: 'conflict', message: 'This server is already stopping or stopped.' }
+  const refused = { code: 'not_running', message: 'This server is already stopping or stopped.' }
   await expect(change(end + HOUR)).rejects.toMatchObject(refused)
   await expect(change(null)).rejects.toMatchObject(refused)
   await settle(world, ada)
@@ -107,7 +107,7 @@ test('a stop between the read and the write wins', async () => {
     }
     return effect()
   }
-  await expect(change(world.clock.ms + 2 * HOUR)).rejects.toMatchObject({ code: 'conflict' })
+  await expect(change(world.clock.ms + 2 * HOUR)).rejects.toMatchObject({ code: 'not_running' })
   world.wire = (_, effect) => effect()
   await settle(world, ada)
   expect([came, toServer(await run()).ended_because, (await recorded()).length]).toEqual([true, 'you', 1])
@@ -153,6 +153,6 @@ test('what its end could be matters only while it lives, and only to its owner',
     code: 'not_found',
   })
   await pressStop(world, ada)
-  await expect(change(past)).rejects.toMatchObject({ code: 'conflict' })
+  await expect(change(past)).rejects.toMatchObject({ code: 'not_running' })
   await settle(world, ada)
 })

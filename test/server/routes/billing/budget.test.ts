@@ -104,7 +104,7 @@ test('the budget page says when it is used up, also while nothing runs, and what
   expect([await refusal(), (await startButton()).disabled]).toEqual([null, false])
   expect(await says(true)).toContain('you can&#x27;t start servers')
   const error = 'Your budget for this month is used up. Raise it to start servers.'
-  expect(await refusal()).toEqual({ error, page: '/budget' })
+  expect(await refusal()).toEqual({ code: 'budget', error, page: '/budget' })
   // Without script, the dashboard says so as well.
   expect(await startButton()).toEqual({
     disabled: true,
