@@ -1,12 +1,20 @@
 import { moto } from '../testing/stack/moto.ts'
-import { rclone } from '../testing/stack/rclone.ts'
+import { oldestRclone, rclone } from '../testing/stack/rclone.ts'
 import { schemathesis } from '../testing/stack/schemathesis.ts'
 import { stockPrograms } from '../testing/stack/stock-programs.ts'
 import { stripeMock } from '../testing/stack/stripe-mock.ts'
 import { isSkipped, prepare, type ThirdParty } from '../testing/stack/third-party.ts'
 
 /** Downloads what `npm run test:deep` needs, once. It never fails: it prints what is missing, and so do the tests that need it. */
-await Promise.all([moto, schemathesis, stockPrograms, stripeMock, rclone].map(download))
+await Promise.all([
+  ...[moto, schemathesis, stockPrograms, stripeMock].map(download),
+  oneAfterTheOther(rclone, oldestRclone),
+])
+
+/** Each compiles for minutes, with all cores. */
+async function oneAfterTheOther(...servers: ThirdParty[]): Promise<void> {
+  for (const server of servers) await download(server)
+}
 
 async function download(server: ThirdParty): Promise<void> {
   if (server.find()) return

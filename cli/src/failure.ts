@@ -11,6 +11,8 @@ export const EXIT = {
   /** On the server: not among those that can be reached. */
   portClosed: 8,
   noDoor: 9,
+  /** None on this computer, or one too old. */
+  noRclone: 10,
   interrupted: 130,
 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]

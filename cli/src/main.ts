@@ -5,7 +5,9 @@ import { version } from '../package.json'
 import { completion, SHELLS } from './completion.ts'
 import { end, extend, whenText } from './end.ts'
 import { EXIT, Failure } from './failure.ts'
-import * as files from './files/commands.ts'
+import { ls, rm } from './files/commands.ts'
+import { get, put, sync } from './files/copy.ts'
+import { config, credentials, FORMATS } from './files/credentials.ts'
 import { forward, type PortPair, portPairs } from './forward.ts'
 import { idle, idleTime } from './idle.ts'
 import { line } from './line.ts'
@@ -29,7 +31,8 @@ Environment:
   NO_COLOR              no colors
 
 Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not signed in, 4 no capacity, 5 timeout,
-6 port in use, 7 port needs an administrator, 8 port not open on the server, 9 no private address, 130 Ctrl-C`,
+6 port in use, 7 port needs an administrator, 8 port not open on the server, 9 no private address,
+10 no rclone, or one too old, 130 Ctrl-C`,
   )
   .configureHelp({ showGlobalOptions: true })
   .exitOverride()
@@ -42,7 +45,7 @@ type Everything = SiteOptions & {
   stopAfter: number
   maxGpus: number
   name: string
-  format: (typeof files.FORMATS)[number]
+  format: (typeof FORMATS)[number]
 } & Record<'delete' | 'read' | 'withToken' | 'revoke' | 'wait' | 'waitInLine' | 'watch' | 'all' | 'csv' | 'json', true>
 const JSON_OUTPUT = ['--json', 'write JSON for scripts'] as const
 
@@ -123,28 +126,29 @@ function onFiles(name: string, description: string, run: (words: string[], optio
       return run(self.processedArgs, self.optsWithGlobals<Everything>())
     })
 }
-onFiles('ls', 'list a folder', ([path = ''], options) => files.ls(path, options))
+onFiles('ls', 'list a folder', ([path = ''], options) => ls(path, options))
   .argument('[path]', 'a folder (default: all your files)')
   .option(...JSON_OUTPUT)
-onFiles('put', 'upload a file or folder', ([local = '', path], options) => files.put(local, path, options))
+onFiles('put', 'upload a file or folder', ([local = '', path], options) => put(local, path, options))
   .argument('<local>', 'the file or folder here')
   .argument('[path]', 'where to put it (default: the same name)')
   .option(...JSON_OUTPUT)
-onFiles('get', 'download a file or folder', ([path = '', local], options) => files.get(path, local, options))
+onFiles('get', 'download a file or folder', ([path = '', local], options) => get(path, local, options))
   .argument('<path>', 'the file or folder on the site')
   .argument('[local]', 'where to put it (default: here, under the same name)')
   .option(...JSON_OUTPUT)
-onFiles('rm', 'delete a file, or a folder with everything in it', ([path = ''], options) => files.rm(path, options))
+onFiles('rm', 'delete a file, or a folder with everything in it', ([path = ''], options) => rm(path, options))
   .argument('<path>', 'the file or folder on the site')
   .option(...JSON_OUTPUT)
-onFiles('sync', 'copy what is new or newer', ([from = '', to = ''], options) => files.sync(from, to, options))
+onFiles('sync', 'copy what is new or differs', ([from = '', to = ''], options) => sync(from, to, options))
   .argument('<from>', 'a folder here, or files:folder on the site')
   .argument('<to>', 'the other one')
   .option('--delete', 'also delete in <to> what is not in <from>')
   .option(...JSON_OUTPUT)
-onFiles('credentials', 'print S3 credentials for your files, for an hour', (_, options) => files.credentials(options))
+onFiles('config', 'print your files’ remote for rclone and the AWS command line', (_, options) => config(options))
+onFiles('credentials', 'print S3 credentials for your files, for an hour', (_, options) => credentials(options))
   .option('--read', 'only to read')
-  .addOption(new Option('--format <format>', 'for what').choices(files.FORMATS).default('env'))
+  .addOption(new Option('--format <format>', 'for what').choices(FORMATS).default('env'))
 command('token', 'show the API token in use', token)
   .option('--revoke', 'end it, here and everywhere')
   .option(...JSON_OUTPUT)

@@ -1,133 +1,196 @@
-import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { AwsV4Signer } from 'aws4fetch'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import type { FilesAccess } from '../../src/domain/wire.ts'
-import { newOperator } from '../../testing/people/command-line.ts'
+import type { FileList, FilesAccess } from '../../src/domain/wire.ts'
+import { type Client, waitFor } from '../../testing/people/client.ts'
+import { newComputer, newOperator } from '../../testing/people/command-line.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
+import { recordingRclone } from '../../testing/stack/recording-rclone.ts'
 
 const url = inject('url')
 
-async function setup() {
+async function setup(fake: Parameters<typeof recordingRclone>[0] = {}) {
   const ada = await newOperator(url)
   const here = temporaryFolder('cli-files')
-  const write = (path: string, text: string | Buffer, age = 0) => {
-    mkdirSync(join(here, path, '..'), { recursive: true })
-    writeFileSync(join(here, path), text)
-    const at = Date.now() / 1000 - age
-    utimesSync(join(here, path), at, at)
-  }
-  const tree = (folder: string) =>
-    readdirSync(join(here, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => statSync(join(here, folder, name)).isFile())
-      .sort()
-  return { ...ada, here, write, tree, read: (path: string) => readFileSync(join(here, path), 'utf8') }
+  const rclone = recordingRclone(fake)
+  const files = (...args: string[]) => ada.run(['files', ...args], '', { PATH: rclone.PATH })
+  return { ...ada, files, here, rclone }
 }
 
-test('puts, lists, gets, and removes files', async () => {
-  const { run, here, write, read } = await setup()
-  write('flight 1.csv', 'time,height\n')
-  expect(await run(['files', 'put', join(here, 'flight 1.csv'), 'runs/'])).toMatchObject({
-    code: 0,
-    out: 'Uploaded 1 file.\n',
-  })
+async function upload(person: Client, path: string, content: string): Promise<void> {
+  const { body } = await person.post('/api/v1/files', { path, size: Buffer.byteLength(content) })
+  const { url: to, method, headers } = body.upload
+  expect((await fetch(to, { method, headers, body: content })).status).toBe(200)
+}
+
+test('lists a folder or a file, and removes them', async () => {
+  const { run, person } = await setup()
+  await upload(person, 'runs/flight 1.csv', 'time,height\n')
   const listed = await run(['files', 'ls', 'runs'])
   expect(listed.out).toMatch(/^NAME +SIZE +MODIFIED\nflight 1.csv {2}12 bytes {2}\w/)
   expect(listed.err).toBe('You use 12 bytes of 1 GB.\n')
   expect((await run(['files', 'ls'])).out).toContain('runs/')
-  expect(await run(['files', 'get', 'runs/flight 1.csv', join(here, 'back.csv')])).toMatchObject({ code: 0 })
-  expect(read('back.csv')).toBe('time,height\n')
-  expect(await run(['files', 'get', 'runs/', join(here, 'runs')])).toMatchObject({ out: 'Downloaded 1 file.\n' })
+  expect((await run(['files', 'ls', 'runs/flight 1.csv'])).out).toContain('flight 1.csv  12 bytes')
+  expect(await run(['files', 'ls', 'runs/flight 1.csv/'])).toMatchObject({ code: 2 })
+  const json = JSON.parse((await run(['files', 'ls', 'runs', '--json'])).out) as FileList
+  expect(json).toMatchObject({ path: 'runs', files: [{ name: 'flight 1.csv', size: 12 }] })
   expect((await run(['files', 'rm', 'runs/'])).out).toContain('Deleted runs/.')
-  expect(await run(['files', 'get', 'runs', join(here, 'x')])).toMatchObject({
-    code: 1,
-    err: expect.stringContaining('There is no file or folder runs.'),
+  expect(await run(['files', 'ls'])).toMatchObject({ code: 0, out: '', err: expect.stringContaining('nothing here') })
+})
+
+test('says which file or folder is not there', async () => {
+  const { files, here, rclone } = await setup()
+  const missing = (name: string) => ({ code: 2, err: `error: There is no file or folder ${name}.\n` })
+  expect(await files('ls', 'nope')).toMatchObject(missing('nope'))
+  expect(await files('get', 'nope', here)).toMatchObject(missing('nope'))
+  expect(await files('put', join(here, 'nope'))).toMatchObject(missing(join(here, 'nope')))
+  expect(await files('get', 'runs/طيران.csv')).toMatchObject(missing('\u2068runs/طيران.csv\u2069'))
+  expect(await files('sync', join(here, 'nope'), 'files:x')).toMatchObject({ code: 2 })
+  expect(await files('sync', 'a', 'b')).toMatchObject({ code: 2 })
+  expect(await files('get', 'a/../b')).toMatchObject({ code: 2 })
+  expect(existsSync(rclone.record)).toBe(false)
+})
+
+test('deletes nothing where a sync has no source', async () => {
+  const { files, here, person, rclone } = await setup()
+  mkdirSync(join(here, 'empty/folder'), { recursive: true })
+  await upload(person, 'runs/a.txt', 'a')
+  for (const [from, to] of [
+    ['files:typo', join(here, 'keep')],
+    [join(here, 'typo'), 'files:runs'],
+    [join(here, 'empty'), 'files:runs'],
+    ['files:', join(here, 'keep')],
+  ] as const) {
+    if (from === 'files:') await person.request('DELETE', '/api/v1/files?path=runs/')
+    expect(await files('sync', from, to, '--delete'), from).toMatchObject({ code: 2, out: '' })
+  }
+  expect(existsSync(rclone.record)).toBe(false)
+  // Without --delete, an empty folder is just nothing to copy.
+  expect(await files('sync', join(here, 'empty'), 'files:runs')).toMatchObject({ code: 0 })
+})
+
+test('runs rclone with credentials of its own, and nothing of the customer’s', async () => {
+  const { run, here, rclone } = await setup()
+  writeFileSync(join(here, 'flight 1.csv'), 'time,height\n')
+  const theirs = { AWS_ACCESS_KEY_ID: 'theirs', AWS_PROFILE: 'theirs', RCLONE_CONFIG: 'theirs', rclone_bwlimit: '1k' }
+  const more = { ...theirs, HTTPS_PROXY: 'http://127.0.0.1:9', PATH: rclone.PATH }
+  const put = await run(['files', 'put', join(here, 'flight 1.csv'), 'runs/'], '', more)
+  expect(put).toEqual({ code: 0, out: 'Uploaded 3 files, 1 file deleted.\n', err: '' })
+  const { args, env, config, credentials } = rclone.recorded()
+  expect(args.slice(0, 3)).toEqual([
+    'copyto',
+    join(here, 'flight 1.csv'),
+    expect.stringMatching(/^:s3:files\/.+\/runs\/flight 1\.csv$/),
+  ])
+  expect(args.join(' ')).toContain(' --config  ')
+  expect(Object.values(env).filter((value) => value === 'theirs' || value === '1k')).toEqual([])
+  expect(Object.keys(env).filter((name) => /^(AWS|RCLONE)_/i.test(name))).toEqual([
+    'AWS_CONFIG_FILE',
+    'AWS_SHARED_CREDENTIALS_FILE',
+    'AWS_EC2_METADATA_DISABLED',
+  ])
+  expect(env.HTTPS_PROXY).toBe(more.HTTPS_PROXY)
+  expect(config).not.toContain('--read')
+  const { Expiration, ...given } = JSON.parse(credentials)
+  expect(given).toEqual({
+    Version: 1,
+    AccessKeyId: expect.stringMatching(/./),
+    SecretAccessKey: expect.stringMatching(/./),
+    SessionToken: expect.stringMatching(/./),
   })
+  expect(Date.parse(Expiration)).toBeGreaterThan(Date.now())
+  // Nothing stays behind.
+  expect(existsSync(dirname(env.AWS_CONFIG_FILE ?? ''))).toBe(false)
 })
 
-test('syncs a folder both ways, and copies only what changed', async () => {
-  const { run, here, write, read, tree } = await setup()
-  write('out/a.txt', 'one', 60)
-  write('out/b/é.txt', 'two', 60)
-  const up = () => run(['files', 'sync', join(here, 'out'), 'files:jobs/', '--delete'])
-  expect((await up()).out).toBe('Uploaded 2 files.\n')
-  expect((await up()).out).toBe('Uploaded 0 files, 2 files unchanged.\n')
-  const down = () => run(['files', 'sync', 'files:jobs/', join(here, 'in'), '--delete'])
-  expect((await down()).out).toBe('Downloaded 2 files.\n')
-  expect(tree('in')).toEqual(['a.txt', 'b/é.txt'])
-  expect(read('in/b/é.txt')).toBe('two')
-  expect((await down()).out).toBe('Downloaded 0 files, 2 files unchanged.\n')
-  write('out/c.txt', 'three')
-  write('out/a.txt', 'One')
-  // Two uploads within a second are the same time to some file systems.
-  write('in/a.txt', 'one', 60)
-  unlinkSync(join(here, 'out/b/é.txt'))
-  expect((await up()).out).toBe('Uploaded 2 files, 1 file deleted.\n')
-  expect((await down()).out).toBe('Downloaded 2 files, 1 file deleted.\n')
-  expect([tree('in'), read('in/a.txt')]).toEqual([['a.txt', 'c.txt'], 'One'])
-  expect((await run(['files', 'sync', 'a', 'b'])).code).toBe(2)
+test('tells rclone what to copy where', async () => {
+  const { files, here, person, rclone } = await setup()
+  mkdirSync(join(here, 'out'))
+  writeFileSync(join(here, 'out/a.txt'), 'a')
+  await upload(person, 'runs/a.txt', 'a')
+  const copied = async (...args: string[]) => {
+    expect(await files(...args)).toMatchObject({ code: 0 })
+    const { args: said, config } = rclone.recorded()
+    const [verb, ...ways] = said.slice(0, 3).map((word) => word.replace(/^:s3:files\/[^/]+\/files\//, 'files:'))
+    return [verb, ...ways, config.includes('--read') ? 'read' : 'write']
+  }
+  const out = join(here, 'out')
+  expect(await copied('put', out)).toEqual(['copy', out, 'files:out/', 'write'])
+  expect(await copied('put', `${out}/`, 'x/')).toEqual(['copy', out, 'files:x/out/', 'write'])
+  expect(await copied('put', join(out, 'a.txt'), 'b.txt')).toEqual([
+    'copyto',
+    join(out, 'a.txt'),
+    'files:b.txt',
+    'write',
+  ])
+  expect(await copied('get', 'runs', join(here, 'x'))).toEqual(['copy', 'files:runs/', join(here, 'x'), 'read'])
+  expect(await copied('get', 'runs/', join(here, 'x'))).toEqual(['copy', 'files:runs/', join(here, 'x'), 'read'])
+  expect(await copied('get', 'runs/a.txt', out)).toEqual(['copyto', 'files:runs/a.txt', join(out, 'a.txt'), 'read'])
+  expect(await copied('sync', out, 'files:x')).toEqual(['copy', out, 'files:x/', 'write'])
+  expect(await copied('sync', 'files:runs', out, '--delete')).toEqual(['sync', 'files:runs/', out, 'read'])
 })
 
-test('sends a large file in parts, and continues where it was broken off', async () => {
-  const { run, open, here, write, person } = await setup()
-  const content = Buffer.alloc(40 * 1024 * 1024, 'proving ground ')
-  write('big.bin', content, 60)
-  const broken = open(['files', 'put', join(here, 'big.bin')])
-  // Two of three parts are enough to have begun; whichever arrived is not sent again.
-  await expect
-    .poll(async () => (await person.get<{ uploads: unknown[] }>('/api/v1/files/uploads')).body.uploads.length)
-    .toBe(1)
-  broken.child.kill('SIGKILL')
-  await broken.ended
-  expect((await run(['files', 'put', join(here, 'big.bin')])).out).toBe('Uploaded 1 file.\n')
-  expect((await person.get<{ uploads: unknown[] }>('/api/v1/files/uploads')).body.uploads).toEqual([])
-  expect((await run(['files', 'get', 'big.bin', join(here, 'back.bin')])).code).toBe(0)
-  expect(readFileSync(join(here, 'back.bin')).equals(content)).toBe(true)
+test('refuses without rclone, or with one that is too old', async () => {
+  const { run, here, rclone } = await setup()
+  writeFileSync(join(here, 'a.txt'), 'a')
+  const put = (PATH: string) => run(['files', 'put', join(here, 'a.txt')], '', { PATH })
+  const get = 'Get it at https://rclone.org/install/'
+  expect(await put(here)).toEqual({
+    code: 10,
+    out: '',
+    err: `error: This needs rclone 1.69 or newer, which isn't on your PATH. ${get}\n`,
+  })
+  const old = recordingRclone({ version: 'v1.68.2-DEV' })
+  expect(await put(old.PATH)).toMatchObject({ code: 10, err: expect.stringContaining('is 1.68.2-DEV. Get it at') })
+  expect(await put(recordingRclone({ version: 'v0.70.0' }).PATH)).toMatchObject({ code: 10 })
+  for (const version of ['v1.69.0', 'v1.75.1-DEV', 'v2.0.0'])
+    expect(await put(recordingRclone({ version }).PATH), version).toMatchObject({ code: 0 })
+  // What is wrong with the command itself comes first.
+  expect((await run(['files', 'put', 'nope'], '', { PATH: here })).code).toBe(2)
+  const stranger = newComputer({ PROVING_GROUND_URL: url, PATH: here })
+  expect((await stranger.run(['files', 'put', join(here, 'a.txt')])).code).toBe(3)
+  expect(existsSync(rclone.record)).toBe(false)
 })
 
-test('continues a download that was broken off', async () => {
-  const { run, here, write, person } = await setup()
-  write('a.txt', 'hello world', 60)
-  await run(['files', 'put', join(here, 'a.txt')])
-  const [file] = (await person.get<{ files: { size: number; modified_at: string }[] }>('/api/v1/files')).body.files
-  const version = createHash('sha256')
-    .update(`11 ${Date.parse(file?.modified_at ?? '')}`)
-    .digest('hex')
-    .slice(0, 8)
-  // The bytes that arrived are kept, so these, which never did, show that they were not fetched again.
-  writeFileSync(join(here, `back.txt.${version}.part`), 'HELLO ')
-  writeFileSync(join(here, 'back.txt.00000000.part'), 'of an older file')
-  expect((await run(['files', 'get', 'a.txt', join(here, 'back.txt')])).code).toBe(0)
-  expect(readFileSync(join(here, 'back.txt'), 'utf8')).toBe('HELLO world')
+test('shows the last lines of an rclone that failed', async () => {
+  const lines = Array.from({ length: 9 }, (_, i) =>
+    JSON.stringify({ level: 'error', msg: `broke ${i}`, object: 'a.txt' }),
+  )
+  const ends = `console.error(${JSON.stringify([...lines, 'panic: plain text'].join('\n'))}); process.exit(7)`
+  const { files, here } = await setup({ ends })
+  writeFileSync(join(here, 'a.txt'), 'a')
+  const { code, err } = await files('put', join(here, 'a.txt'))
+  expect(code).toBe(1)
+  expect(err.split('\n')).toEqual([
+    ...[5, 6, 7, 8].map((i) => `rclone: a.txt: broke ${i}`),
+    'rclone: panic: plain text',
+    'error: rclone failed. Run it again for the files that are left.',
+    '',
+  ])
 })
 
-test('prints credentials for other programs, and refuses names that lead out of the folder', async () => {
-  const { run, here } = await setup()
-  const json = await run(['files', 'credentials', '--format', 'json'])
-  const access = JSON.parse(json.out) as FilesAccess
+test('Ctrl-C ends rclone, waits until it cleaned up, and exits with 130', async () => {
+  const cleaned = join(temporaryFolder('cleaned'), 'cleaned')
+  const ends = `process.on('SIGINT', () => { require('node:fs').writeFileSync('${cleaned}', 'yes'); process.exit(2) }); setInterval(() => {}, 1000)`
+  const { open, here, rclone } = await setup({ ends })
+  writeFileSync(join(here, 'a.txt'), 'a')
+  const command = open(['files', 'put', join(here, 'a.txt')], { PATH: rclone.PATH })
+  await waitFor(async () => existsSync(rclone.record) && readFileSync(rclone.record, 'utf8').endsWith('}'))
+  command.child.kill('SIGINT')
+  expect(await command.ended).toMatchObject({ code: 130 })
+  expect(existsSync(cleaned)).toBe(true)
+})
+
+test('prints credentials and settings for other programs', async () => {
+  const { files } = await setup()
+  const access = JSON.parse((await files('credentials', '--format', 'json')).out) as FilesAccess
   expect(access).toMatchObject({ mode: 'write', bucket: 'files', expires_at: expect.any(String) })
-  expect(JSON.parse((await run(['files', 'credentials', '--read', '--format', 'json'])).out).mode).toBe('read')
-  expect((await run(['files', 'credentials'])).out).toContain("export AWS_SESSION_TOKEN='")
-  expect((await run(['files', 'credentials', '--format', 'rclone'])).out).toContain('type = s3')
-  expect((await run(['files', 'credentials', '--format', 'aws'])).out).toContain('aws_session_token = ')
-  // A program with credentials may write any key; a browser's URL would fold the dots away.
-  const { url: to, headers } = await new AwsV4Signer({
-    url: `${access.endpoint}/${access.bucket}/${access.prefix}x`,
-    method: 'PUT',
-    headers: { 'x-amz-security-token': access.session_token },
-    accessKeyId: access.access_key_id,
-    secretAccessKey: access.secret_access_key,
-    region: access.region,
-    service: 's3',
-  }).sign()
-  await fetch(to, { method: 'PUT', headers, body: 'fine' })
-  expect((await run(['files', 'get', '', join(here, 'all')])).out).toBe('Downloaded 1 file.\n')
-})
-
-test('names from right to left take no words along', async () => {
-  const { run } = await setup()
-  const { code, err } = await run(['files', 'get', 'runs/طيران.csv'])
-  expect(code).not.toBe(0)
-  expect(err).toContain('\u2068runs/طيران.csv\u2069.')
+  expect(JSON.parse((await files('credentials', '--read', '--format', 'json')).out).mode).toBe('read')
+  expect((await files('credentials')).out).toContain("export AWS_SESSION_TOKEN='")
+  const { out } = await files('config')
+  expect(out).toMatch(/^\[profile proving-ground\]\ncredential_process = ".*files credentials --format process$/m)
+  expect(out).toMatch(/^\[proving-ground\]\ntype = s3\n/m)
+  expect(out).toContain(`remote = proving-ground:files/${access.prefix.slice(0, -1)}\n`)
+  // Nothing in it is secret, or ends.
+  expect(out).not.toContain(access.access_key_id)
 })

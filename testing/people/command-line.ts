@@ -34,7 +34,7 @@ export function newComputer(env: Record<string, string> = {}) {
       )
       return file && join(home, file)
     },
-    open: (args: string[]) => open(args, false),
+    open: (args: string[], more: Record<string, string> = {}) => open(args, false, more),
     /** Starts a command on its own terminal, which shows both outputs as one. */
     openOnTerminal: (args: string[], more: Record<string, string> = {}) => open(args, true, more),
     /** Runs a command to its end. */

@@ -84,7 +84,7 @@ proving-ground stop`}</Code>
           [
             code('files'),
             said(
-              'Lists, uploads, downloads, and deletes your files: ls, put, get, and rm (of a folder: rm runs/). sync copies what is new or newer, either way, and with --delete removes the rest. credentials prints S3 credentials for an hour; with --read, only to read',
+              'Lists, uploads, downloads, and deletes your files: ls, put, get, and rm (of a folder: rm runs/). sync copies what is new or differs, either way, and with --delete removes the rest. config prints settings for rclone and the AWS command line; credentials prints S3 credentials for an hour, with --read only to read',
             ),
           ],
           [
@@ -120,22 +120,25 @@ proving-ground stop`}</Code>
 
       <Heading id="files">Files</Heading>
       <p>
-        A command that was broken off continues when you run it again: large files travel in parts, and a sync copies
-        only what differs.
+        To copy files, install <a href="https://rclone.org/install/">rclone</a> 1.69 or newer. The command line runs it
+        with credentials that reach only your files, and renews them while it copies. What was copied is not copied
+        again, so after Ctrl-C or a lost connection, run the same command.
       </p>
       <Code>{`proving-ground files put course.json maps/
 proving-ground files sync ./recordings files:recordings
 proving-ground files get recordings/flight.csv
 proving-ground files sync files:recordings ./recordings`}</Code>
       <p>
-        Any program that speaks S3 can use your files for an hour, with credentials that reach nothing else. With{' '}
-        <a href="https://rclone.org">rclone</a>:
+        With <code>--delete</code>, <code>sync</code> deletes in the second folder what isn't in the first. It refuses
+        if the first one is empty or isn't there.
       </p>
-      <Code>{`proving-ground files credentials --format rclone > files.conf
-export RCLONE_CONFIG=files.conf
-rclone lsl files:
-rclone copy ./recordings files:recordings -P`}</Code>
-      <p>With the AWS command line:</p>
+      <p>
+        <code>proving-ground files config</code> prints settings for rclone and the AWS command line, and where each
+        part belongs. Then both reach your files directly, for example to rename a folder:
+      </p>
+      <Code>{`rclone lsl files:
+rclone moveto files:recordings files:flights`}</Code>
+      <p>Any other program that speaks S3 can use your files for an hour:</p>
       <Code>{`eval "$(proving-ground files credentials --read)"
 aws s3 ls "$FILES"
 aws s3 cp "\${FILES}recordings/flight.csv" .`}</Code>
@@ -171,6 +174,7 @@ curl -fsS "http://$address:5173" > page.html`}</Code>
           ['7', 'forward: only an administrator may listen on that port of your computer'],
           ['8', "forward: that port of the server isn't open"],
           ['9', 'forward: this site gives servers no private address'],
+          ['10', 'files get, put, and sync: no rclone on the PATH, or one older than 1.69'],
           ['130', 'Interrupted by Ctrl-C. Without a terminal to ask on, the server keeps running'],
         ]}
       />

@@ -1,0 +1,137 @@
+import { execFile, spawn } from 'node:child_process'
+import { accessSync, constants, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, delimiter, dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import { sizeText } from '../../../src/domain/files.ts'
+import { EXIT, Failure } from '../failure.ts'
+import type { Site } from '../site.ts'
+import { isTerminal, liveLine, note } from '../terminal.ts'
+
+const OLDEST = [1, 69] as const
+const LAST_LINES = 5
+const isWindows = process.platform === 'win32'
+
+/** What rclone did. */
+export type Done = { copied: number; deleted: number }
+type Mode = 'read' | 'write'
+
+/** A customer's own keys and remotes are for other buckets. */
+const withoutTheirs = () =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(AWS|RCLONE)_/i.test(name)))
+
+const pathOf = (env: NodeJS.ProcessEnv) => Object.entries(env).find(([name]) => /^path$/i.test(name))?.[1] ?? ''
+
+/** The rclone on the PATH. @throws Failure without one, or if it is too old */
+export async function findRclone(): Promise<string> {
+  const name = isWindows ? 'rclone.exe' : 'rclone'
+  const program = pathOf(process.env)
+    .split(delimiter)
+    .filter(Boolean)
+    .map((folder) => join(folder, name))
+    .find(isProgram)
+  const wanted = `This needs rclone ${OLDEST.join('.')} or newer`
+  const get = 'Get it at https://rclone.org/install/'
+  if (!program) throw new Failure(EXIT.noRclone, `${wanted}, which isn't on your PATH. ${get}`)
+  const said = await promisify(execFile)(program, ['version', '--config', ''], { env: withoutTheirs() }).catch(
+    () => null,
+  )
+  const [, version, major, minor] = /^rclone v((\d+)\.(\d+)\S*)/.exec(said?.stdout ?? '') ?? []
+  const newer = Number(major) - OLDEST[0] || Number(minor) - OLDEST[1]
+  if (newer >= 0) return program
+  throw new Failure(EXIT.noRclone, `${wanted}. ${program} is ${version ?? 'none that we can read'}. ${get}`)
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+/** Runs rclone with these arguments, with credentials for the site's files that it renews by itself. @throws Failure */
+export async function runRclone(program: string, site: Site, mode: Mode, args: string[]): Promise<Done> {
+  const folder = mkdtempSync(join(tmpdir(), 'proving-ground-'))
+  try {
+    return await run(program, args, folder, credentialsFrom(folder, site, mode))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/**
+ * AWS's libraries take credentials that can be renewed only from a file. Its command has neither spaces nor quotes, which
+ * shells and cmd.exe read differently.
+ * @returns the environment
+ */
+function credentialsFrom(folder: string, site: Site, mode: Mode): NodeJS.ProcessEnv {
+  const node = basename(process.execPath)
+  const command = `${node} proving-ground.mjs files credentials --format process${mode === 'read' ? ' --read' : ''}`
+  writeFileSync(join(folder, 'proving-ground.mjs'), `await import(${JSON.stringify(import.meta.url)})\n`)
+  writeFileSync(join(folder, 'aws'), `[default]\ncredential_process = ${command}\n`)
+  const env = withoutTheirs()
+  return {
+    ...env,
+    PATH: dirname(process.execPath) + delimiter + pathOf(env),
+    PROVING_GROUND_URL: site.url,
+    AWS_CONFIG_FILE: join(folder, 'aws'),
+    AWS_SHARED_CREDENTIALS_FILE: join(folder, 'none'),
+    AWS_EC2_METADATA_DISABLED: 'true',
+  }
+}
+
+type Stats = { bytes: number; totalBytes: number; transfers: number; totalTransfers: number; deletes: number }
+type Line = { msg?: string; object?: string; stats?: Stats }
+
+/** In a folder of its own, and on Unix out of the reach of the terminal's Ctrl-C, which would reach it twice. */
+async function run(program: string, args: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Done> {
+  const logs = ['--use-json-log', '--stats', '1s', '--stats-log-level', 'NOTICE', '--log-level', 'NOTICE']
+  const child = spawn(program, [...args, '--config', '', ...logs], {
+    cwd,
+    env,
+    detached: !isWindows,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let interrupted = false
+  const interrupt = () => {
+    interrupted = true
+    if (!isWindows) child.kill('SIGINT')
+  }
+  for (const signal of SIGNALS) process.on(signal, interrupt)
+  const live = liveLine(process.stderr)
+  const last: string[] = []
+  let stats: Stats | undefined
+  const lines = createInterface({ input: child.stderr })
+  lines.on('line', (text) => {
+    const line = parsed(text)
+    stats = line.stats ?? stats
+    if (!line.stats) last.push(line.object ? `${line.object}: ${line.msg}` : (line.msg ?? text))
+    if (line.stats && isTerminal(process.stderr)) live.show(progress(line.stats))
+  })
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', resolve)
+  })
+  live.clear()
+  for (const signal of SIGNALS) process.off(signal, interrupt)
+  if (interrupted) throw new Failure(EXIT.interrupted, 'Interrupted. Run it again for the files that are left.')
+  if (code === 0) return { copied: stats?.transfers ?? 0, deleted: stats?.deletes ?? 0 }
+  for (const line of last.slice(-LAST_LINES)) note(`rclone: ${line.trim()}`)
+  throw new Failure(EXIT.refused, 'rclone failed. Run it again for the files that are left.')
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+function parsed(text: string): Line {
+  try {
+    return JSON.parse(text) as Line
+  } catch {
+    return { msg: text }
+  }
+}
+
+const progress = ({ bytes, totalBytes, transfers, totalTransfers }: Stats) =>
+  `${transfers} of ${totalTransfers} files, ${sizeText(bytes)} of ${sizeText(totalBytes)}`

@@ -1,0 +1,135 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, inject, test } from 'vitest'
+import type { FilesAccess } from '../../src/domain/wire.ts'
+import { newOperator } from '../../testing/people/command-line.ts'
+import { openLine } from '../../testing/people/open-line.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
+import { oldestRclone, rclone } from '../../testing/stack/rclone.ts'
+import { found, isSkipped } from '../../testing/stack/third-party.ts'
+
+const url = inject('url')
+const CREDENTIALS = '/api/v1/files/credentials'
+
+describe.each([rclone, oldestRclone])('$name', (program) => {
+  async function setup(more: Record<string, string> = {}) {
+    const ada = await newOperator(url)
+    const here = temporaryFolder('cli-files')
+    const env = { PATH: `${dirname(found(program))}:${process.env.PATH}`, ...more }
+    const write = (path: string | Buffer, text: string | Buffer, age = 0) => {
+      const file = Buffer.concat([Buffer.from(`${here}/`), Buffer.from(path)])
+      mkdirSync(dirname(file.toString('latin1')), { recursive: true })
+      writeFileSync(file, text)
+      const at = Date.now() / 1000 - age
+      utimesSync(file, at, at)
+    }
+    /** Each file's path and text. */
+    const tree = (folder: string): Record<string, string> => {
+      // One letter a byte, since not every name is UTF-8.
+      const names = readdirSync(join(here, folder), { recursive: true, encoding: 'latin1' })
+      const texts = names.flatMap((name) => {
+        const file = Buffer.from(`${join(here, folder)}/${name}`, 'latin1')
+        return statSync(file).isFile() ? [[name, readFileSync(file, 'utf8')]] : []
+      })
+      return Object.fromEntries(texts)
+    }
+    const files = (...args: string[]) => ada.run(['files', ...args], '', env)
+    return { ...ada, env, files, here, write, tree }
+  }
+  const there = test.skipIf(isSkipped(program))
+
+  there('copies files with odd names there and back', async () => {
+    const { files, here, write, tree } = await setup()
+    const names = [
+      ' lead',
+      'trail ',
+      '100%2F',
+      "it's",
+      '"q"',
+      '🚁',
+      '-dash',
+      'a:b',
+      '*?',
+      'tab\t',
+      '\\',
+      '／',
+      'ende\u0301',
+    ]
+    for (const name of names) write(`in/${name}`, `in ${name}`)
+    write(Buffer.from('in/not UTF-8 \xff', 'latin1'), 'bytes')
+    write('in/folder /deep/empty', '')
+    expect(await files('put', join(here, 'in'))).toEqual({ code: 0, out: 'Uploaded 15 files.\n', err: '' })
+    expect(await files('get', 'in', join(here, 'out'))).toMatchObject({ code: 0, out: 'Downloaded 15 files.\n' })
+    expect(tree('out')).toEqual(tree('in'))
+    for (const name of names) {
+      expect(await files('put', '--', join(here, 'in', name), `one/${name}`), name).toMatchObject({ code: 0 })
+      expect(await files('get', '--', `one/${name}`, join(here, 'one', name)), name).toMatchObject({ code: 0 })
+    }
+    expect(Object.keys(tree('one'))).toHaveLength(names.length)
+  })
+
+  there('syncs a folder both ways, and copies only what differs', async () => {
+    const theirs = {
+      AWS_ACCESS_KEY_ID: 'x',
+      AWS_SECRET_ACCESS_KEY: 'x',
+      RCLONE_S3_ENDPOINT: 'http://x',
+      RCLONE_DRY_RUN: 'true',
+    }
+    const { files, here, write, tree } = await setup(theirs)
+    write('out/a.txt', 'one', 60)
+    write('out/b/c.txt', 'two', 60)
+    const up = () => files('sync', join(here, 'out'), 'files:jobs/', '--delete')
+    const down = () => files('sync', 'files:jobs/', join(here, 'in'), '--delete')
+    expect(await up()).toEqual({ code: 0, out: 'Uploaded 2 files.\n', err: '' })
+    expect((await up()).out).toBe('Uploaded 0 files.\n')
+    expect((await down()).out).toBe('Downloaded 2 files.\n')
+    expect((await down()).out).toBe('Downloaded 0 files.\n')
+    // As long as before, and older.
+    write('out/a.txt', 'eno', 600)
+    unlinkSync(join(here, 'out/b/c.txt'))
+    expect((await up()).out).toBe('Uploaded 1 file, 1 file deleted.\n')
+    expect(JSON.parse((await files('sync', 'files:jobs/', join(here, 'in'), '--delete', '--json')).out)).toEqual({
+      copied: 1,
+      deleted: 1,
+    })
+    expect(tree('in')).toEqual({ 'a.txt': 'eno' })
+    const clash = await files('get', 'jobs/a.txt', join(here, 'out/a.txt/below'))
+    expect(clash).toMatchObject({ code: 1, err: expect.stringContaining('rclone: ') })
+  })
+
+  there('renews its credentials while it copies', async () => {
+    let given = 0
+    const rewrite = (path: string, text: string) => {
+      if (path !== CREDENTIALS) return text
+      given++
+      const answer = JSON.parse(text) as { credentials: FilesAccess }
+      // The command line lets them end a minute earlier: these last for a moment.
+      answer.credentials.expires_at = new Date(Date.now() + 60_200).toISOString()
+      return JSON.stringify(answer)
+    }
+    const line = await openLine(url, { rewrite })
+    const { files, here, write } = await setup({ PROVING_GROUND_URL: line.url })
+    for (let i = 0; i < 100; i++) write(`many/${i}.txt`, `${i}`)
+    expect(await files('put', join(here, 'many'))).toMatchObject({ code: 0, out: 'Uploaded 100 files.\n' })
+    line.close()
+    // Its own, rclone's first, and one more at least.
+    expect(given).toBeGreaterThan(2)
+  })
+
+  there('writes nothing outside of the folder, whatever a file is called', async () => {
+    const { run, env, files, here, write, tree, person } = await setup()
+    write('in/aa/x.txt', 'fine')
+    expect(await files('put', join(here, 'in'), 'in')).toMatchObject({ code: 0 })
+    const { endpoint } = (await person.post<{ credentials: FilesAccess }>(CREDENTIALS, { mode: 'read' })).body
+      .credentials
+    // A bucket that lists in/../x.txt.
+    const hostile = await openLine(endpoint, { rewrite: (_, text) => text.replaceAll('in/aa/x', 'in/../x') })
+    const rewrite = (_: string, text: string) => text.replaceAll(endpoint, hostile.url)
+    const line = await openLine(url, { rewrite })
+    const got = await run(['files', 'get', 'in/', join(here, 'deep/out')], '', { ...env, PROVING_GROUND_URL: line.url })
+    expect(got).toMatchObject({ code: 1 })
+    line.close()
+    hostile.close()
+    expect(Object.keys(tree('')).filter((name) => !name.startsWith('in/'))).toEqual([])
+  })
+})
