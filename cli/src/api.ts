@@ -1,23 +1,44 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isNoCapacity } from '../../src/domain/server-list.ts'
 import type { Server, Summary, User } from '../../src/domain/wire.ts'
 import { createProvingGround, type ProvingGround } from './client.ts'
 import { EXIT, Failure } from './failure.ts'
 import { LOGIN, type Site } from './site.ts'
+import { note } from './terminal.ts'
 
 const TIMEOUT_MS = 30_000
+/** A limit of a whole day isn't worth waiting for. */
+const MOST_PATIENCE_S = 3600
 
 type Answer<T> = { data?: T; error?: unknown; response: Response }
 
 /** Calls the API. @throws Failure on a refusal, or without an answer */
 export async function call<T>(site: Site, send: (client: ProvingGround) => Promise<Answer<T>>): Promise<T> {
   const client = createProvingGround({ ...site, timeoutMs: TIMEOUT_MS })
-  const { data, error, response } = await send(client).catch((error: Error) => {
-    throw withoutAnswer(site, error)
-  })
+  const ask = () =>
+    send(client).catch((error: Error) => {
+      throw withoutAnswer(site, error)
+    })
+  const { data, error, response } = await patiently(ask, (answer) => answer.response)
   if (!response.ok) throw refusalOf(site, response, error)
   if (data === undefined) throw notOurs(site)
   return data
+}
+
+/** Asks again once the site will listen: what it refuses for now has changed nothing. */
+async function patiently<T>(
+  ask: () => Promise<T>,
+  responseOf: (answer: T) => Pick<Response, 'status' | 'headers'>,
+): Promise<T> {
+  while (true) {
+    const answer = await ask()
+    const { status, headers } = responseOf(answer)
+    const seconds = Number(headers.get('Retry-After') ?? Number.NaN)
+    if (status !== 429 || !(seconds <= MOST_PATIENCE_S)) return answer
+    note(`Too many calls. Trying again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}…`)
+    await sleep(seconds * 1000)
+  }
 }
 
 /** Pass it as `params` to make a change safe to repeat: if the network loses the answer, the client sends it again. */
@@ -70,7 +91,14 @@ export async function postForm<T>(
 }
 
 /** One request without a client, its answer read. @throws Failure without an answer */
-export async function reach({ url }: Pick<Site, 'url'>, path: string, init: RequestInit) {
+function reach(site: Pick<Site, 'url'>, path: string, init: RequestInit) {
+  return patiently(
+    () => reachOnce(site, path, init),
+    (answer) => answer,
+  )
+}
+
+async function reachOnce({ url }: Pick<Site, 'url'>, path: string, init: RequestInit) {
   try {
     const response = await fetch(url + path, {
       ...init,
