@@ -27,8 +27,9 @@ export type Env = {
   /** The launch template (name) of places that name none; without it, the one that infra/zone.yaml makes for their zone. */
   EC2_LAUNCH_TEMPLATE?: string
   EC2_ENDPOINT?: string
-  STRIPE_SECRET_KEY: string
-  STRIPE_WEBHOOK_SECRET: string
+  /** Both, or neither while nothing is for sale. */
+  STRIPE_SECRET_KEY?: string
+  STRIPE_WEBHOOK_SECRET?: string
   STRIPE_API_BASE?: string
   /** Stripe's checkout origin, if you use a custom domain instead of checkout.stripe.com. */
   STRIPE_CHECKOUT_ORIGIN?: string

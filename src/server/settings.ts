@@ -71,8 +71,13 @@ const RULES: Record<Setting, Rule> = {
   AWS_SECRET_ACCESS_KEY: present,
   EC2_LAUNCH_TEMPLATE: { ...present, optional: true },
   EC2_ENDPOINT: { ...url, optional: true },
-  STRIPE_SECRET_KEY: { must: 'must begin with sk_ or rk_', holds: (value) => /^[sr]k_\S+$/.test(value) },
+  STRIPE_SECRET_KEY: {
+    optional: true,
+    must: 'must begin with sk_ or rk_',
+    holds: (value) => /^[sr]k_\S+$/.test(value),
+  },
   STRIPE_WEBHOOK_SECRET: {
+    optional: true,
     must: 'must begin with whsec_; while it is rotated, both secrets, separated by a comma',
     holds: (value) => value.split(',').every((secret) => /^whsec_\S+$/.test(secret.trim())),
   },
@@ -178,7 +183,14 @@ const parsePorts = (list: string): number[] => list.split(',').map((port) => Num
 export function faultsOf(settings: Partial<Record<Setting, unknown>>): string[] {
   return SETTINGS.map((name) => faultOf(name, settings[name]))
     .filter((fault) => fault !== null)
-    .concat(faultsOfBucket(settings), faultsOfDoor(settings))
+    .concat(faultsOfStripe(settings), faultsOfBucket(settings), faultsOfDoor(settings))
+}
+
+/** Whoever sells needs both, and one without the other is a slip. */
+function faultsOfStripe(settings: Partial<Record<Setting, unknown>>): string[] {
+  const both = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'] as const
+  const isNeeded = settings.PLANS_FOR_SALE === 'true' || both.some((name) => settings[name] !== undefined)
+  return both.filter((name) => isNeeded && settings[name] === undefined).map((name) => `${name} is missing.`)
 }
 
 /** A page of a door may set cookies for its domain and everything below it, so the site must be in neither. */

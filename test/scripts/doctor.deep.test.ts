@@ -355,6 +355,14 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     expect(stdout).toContain('SECRET_KEY is missing. Put it into the file of secrets')
   })
 
+  test('needs no Stripe before plans are for sale', async () => {
+    const { STRIPE_SECRET_KEY: _, STRIPE_WEBHOOK_SECRET: __, ...rest } = settings
+    settings = { ...rest, PLANS_FOR_SALE: 'false' }
+    expect(await findWrong()).toEqual(['skip  stripe: Nothing is for sale, so it can wait.'])
+    settings.PLANS_FOR_SALE = 'true'
+    expect(await findWrong()).toContainEqual(expect.stringMatching(/^FAIL {2}settings: STRIPE_SECRET_KEY is missing/))
+  })
+
   test('moves on without a plan for sale, and without a server to try termination on', async () => {
     Object.assign(settings, { PLANS_FOR_SALE: 'false', AWS_REGION: 'us-east-2' })
     await database.update(places).set({ retiredAt: 1 }).where(eq(places.availabilityZone, 'us-east-1a'))

@@ -53,6 +53,19 @@ const OPTIONAL = new Set([
 ])
 const NEEDED = [...new Set(MALFORMED.map(([name]) => name))].filter((name) => !OPTIONAL.has(name))
 
+test('needs no Stripe until plans are for sale', async () => {
+  const without = { STRIPE_SECRET_KEY: undefined, STRIPE_WEBHOOK_SECRET: undefined } as unknown as Partial<Env>
+  const free = await openSite({ ...without, PLANS_FOR_SALE: 'false' })
+  expect((await free.request('/healthz')).status).toBe(200)
+  const event = await free.request('/webhooks/stripe', { method: 'POST', body: '{}' })
+  expect(event.status).toBe(400)
+  const selling = await openSite({ ...without, PLANS_FOR_SALE: 'true' })
+  expect((await selling.request('/healthz')).status).toBe(503)
+  expect(selling.takeLines()).toMatchObject([
+    { event: 'settings_wrong', message: 'STRIPE_SECRET_KEY is missing. STRIPE_WEBHOOK_SECRET is missing.' },
+  ])
+})
+
 test.each([...MALFORMED, ...NEEDED.map((name) => [name, undefined] as const)])(
   '%s = %j is reported by the first request, trigger, or object, by name only',
   async (name, value) => {

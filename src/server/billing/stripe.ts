@@ -23,6 +23,8 @@ export function stripePayments(
 ): Payments {
   let client: Stripe | undefined
   const stripe = () => {
+    // Invoices try again until it is set.
+    if (!env.STRIPE_SECRET_KEY) throw new AppError('unavailable', "Payments aren't set up yet. Contact sales.")
     client ??= new Stripe(env.STRIPE_SECRET_KEY, {
       ...stripeAddress(env.STRIPE_API_BASE),
       httpClient: Stripe.createFetchHttpClient(fetcher),
@@ -126,7 +128,7 @@ export function stripePayments(
           receivedAt,
         )
       try {
-        return toEvent(await Promise.any(env.STRIPE_WEBHOOK_SECRET.split(',').map(verify)))
+        return toEvent(await Promise.any((env.STRIPE_WEBHOOK_SECRET ?? '').split(',').map(verify)))
       } catch (error) {
         const cause = error instanceof AggregateError ? error.errors[0] : error
         throw new AppError('malformed', 'The signature is not valid.', { cause })
