@@ -4,6 +4,7 @@
  */
 export const FLEET_NETWORK = `import { connect } from 'cloudflare:sockets'
 const LOCAL = /^10(\\.(?:6[4-9]|[7-9]\\d|1[01]\\d|12[0-7])\\.\\d+\\.\\d+)$/
+const LINKS = ['location', 'content-location', 'refresh', 'link']
 function here(address) {
   const [, rest] = LOCAL.exec(address) ?? []
   if (!rest) throw new Error('No machine has the address ' + address)
@@ -12,7 +13,7 @@ function here(address) {
 function renamed(given, names, from, to) {
   const headers = new Headers(given)
   for (const name of names)
-    if (headers.get(name)?.startsWith('http://' + from)) headers.set(name, headers.get(name).replace(from, to))
+    if (headers.has(name)) headers.set(name, headers.get(name).replaceAll('//' + from, '//' + to))
   return headers
 }
 export default {
@@ -20,10 +21,11 @@ export default {
     const url = new URL(request.url)
     const address = url.hostname
     url.hostname = here(address)
-    const headers = renamed(request.headers, ['origin', 'referer'], address, url.hostname)
-    const answer = await fetch(new Request(url, new Request(request, { headers, redirect: 'manual' })))
-    if (!answer.headers.has('location')) return answer
-    return new Response(answer.body, { ...answer, status: answer.status, headers: renamed(answer.headers, ['location'], url.hostname, address) })
+    const headers = renamed(request.headers, ['origin', 'referer', 'destination'], address, url.hostname)
+    const answer = await fetch(new Request(url, new Request(request, { headers, redirect: 'manual' })), { encodeResponseBody: 'manual' })
+    if (!LINKS.some((name) => answer.headers.has(name))) return answer
+    const { status, statusText } = answer
+    return new Response(answer.body, { status, statusText, headers: renamed(answer.headers, LINKS, url.hostname, address), encodeBody: 'manual' })
   },
   async connect(socket) {
     const { localAddress } = await socket.opened

@@ -14,6 +14,7 @@ declare module 'cloudflare:workers' {
 }
 
 declare const IdentityTransformStream: new () => TransformStream<Uint8Array, Uint8Array>
+declare const FixedLengthStream: new (length: number) => TransformStream<Uint8Array, Uint8Array>
 declare const WebSocketPair: new () => {
   0: import('@cloudflare/workers-types').WebSocket
   1: import('@cloudflare/workers-types').WebSocket

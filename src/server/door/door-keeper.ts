@@ -79,14 +79,19 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
     headers.delete(KEEP_HEADER)
     const [stays, answer] = await Promise.all([
       mayStay(ctx, held),
-      ctx.machine?.fetch(to, path, { headers, signal: entry.stop.signal }).catch(() => null),
+      ctx.machine
+        ?.fetch(to, path, { headers, signal: entry.stop.signal, encodeResponseBody: 'manual' } as RequestInit)
+        .catch(() => null),
     ])
     if (!stays) this.end(key)
     const { refuse } = await import('./refusals.ts')
     if (!stays || !answer) return refuse(stays ? 'unreachable' : 'stranger')
     const { webSocket } = answer as unknown as { webSocket: WorkerSocket | null }
-    const init = { status: answer.status, headers: answer.headers }
-    return webSocket ? new Response(null, { ...init, webSocket } as ResponseInit) : new Response(answer.body, init)
+    const { status, statusText, headers: answered } = answer
+    const init = { status, statusText, headers: answered, encodeBody: 'manual' }
+    return webSocket
+      ? new Response(null, { ...init, webSocket } as ResponseInit)
+      : new Response(answer.body, init as ResponseInit)
   }
 
   private end(key: string): void {

@@ -7,10 +7,10 @@ import type { Env } from '../env.ts'
 import { isWithinOuterLimit } from '../http/middleware/outer-limit.ts'
 import { doorQuery, type FoundDoor, findDoor, type Pass } from './access.ts'
 import { briefly } from './briefly.ts'
-import { cookieName, passCookie, readPass } from './cookie.ts'
-import { isForeign } from './headers.ts'
+import { cookieName, endedCookies, passCookie, readPass } from './cookie.ts'
+import { isForeign, isPreflight } from './headers.ts'
 import { admitGuest, redeemTicket } from './links.ts'
-import { passOn } from './pass-on.ts'
+import { passOn, passPreflight } from './pass-on.ts'
 import { answerReady } from './ready.ts'
 import { type Refusal, refuse } from './refusals.ts'
 
@@ -29,12 +29,14 @@ export async function answerAtDoor(ctx: Context, request: Request, env: DoorEnv)
     if (url.pathname === ENTER_PATH) return await enter(ctx, door, host.label, request)
     const visitor = await findVisitor(ctx, host.label, shown)
     if (!visitor.door) return refuse('unknown')
-    const why = whyNot(door, visitor, request, siteOrigin(ctx))
-    if (why === 'stranger') return turnAway(ctx, visitor, visitor.door, host.port, request)
-    if (why) return refuse(why)
     const port = host.port ?? SERVER_WEB_PORT
     const crossing = { door, label: host.label, port: host.port, cookie: cookieName(door) }
     const to = { ...crossing, address: `${visitor.door.address}:${port}` }
+    if (visitor.door.state === 'open' && !visitor.isIn && isPreflight(request, door, host.label))
+      return await passPreflight(ctx, request, to)
+    const why = whyNot(door, visitor, request, siteOrigin(ctx))
+    if (why === 'stranger') return turnAway(ctx, door, visitor, visitor.door, host.port, request)
+    if (why) return refuse(why)
     return await passOn(ctx, request, { ...visitor, door: visitor.door, pass: visitor.pass as Pass, to }, (userId) =>
       env.DOOR_KEEPER.getByName(userId),
     )
@@ -103,7 +105,14 @@ async function findProgram(ctx: Context, label: string, token: string): Promise<
  * A browser goes to the site, which knows whose it is. A guest whose link ended has nothing to sign in to. A program
  * learns how to come in.
  */
-function turnAway(ctx: Context, { pass }: Visitor, { runId }: FoundDoor, port: number | null, request: Request) {
+function turnAway(
+  ctx: Context,
+  door: Door,
+  { pass }: Visitor,
+  { runId }: FoundDoor,
+  port: number | null,
+  request: Request,
+): Response {
   const { headers, method } = request
   const isPage = /\btext\/html\b/.test(headers.get('accept') ?? '')
   if (!isPage || !/^(GET|HEAD)$/.test(method) || headers.has('authorization')) return refuse('stranger')
@@ -112,7 +121,13 @@ function turnAway(ctx: Context, { pass }: Visitor, { runId }: FoundDoor, port: n
   const to = new URL(`/servers/${runId}/open`, siteOrigin(ctx))
   to.searchParams.set('to', pathname + search)
   if (port !== null) to.searchParams.set('port', String(port))
-  return new Response(null, { status: 302, headers: { location: to.href, ...NOT_KEPT } })
+  return redirect(to.href, endedCookies(door, request))
+}
+
+function redirect(location: string, cookies: string[]): Response {
+  const headers = new Headers({ location, ...NOT_KEPT })
+  for (const cookie of cookies) headers.append('set-cookie', cookie)
+  return new Response(null, { status: 302, headers })
 }
 
 const NOT_KEPT = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
@@ -129,14 +144,8 @@ async function enter(ctx: Context, door: Door, label: string, request: Request):
     const { door: found } = await findDoor(ctx, { label }, null)
     return refuse(found?.state === 'over' ? 'over' : 'bad_link')
   }
-  return new Response(null, {
-    status: 302,
-    headers: {
-      location: pathOf(searchParams.get('to') ?? '/', origin),
-      'set-cookie': passCookie(ctx, door, label, pass),
-      ...NOT_KEPT,
-    },
-  })
+  const cookies = [passCookie(ctx, door, label, pass), ...endedCookies(door, request)]
+  return redirect(pathOf(searchParams.get('to') ?? '/', origin), cookies)
 }
 
 /** Only a path of this host: a browser reads `//…` as another one, also where it began as `/.//…`. */

@@ -1,4 +1,6 @@
 import { type Door, doorUrl, findDoorHost } from '../../domain/door.ts'
+import { allAtDoor, atDoor, type Crossing, onMachine } from './addresses.ts'
+import { cookiesForMachine } from './cookie.ts'
 
 /** They belong to one connection, not to the message. */
 const HOP_BY_HOP = [
@@ -14,13 +16,11 @@ const HOP_BY_HOP = [
 ]
 /** Who asks, as Cloudflare and proxies report it, and what a new connection writes itself. */
 const NOT_FOR_MACHINES =
-  /^(cf-.*|x-forwarded-.*|x-door-.*|forwarded|x-real-ip|true-client-ip|cdn-loop|host|content-length|sec-websocket-(key|version|extensions|accept))$/
+  /^(cf-.*|x-forwarded-.*|x-door-.*|forwarded|x-real-ip|true-client-ip|cdn-loop|host|content-length|expect|sec-websocket-(key|version|extensions|accept))$/
 /** They would reach beyond this answer: to shared caches, other origins, or scripts that outlive the run. */
 const NOT_FOR_BROWSERS =
   /^(set-cookie2?|alt-svc|clear-site-data|service-worker-allowed|strict-transport-security|(cloudflare-)?cdn-cache-control|surrogate-control|cf-.*|sec-websocket-(accept|extensions))$/
 
-/** A run's host at the door, and its machine's address, which take each other's place in both directions. */
-export type Crossing = { door: Door; label: string; port: number | null; address: string; cookie: string }
 /** A guest may see the simulator, and not the owner's files: only the machine knows which is which. */
 export type Who = 'owner' | 'guest'
 
@@ -30,35 +30,41 @@ const isHop = (headers: Headers) => {
   return (name: string) => names.has(name)
 }
 
+/** As programs behind CGI and WSGI read a header's name: to them, `X_Door_Visitor` is `X-Door-Visitor`. */
+const readsLike = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '-')
+
 /** What the machine gets to see: nothing that would let it in anywhere else, or names who asks. */
-export function toMachine(given: Headers, { door, label, port, address, cookie }: Crossing, who: Who): Headers {
+export function toMachine(given: Headers, crossing: Crossing, who: Who): Headers {
+  const { door, label, port } = crossing
   const headers = new Headers()
   const isDropped = isHop(given)
-  for (const [name, value] of given) if (!isDropped(name) && !NOT_FOR_MACHINES.test(name)) headers.append(name, value)
-  if (/^\s*bearer\s+pg_/i.test(given.get('authorization') ?? '')) headers.delete('authorization')
-  const cookies = (given.get('cookie') ?? '').split(';').map((one) => one.trim())
-  const theirs = cookies.filter((one) => one && (one.split('=')[0] ?? '').trim() !== cookie)
-  if (theirs.length) headers.set('cookie', theirs.join('; '))
-  else headers.delete('cookie')
-  const { host, origin } = new URL(doorUrl(door, label, port))
-  for (const name of ['origin', 'referer']) {
-    const value = given.get(name)
-    if (value === null || !URL.canParse(value)) continue
-    const url = new URL(value)
-    // Its own pages: the same host as in `Host`, which servers compare. Another site's address is none of its business.
-    if (url.origin === origin)
-      headers.set(name, name === 'origin' ? `http://${address}` : `http://${address}${url.pathname}`)
-    else if (name === 'referer') headers.delete(name)
+  for (const [name, value] of given) {
+    const read = readsLike(name)
+    if (!isDropped(name) && !isDropped(read) && !NOT_FOR_MACHINES.test(read)) headers.append(name, value)
   }
+  if (/\bbearer\s+pg_/i.test(given.get('authorization') ?? '')) headers.delete('authorization')
+  const cookies = cookiesForMachine(given.get('cookie'), crossing.cookie)
+  if (cookies === null) headers.delete('cookie')
+  else headers.set('cookie', cookies)
+  // Its own pages come from the host in `Host`, which servers compare.
+  const origin = onMachine(crossing, given.get('origin') ?? '')
+  if (origin) headers.set('origin', origin.origin)
+  const destination = onMachine(crossing, given.get('destination') ?? '')
+  if (destination) headers.set('destination', destination.href)
+  // Another site's address is none of its business.
+  const referer = onMachine(crossing, given.get('referer') ?? '')
+  if (referer) headers.set('referer', referer.origin + referer.pathname)
+  else headers.delete('referer')
   if (given.get('upgrade')?.toLowerCase() === 'websocket') headers.set('upgrade', 'websocket')
-  headers.set('x-forwarded-host', host)
+  headers.set('x-forwarded-host', new URL(doorUrl(door, label, port)).host)
   headers.set('x-forwarded-proto', door.scheme)
   headers.set('x-door-visitor', who)
   return headers
 }
 
 /** What a browser gets to see: nothing that acts beyond this run's own host. */
-export function toBrowser(given: Headers, { door, label, port, address, cookie }: Crossing, site: string): Headers {
+export function toBrowser(given: Headers, crossing: Crossing, site: string): Headers {
+  const { door, label, cookie } = crossing
   const headers = new Headers()
   const isDropped = isHop(given)
   for (const [name, value] of given) if (!isDropped(name) && !NOT_FOR_BROWSERS.test(name)) headers.append(name, value)
@@ -66,11 +72,13 @@ export function toBrowser(given: Headers, { door, label, port, address, cookie }
     const kept = ownCookie(one, cookie)
     if (kept) headers.append('set-cookie', kept)
   }
-  const own = doorUrl(door, label, port)
-  const location = given.get('location')
-  if (location && URL.canParse(location) && new URL(location).host === address) {
-    const { pathname, search, hash } = new URL(location)
-    headers.set('location', `${own.slice(0, -1)}${pathname}${search}${hash}`)
+  for (const name of ['location', 'content-location']) {
+    const value = headers.get(name)
+    if (value !== null) headers.set(name, atDoor(crossing, value))
+  }
+  for (const name of ['refresh', 'link']) {
+    const value = headers.get(name)
+    if (value !== null) headers.set(name, allAtDoor(crossing, value))
   }
   headers.set('cache-control', privately(given.get('cache-control')))
   // A second policy can only forbid more: the machine's own stays.
@@ -99,13 +107,30 @@ function privately(given: string | null): string {
   return ['private', ...kept].join(', ')
 }
 
+/** The encodings that the visitor takes. Cloudflare tells us its own, and keeps theirs aside. */
+export function acceptsOf({ headers, cf }: Request & { cf?: { clientAcceptEncoding?: string } }): string | null {
+  return (cf?.clientAcceptEncoding ?? headers.get('accept-encoding')) || null
+}
+
+/**
+ * Whether a page of the run's own hosts asks what it may ask another of them. A browser sends no cookie with it, so
+ * anyone can: it carries nothing but the question.
+ */
+export function isPreflight({ headers, method }: Request, door: Door, label: string): boolean {
+  const isAsked = method === 'OPTIONS' && headers.has('access-control-request-method')
+  return isAsked && isRunsOwn(door, label, headers.get('origin') ?? '')
+}
+
+const isRunsOwn = (door: Door, label: string, address: string): boolean =>
+  URL.canParse(address) && findDoorHost(door, new URL(address).host)?.label === label
+
 /**
  * Whether a page of another site, or of another run, makes this request with the visitor's cookie. Following a link
  * is fine, and so are the run's own hosts. Those and the site may show it in a frame; a frame of others would already
  * have asked the machine when the browser refuses to show it.
  */
 export function isForeign({ headers, method }: Request, door: Door, label: string, siteOrigin: string): boolean {
-  const isOwn = (address: string) => URL.canParse(address) && findDoorHost(door, new URL(address).host)?.label === label
+  const isOwn = (address: string) => isRunsOwn(door, label, address)
   const origin = headers.get('origin')
   if (origin !== null) return !isOwn(origin)
   const site = headers.get('sec-fetch-site')

@@ -34,19 +34,19 @@ export async function getDoorRun(ctx: Context, userId: string, runId: string) {
 }
 
 /**
- * The address that takes the owner's browser in, once, within a minute. For an ended run, the door's own. Null if it
- * isn't theirs.
+ * The address that takes the owner's browser in, once, within a minute. For an ended run, and for a look that nobody
+ * follows, the door's own. Null if it isn't theirs.
  */
 export async function openDoor(
   ctx: Context,
   door: Door,
   holder: { userId: string; signInId: string },
-  wanted: { runId: string; port: number | null; to: string },
+  wanted: { runId: string; port: number | null; to: string; isSeen: boolean },
 ): Promise<string | null> {
   const run = await findDoorRun(ctx, holder.userId, wanted.runId)
   if (!run) return null
   const url = new URL(doorUrl(door, run.label, wanted.port))
-  if (!run.isLive) return url.href
+  if (!run.isLive || !wanted.isSeen) return url.href
   const ticket = randomBytes(32).toString('base64url')
   const now = ctx.now()
   await writeBatch(ctx.db, [

@@ -40,6 +40,11 @@ const REFUSALS = {
   },
   starting: { status: 503, title: 'Still starting', sentence: "Nothing answers on this server yet. It's starting." },
   not_now: { status: 405, title: 'Open this link', sentence: 'This address only works in a browser that opens it.' },
+  unmeasured: {
+    status: 411,
+    title: 'Say how long it is',
+    sentence: 'A body of a GET or HEAD request passes with its length only. Send a Content-Length, or use POST.',
+  },
   unreachable: { status: 502, title: 'No answer', sentence: 'Nothing answers on this port of the server.' },
   failed: {
     status: 503,

@@ -5,7 +5,7 @@ import { AppError } from '../../domain/error.ts'
 import type { Context } from '../context.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
 import { body, wholeNumber } from '../http/body.ts'
-import { isPrefetch } from '../http/flash.ts'
+import { isPrefetch, isSeen } from '../http/flash.ts'
 import { answer } from '../http/reply.ts'
 
 /** The site's half of the door. Each route loads its code when first asked. */
@@ -21,6 +21,7 @@ export const doorRoutes = new Hono<AppEnv>()
       runId: c.req.param('id'),
       port: door.webPorts.includes(port) ? port : null,
       to: c.req.query('to') ?? '/',
+      isSeen: isSeen(c),
     }
     const address = await openDoor(c.var.ctx, door, { userId: user.id, signInId }, wanted)
     if (!address) return c.notFound()
@@ -46,7 +47,7 @@ export const doorRoutes = new Hono<AppEnv>()
     const wanted = { runId: c.req.param('id'), port: Number(c.req.param('port')) }
     const address = await findTcpAddress(c.var.ctx, door, user.id, wanted)
     // So a program can ask first whether it would get through.
-    if (c.req.header('upgrade')?.toLowerCase() !== 'websocket')
+    if (c.req.method !== 'GET' || c.req.header('upgrade')?.toLowerCase() !== 'websocket')
       throw new AppError('malformed', 'Open a WebSocket here: it carries the bytes of a TCP connection.')
     const protocols = (c.req.header('sec-websocket-protocol') ?? '').split(',').map((one) => one.trim())
     return openTcp(c.var.ctx, address, { runId: wanted.runId, pass: { kind: 'token', id }, protocols }, () =>

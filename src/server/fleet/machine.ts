@@ -6,11 +6,14 @@ import type { Machine, MachineSocket } from '../ports/machine.ts'
 /** Through the private network that the Worker is bound to (docs/decisions/016). */
 export function fleetNetwork(fleet: NonNullable<Env['FLEET']>): Machine {
   return {
-    fetch: (address, path, request) =>
-      fleet.fetch(`http://${address}${path}`, {
-        ...request,
-        redirect: 'manual',
-      } as never) as unknown as Promise<Response>,
+    fetch: (address, path, request, from) =>
+      fleet.fetch(
+        (from ? new Request(`http://${address}${path}`, from) : `http://${address}${path}`) as never,
+        {
+          ...request,
+          redirect: 'manual',
+        } as never,
+      ) as unknown as Promise<Response>,
     connect: (address) => fleet.connect(address, { allowHalfOpen: true }) as unknown as MachineSocket,
   }
 }

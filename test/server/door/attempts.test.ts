@@ -147,6 +147,18 @@ test('nobody keeps a ticket: no cache, no referrer, no prefetch', async () => {
   expect(reached.filter(({ url }) => url.startsWith('/.door'))).toEqual([])
 })
 
+test('HEAD of the way in makes no ticket, and opens no connection', async () => {
+  const tickets = () => database.$count(doorLinks, eq(doorLinks.runId, ada.server.id))
+  const before = await tickets()
+  const look = await ada.person.request('HEAD', `/servers/${ada.server.id}/open`)
+  expect([look.status, look.headers.get('location')]).toEqual([302, url])
+  expect((await bob.person.request('HEAD', `/servers/${ada.server.id}/open`)).status).toBe(404)
+  expect(await tickets()).toBe(before)
+  // A method that opens no WebSocket reaches the machine as what it is.
+  const headers = { cookie, upgrade: 'websocket', connection: 'upgrade', 'sec-websocket-version': '13' }
+  expect((await ask(`${own}head`, headers, { method: 'HEAD' })).status).toBe(200)
+})
+
 test('a link into the door leads nowhere else, however its path is written', async () => {
   const made = await ada.person.post(`/api/v1/servers/${ada.server.id}/guests`, { hours: 1 })
   const leadsTo = async (to: string) =>

@@ -1,0 +1,180 @@
+import { randomBytes } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { ask, cookieOf, newRunner, onMachine, openDoorStack } from '../../../testing/stack/door.ts'
+import { rawMachine, sendRaw } from '../../../testing/stack/raw-http.ts'
+
+const stack = await openDoorStack()
+const { person, server } = await newRunner(stack)
+const { machine } = server
+const at = (port: number) => server.door_url.replace('.door', `-${port}.door`)
+const own = at(9090)
+const { host, port } = new URL(own)
+const cookie = await cookieOf(person, server.door_url)
+
+const zipped = gzipSync(randomBytes(600_000))
+const big = randomBytes(2_000_000)
+const answers: Record<string, (string | Buffer)[]> = {
+  '/big': [`HTTP/1.1 200 OK\r\nContent-Length: ${big.length}\r\n`, big],
+  '/zipped': [`HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${zipped.length}\r\n`, zipped],
+  '/range': [
+    'HTTP/1.1 206 Partial Content\r\nContent-Encoding: gzip\r\nContent-Range: bytes 1000-400999/*\r\nContent-Length: 400000\r\n',
+    zipped.subarray(1000, 401_000),
+  ],
+  '/unknown': ['HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n', big],
+}
+const got = await rawMachine(machine, 9090, (path) => {
+  const [head = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n', body = 'hi'] = answers[path] ?? []
+  return Buffer.concat([Buffer.from(`${head}Connection: close\r\n\r\n`), Buffer.from(body)])
+})
+
+const HEAD = `Host: ${host}\r\nCookie: ${cookie}\r\nConnection: close\r\n`
+async function send(line: string, rest = '\r\n') {
+  got.length = 0
+  const { head, body } = await sendRaw(Number(port), `${line} HTTP/1.1\r\n${HEAD}${rest}`)
+  return { status: Number(head.split(' ')[1]), head, body, got: got[0] ?? { head: '', body: '' }, times: got.length }
+}
+
+test('a request of any method passes with a body or without one', async () => {
+  const lengths = {
+    none: '\r\n',
+    zero: 'Content-Length: 0\r\n\r\n',
+    empty: 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  }
+  for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
+    for (const [name, rest] of Object.entries(lengths)) {
+      const { status, got } = await send(`${method} /a`, rest)
+      expect([method, name, status, got.head.split('\r\n')[0]]).toEqual([method, name, 200, `${method} /a HTTP/1.1`])
+      expect(got.body).toBeOneOf(['', '0\r\n\r\n', '0\r\n'])
+      // Nothing that a strict server would take for a body.
+      if (/^(GET|HEAD)$/.test(method)) expect(got.head).not.toMatch(/transfer-encoding|content-length: [^0]/i)
+    }
+    const json = await send(`${method} /a`, 'Content-Type: application/json\r\nContent-Length: 7\r\n\r\n{"a":1}')
+    expect([method, json.status, json.got.body]).toEqual([method, 200, '{"a":1}'])
+    expect(json.got.head).toMatch(/content-length: 7/i)
+  }
+})
+
+test('a body of GET whose length nobody knows gets its own sentence, and reaches nobody', async () => {
+  for (const method of ['GET', 'HEAD']) {
+    const { status, body, times } = await send(
+      `${method} /a`,
+      'Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n',
+    )
+    expect([status, times]).toEqual([411, 0])
+    if (method === 'GET') expect(String(body)).toContain('A body of a GET or HEAD request passes with its length only.')
+  }
+  const posted = await send('POST /a', 'Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n')
+  expect([posted.status, posted.got.body]).toEqual([200, '4\r\nbody\r\n0\r\n\r\n'])
+})
+
+test('an answer keeps its length and its bytes, also encoded, and also in part', async () => {
+  for (const [path, sent] of [
+    ['/zipped', zipped],
+    ['/range', zipped.subarray(1000, 401_000)],
+  ] as const) {
+    const { head, body } = await send(`GET ${path}`, 'Accept-Encoding: gzip\r\n\r\n')
+    expect(head, path).toMatch(new RegExp(`content-length: ${sent.length}`, 'i'))
+    expect(body.equals(sent), path).toBe(true)
+  }
+  const whole = await send('GET /big')
+  expect([whole.head.match(/content-length: (\d+)/i)?.[1], whole.body.equals(big)]).toEqual([`${big.length}`, true])
+  const head = await send('HEAD /zipped')
+  expect([head.head.match(/content-length: (\d+)/i)?.[1], head.body.length]).toEqual([`${zipped.length}`, 0])
+  expect((await send('GET /unknown', 'Accept-Encoding: zstd\r\n\r\n')).head).toMatch(/content-encoding: zstd/i)
+})
+
+test('the machine hears which encodings the visitor takes, and no others', async () => {
+  for (const accepts of ['zstd, br;q=0.9', 'identity', '*;q=0']) {
+    const { got } = await send('GET /a', `Accept-Encoding: ${accepts}\r\n\r\n`)
+    expect(got.head.match(/^accept-encoding: (.*)$/im)?.[1]).toBe(accepts)
+  }
+  expect((await send('GET /a')).got.head).not.toMatch(/^accept-encoding:/im)
+})
+
+test('no header that a program could read as ours passes, however it is spelled', async () => {
+  const names = ['X_Door_Visitor', 'x-DOOR_visitor', 'X-Door-Visitor', 'x.door.visitor', 'X_Forwarded_Host', 'CF_RAY']
+  const { got } = await send('GET /a', `${names.map((name) => `${name}: owner`).join('\r\n')}\r\nX_Own: kept\r\n\r\n`)
+  const lines = got.head.split('\r\n').map((line) => line.toLowerCase())
+  expect(lines.filter((line) => /^(x.door.visitor|x.forwarded.host|cf.ray)/.test(line)).sort()).toEqual([
+    'x-door-visitor: owner',
+    `x-forwarded-host: ${host}`,
+  ])
+  expect(lines).toContain('x_own: kept')
+})
+
+test('several Cookie lines are one', async () => {
+  const { status, got } = await send('GET /a', 'Cookie: a=1\r\nCookie: b=2, 3; c=4\r\n\r\n')
+  expect([status, got.head.match(/^cookie: (.*)$/im)?.[1]]).toEqual([200, 'a=1; b=2, 3; c=4'])
+  const before = `GET /a HTTP/1.1\r\nHost: ${host}\r\nCookie: a=1\r\nCookie: ${cookie}\r\nConnection: close\r\n\r\n`
+  expect((await sendRaw(Number(port), before)).head).toContain('200 OK')
+})
+
+test('cookies that a hostile page set for the whole domain do not pass, and the door ends them', async () => {
+  const flood = Array.from({ length: 8 }, (_, i) => `big${i}=${'x'.repeat(3500)}`)
+  got.length = 0
+  const flooded = await ask(`${own}a/b/c`, { cookie: [...flood, 'own=1', cookie].join('; ') })
+  expect([flooded.status, got[0]?.head.match(/^cookie: (.*)$/im)?.[1]]).toEqual([200, 'own=1'])
+  const ends = flooded.headers['set-cookie'] ?? []
+  for (const path of ['/', '/a', '/a/', '/a/b', '/a/b/'])
+    for (let i = 0; i < 8; i++) expect(ends).toContain(`big${i}=; Domain=door.localhost; Path=${path}; Max-Age=0`)
+  expect(ends.filter((line) => line.startsWith('door='))).toEqual([])
+  // Few are a page's own.
+  const few = await ask(`${own}a`, { cookie: `a=${'x'.repeat(3500)}; ${cookie}` })
+  expect([few.status, few.headers['set-cookie']]).toEqual([200, undefined])
+  // On the way in, whatever comes is somebody else's.
+  const away = await ask(server.door_url, { accept: 'text/html', cookie: 'tossed=1' })
+  expect(away.headers['set-cookie']).toEqual(['tossed=; Domain=door.localhost; Path=/; Max-Age=0'])
+})
+
+test('an address of another open port of the machine leads to its host', async () => {
+  let sent: Record<string, string> = {}
+  await onMachine(machine, 8765, (_, res) => void res.writeHead(201, sent).end())
+  const led = async (name: string, value: string) => {
+    sent = { [name]: value }
+    return (await ask(at(8765), { cookie })).headers[name]
+  }
+  const here = (path = '/') => at(9090) + path.slice(1)
+  for (const name of ['location', 'content-location']) {
+    expect(await led(name, `http://${machine}:9090/x?a=b#c`)).toBe(here('/x?a=b#c'))
+    expect(await led(name, `//${machine}:9090/x`)).toBe(here('/x'))
+    expect(await led(name, `http://${machine}:8765/y`)).toBe(`${at(8765)}y`)
+    expect(await led(name, `HTTP://${machine}:5173/y`)).toBe(`${server.door_url}y`)
+    for (const other of ['/z', 'z', '/?to=a//b', 'http://127.9.9.9:9090/', '//example.com/'])
+      expect(await led(name, other)).toBe(other)
+    expect(await led(name, `http://${machine}:22/`)).not.toContain('door')
+  }
+  expect(await led('refresh', `5; url=http://${machine}:9090/x`)).toBe(`5; url=${here('/x')}`)
+  expect(await led('refresh', `0;URL='//${machine}:9090/x'`)).toBe(`0;URL='${here('/x')}'`)
+  expect(await led('refresh', '5; url=/x?to=a//b')).toBe('5; url=/x?to=a//b')
+  expect(await led('link', `<http://${machine}:9090/a.css>; rel=preload, </b>; rel=next`)).toBe(
+    `<${here('/a.css')}>; rel=preload, </b>; rel=next`,
+  )
+})
+
+test('a preflight from one of the run’s hosts to another passes, and carries nothing else', async () => {
+  const asked = {
+    origin: own.slice(0, -1),
+    'access-control-request-method': 'PUT',
+    'access-control-request-headers': 'x-a',
+    'sec-fetch-site': 'same-site',
+    'sec-fetch-mode': 'cors',
+    'x-other': 'a',
+    cookie: 'stolen=1',
+  }
+  const preflight = (headers: Record<string, string>, method = 'OPTIONS') => ask(`${own}data`, headers, { method })
+  got.length = 0
+  expect((await preflight(asked)).status).toBe(200)
+  const lines = (got[0]?.head ?? '').toLowerCase()
+  expect(lines).toContain('access-control-request-method: put')
+  expect(lines).toContain('x-door-visitor: guest')
+  expect(lines).not.toMatch(/^(cookie|x-other):/m)
+  got.length = 0
+  const bobs = `http://${'z'.repeat(24)}-9090.door.localhost:${port}`
+  for (const origin of ['https://evil.example', bobs, 'null', stack.url])
+    expect((await preflight({ ...asked, origin })).status).toBe(401)
+  const { 'access-control-request-method': _, ...plain } = asked
+  expect((await preflight(plain)).status).toBe(401)
+  expect((await preflight(asked, 'GET')).status).toBe(401)
+  expect(got).toEqual([])
+})
