@@ -25,8 +25,9 @@ export async function answerAtDoor(ctx: Context, request: Request, env: DoorEnv)
   if (!door || !host?.label || (host.port !== null && !door.webPorts.includes(host.port))) return refuse('unknown')
   try {
     const shown = readShown(ctx, door, host.label, request)
-    if (await isStrangerTooMany(ctx, env, shown, request)) return refuse('too_many')
-    if (url.pathname === ENTER_PATH) return await enter(ctx, door, host.label, request)
+    const isEntering = url.pathname === ENTER_PATH
+    if ((isEntering || mayBeStranger(shown)) && (await isTooMuch(ctx, env, request))) return refuse('too_many')
+    if (isEntering) return await enter(ctx, door, host.label, request)
     const visitor = await findVisitor(ctx, host.label, shown)
     if (!visitor.door) return refuse('unknown')
     const port = host.port ?? SERVER_WEB_PORT
@@ -81,12 +82,14 @@ function findVisitor(ctx: Context, label: string, { bearer, pass, key }: Shown):
   )
 }
 
-/**
- * The platform counts strangers by their network, before we read anything. People with a pass load hundreds of files,
- * and cost two reads a second at most.
- */
-async function isStrangerTooMany(ctx: Context, env: DoorEnv, { pass, key }: Shown, request: Request): Promise<boolean> {
-  if (pass || visitors.known(key)?.isIn) return false
+/** People with a pass load hundreds of files, and cost two reads a second at most. One that ended counts no longer. */
+function mayBeStranger({ pass, key }: Shown): boolean {
+  const known = visitors.known(key)
+  return known ? !known.isIn : pass === null
+}
+
+/** The platform counts strangers, and everyone who enters, by their network, before we read anything. */
+async function isTooMuch(ctx: Context, env: DoorEnv, request: Request): Promise<boolean> {
   const address = request.headers.get('cf-connecting-ip')
   return !(await isWithinOuterLimit(env, address, (error) => ctx.log('door_limit_failed', {}, error)))
 }

@@ -75,6 +75,24 @@ test('who has a pass loads hundreds of files, and a program that came in is not 
   expect(program.counted).toHaveLength(1)
 })
 
+test('entering always counts, with a pass as well, and so does a pass that ended', async () => {
+  const { ctx, ask, counted, fill, reads } = openDoor([[FOUND], [], [{ id: 'gst_1' }]])
+  const cookie = passCookie(ctx, door, LABEL, { kind: 'guest', id: 'gst_1' }).split(';')[0] as string
+  expect((await ask({ cookie })).status).toBe(200)
+  expect(counted).toEqual([])
+  fill()
+  for (let i = 0; i < 20; i++) expect((await ask({ cookie }, `/.door/enter?ticket=${i}`)).status).toBe(429)
+  expect([counted.length, reads()]).toEqual([20, 1])
+  expect((await ask({ cookie })).status).toBe(200)
+
+  const ended = openDoor([[FOUND], [], []])
+  const old = passCookie(ended.ctx, door, LABEL, { kind: 'guest', id: 'gst_1' }).split(';')[0] as string
+  expect((await ended.ask({ cookie: old })).status).toBe(401)
+  ended.fill()
+  for (let i = 0; i < 20; i++) expect((await ended.ask({ cookie: old })).status).toBe(429)
+  expect(ended.reads()).toBe(1)
+})
+
 test('what was read a moment ago counts for one door and one pass only', async () => {
   const { ctx, ask, reads } = openDoor([[{ id: 'tok_1', scope: 'operate', user: { id: FOUND.userId } }], [FOUND]])
   const authorization = `Bearer ${newApiToken(randomInt)}`
