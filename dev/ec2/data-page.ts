@@ -5,8 +5,8 @@ import type { DataFolder } from './data-folder.ts'
 const MOST_BYTES = 100_000_000
 
 /**
- * What the simulator's page does in /data: `GET /data/folder/` lists, `GET /data/file` reads, `PUT /data/file` writes. Guests of the door
- * may do nothing there.
+ * What the simulator's page does in /data: `GET /data/folder/` lists, `GET /data/file` reads, `PUT /data/file` writes. Only the owner
+ * may, as the door says it.
  */
 export async function answerData(
   folder: DataFolder | undefined,
@@ -18,7 +18,7 @@ export async function answerData(
   const say = (status: number, text = '') =>
     response.writeHead(status, { ...headers, 'content-type': 'text/plain; charset=utf-8' }).end(text)
   if (folder?.state !== 'loaded') return void say(404, 'This server has no files.\n')
-  if (request.headers['x-door-visitor'] === 'guest')
+  if (request.headers['x-door-visitor'] !== 'owner')
     return void say(403, "Only the server's owner can use its files.\n")
   try {
     const isList = path === '' || path.endsWith('/')

@@ -23,18 +23,20 @@ import { checkQuota } from './quota.ts'
 /** Behind a door, machines need no public address. */
 export type Aws = { region: string; ec2: EC2Client; quotas: ServiceQuotasClient; hasDoor: boolean }
 
+export const clientOf = (settings: Settings) => ({
+  region: settings.AWS_REGION ?? '',
+  credentials: {
+    accessKeyId: settings.AWS_ACCESS_KEY_ID ?? '',
+    secretAccessKey: settings.AWS_SECRET_ACCESS_KEY ?? '',
+  },
+  ...(settings.EC2_ENDPOINT ? { endpoint: settings.EC2_ENDPOINT } : {}),
+  maxAttempts: 3,
+  // Without these, the SDK waits forever.
+  requestHandler: { connectionTimeout: 5_000, requestTimeout: 15_000 },
+})
+
 export async function checkAws(settings: Settings, inUse: PlaceRow[]): Promise<Finding[]> {
-  const config = {
-    region: settings.AWS_REGION ?? '',
-    credentials: {
-      accessKeyId: settings.AWS_ACCESS_KEY_ID ?? '',
-      secretAccessKey: settings.AWS_SECRET_ACCESS_KEY ?? '',
-    },
-    ...(settings.EC2_ENDPOINT ? { endpoint: settings.EC2_ENDPOINT } : {}),
-    maxAttempts: 3,
-    // Without these, the SDK waits forever.
-    requestHandler: { connectionTimeout: 5_000, requestTimeout: 15_000 },
-  }
+  const config = clientOf(settings)
   const aws = {
     region: config.region,
     ec2: new EC2Client(config),
@@ -81,7 +83,7 @@ async function checkTerminate({ ec2 }: Aws): Promise<Finding> {
 type Kind = { type: string; zone: string; template: string }
 
 /** One check covers all places with the same type, zone, and template. */
-function kindsOf(inUse: PlaceRow[], settings: Settings): Kind[] {
+export function kindsOf(inUse: PlaceRow[], settings: Settings): Kind[] {
   const kinds = inUse.map(({ instanceType, availabilityZone, launchTemplate }) => ({
     type: instanceType,
     zone: availabilityZone,
@@ -134,7 +136,7 @@ async function checkLaunch(aws: Aws, { type, zone, template }: Kind): Promise<Fi
   ]
 }
 
-async function templateData(ec2: EC2Client, name: string): Promise<ResponseLaunchTemplateData | null> {
+export async function templateData(ec2: EC2Client, name: string): Promise<ResponseLaunchTemplateData | null> {
   try {
     const command = new DescribeLaunchTemplateVersionsCommand({ LaunchTemplateName: name, Versions: ['$Latest'] })
     return (await ec2.send(command)).LaunchTemplateVersions?.[0]?.LaunchTemplateData ?? null

@@ -7,6 +7,7 @@ import { checkAws } from './aws.ts'
 import { type Finding, fail, skip } from './check.ts'
 import { checkDatabase } from './database.ts'
 import { checkDoor } from './door.ts'
+import { checkDoorOnly } from './door-only.ts'
 import { checkFiles } from './files.ts'
 import { checkClock, checkMail, checkSite } from './network.ts'
 import { checkSettings } from './settings.ts'
@@ -42,6 +43,9 @@ export async function examine(settings: Settings, say: (line: string) => void, e
     { room: 'clock', needs: /^(AWS_REGION|EC2_ENDPOINT)/, check: () => checkClock(settings) },
     { room: 'AWS', needs: /^(AWS|EC2)_/, check: () => checkAws(settings, inUse) },
     ...(settings.DOOR_DOMAIN ? [{ room: 'door', needs: /^DOOR_/, check: () => checkDoor(settings) }] : []),
+    ...(settings.DOOR_ONLY === 'true'
+      ? [{ room: 'door only', needs: /^(AWS|EC2|DOOR)_/, check: () => checkDoorOnly(settings, inUse) }]
+      : []),
     ...(settings.FILES_ENDPOINT ? [{ room: 'files', needs: /^FILES_/, check: () => checkFiles(settings) }] : []),
     { room: 'Stripe', needs: /^(STRIPE_|SITE_ORIGINS)/, check: () => checkStripe(settings, environment) },
     { room: 'mail', needs: /^MAIL_FROM/, check: () => checkMail(settings, dns) },

@@ -60,9 +60,12 @@ export function siteOrigin(ctx: Pick<Context, 'config'>): string {
   return ctx.config.origins[0] ?? ''
 }
 
-/** Whether what a server saves in /data outlasts it: there are files, and machines can prove that they may have them. */
+/**
+ * Whether what a server saves in /data outlasts it: there are files, nobody reaches a machine past its door, and
+ * machines can prove that they may have them.
+ */
 export function serversKeepFiles({ config }: Pick<Context, 'config'>): boolean {
-  return Boolean(config.files && config.machines)
+  return Boolean(config.files && config.machines && config.doorOnly)
 }
 
 /** Our own hosts, which no webhook may call. */

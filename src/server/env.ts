@@ -59,6 +59,7 @@ export type Env = {
   /** The Cloudflare API token for that call; without it, the address is an STS endpoint. */
   FILES_CREDENTIALS_TOKEN?: string
   /** The account that machines run in, and what Amazon signs their identities with in this region: without both, machines get no files. */
+  DOOR_ONLY?: string
   AWS_ACCOUNT_ID?: string
   AWS_IDENTITY_CERTIFICATE?: string
   /** The commit; `npm run deploy` sets it. */

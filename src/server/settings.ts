@@ -25,6 +25,8 @@ export type Config = {
   portalOrigin: string
   /** Null: every machine is open to the internet at its own address. */
   door: Door | null
+  /** Nobody reaches a machine but through its door. Otherwise, machines get no files: anyone could read them there. */
+  doorOnly: boolean
   /** Null: there are no files. */
   files: BucketSettings | null
   /** People may wait in line for a server. Off: nobody can join anymore. */
@@ -104,6 +106,7 @@ const RULES: Record<Setting, Rule> = {
     must: 'must be a domain like door.example, in lower case',
     holds: (value) => /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]+$/.test(value),
   },
+  DOOR_ONLY: { optional: true, must: 'must be true or false', holds: (value) => /^(true|false)$/.test(value) },
   DOOR_PORTS: { ...portList, optional: true },
   DOOR_TCP_PORTS: { ...portList, optional: true },
   FILES_ENDPOINT: { ...url, optional: true },
@@ -142,9 +145,10 @@ export function readConfig(env: Env, log: Log): Config {
     throw new AppError('unavailable', "This site isn't set up correctly. The operator can find the reason in the log.")
   }
   const origins = parseOrigins(env.SITE_ORIGINS).filter((origin) => origin !== null)
+  const local = origins.every((origin) => isOwnMachine(new URL(origin)))
   const config: Config = {
     origins,
-    local: origins.every((origin) => isOwnMachine(new URL(origin))),
+    local,
     secretKey: env.SECRET_KEY,
     passwordPepper: env.PASSWORD_PEPPER,
     mailFrom: env.MAIL_FROM,
@@ -154,6 +158,7 @@ export function readConfig(env: Env, log: Log): Config {
     checkoutOrigin: env.STRIPE_CHECKOUT_ORIGIN ?? 'https://checkout.stripe.com',
     portalOrigin: env.STRIPE_CHECKOUT_ORIGIN ?? 'https://billing.stripe.com',
     door: doorOf(env, origins[0] ?? ''),
+    doorOnly: local || env.DOOR_ONLY === 'true',
     files: bucketSettingsOf(env),
     line: env.LINE !== 'off',
     machines: machineSettingsOf(env),
@@ -194,7 +199,9 @@ function faultsOfStripe(settings: Partial<Record<Setting, unknown>>): string[] {
 }
 
 /** A page of a door may set cookies for its domain and everything below it, so the site must be in neither. */
-function faultsOfDoor({ DOOR_DOMAIN: domain, SITE_ORIGINS: list }: Partial<Record<Setting, unknown>>): string[] {
+function faultsOfDoor(settings: Partial<Record<Setting, unknown>>): string[] {
+  const { DOOR_DOMAIN: domain, SITE_ORIGINS: list, DOOR_ONLY: only } = settings
+  if (only === 'true' && domain === undefined) return ['DOOR_ONLY needs DOOR_DOMAIN.']
   if (typeof domain !== 'string' || typeof list !== 'string') return []
   const hosts = parseOrigins(list).flatMap((origin) => (origin === null ? [] : new URL(origin).hostname))
   const isIn = (host: string, other: string) => host === other || host.endsWith(`.${other}`)

@@ -14,6 +14,8 @@ import {
   StopInstancesCommand,
 } from '@aws-sdk/client-ec2'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { PlaceRow } from '../../db/schema.ts'
+import { checkDoorOnly } from '../../scripts/doctor/door-only.ts'
 import { ec2Cloud } from '../../src/server/fleet/ec2.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { type DeployedAccount, deployAccount, userDataText } from '../../testing/stack/deployed-account.ts'
@@ -106,6 +108,15 @@ describe.skipIf(isSkipped(moto))('an account made from the templates', () => {
           ]),
         )
         const ports = ['41451', '5173', '5760', '8765', '9090'].map((port) => [`${port}-${port}`, connectors?.GroupId])
+        const settings = {
+          AWS_REGION: 'us-east-1',
+          AWS_ACCESS_KEY_ID: account.key.accessKeyId,
+          AWS_SECRET_ACCESS_KEY: account.key.secretAccessKey,
+          EC2_ENDPOINT: server.endpoint,
+        }
+        const inUse = { instanceType: 'g6.4xlarge', availabilityZone: ZONE, launchTemplate: account.templates.a ?? '' }
+        const [found] = await checkDoorOnly(settings, [inUse as PlaceRow], async () => false)
+        expect(found?.state).toBe(door === 'only' ? 'ok' : 'fail')
         expect(admitted.sort()).toEqual([...ports, ...(door === 'beside' ? [['5173-5173', 'everyone']] : [])].sort())
 
         const { Reservations } = await client(account.key).send(new DescribeInstancesCommand({ Filters }))

@@ -31,6 +31,8 @@ test('a folder goes up, a server reads it and saves a recording, and both stay w
   await page.getByRole('button', { name: 'Start Server' }).click()
   const card = page.getByRole('region', { name: 'Server running' })
   const link = card.getByRole('link', { name: 'Open simulator' })
+  // As a door says of its owner.
+  await page.context().setExtraHTTPHeaders({ 'x-door-visitor': 'owner' })
   const [simulator] = await Promise.all([page.context().waitForEvent('page'), link.click()])
   // Its script names the view once it answers the buttons.
   await simulator.getByRole('application', { name: 'Flight view: a UAV in Blocks' }).waitFor()

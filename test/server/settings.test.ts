@@ -34,6 +34,7 @@ const MALFORMED: [keyof Env, string][] = [
   ['STRIPE_API_BASE', 'canary'],
   ['STRIPE_CHECKOUT_ORIGIN', 'https://canary.example/pay'],
   ['PLANS_FOR_SALE', 'yes'],
+  ['DOOR_ONLY', 'canary'],
   ['MAIL_FROM', 'Canary'],
   ['MAIL_FROM', 'Canary <canary>'],
   ['OPERATOR_EMAIL', 'Op <canary@example.com>'],
@@ -48,6 +49,7 @@ const OPTIONAL = new Set([
   'STRIPE_API_BASE',
   'STRIPE_CHECKOUT_ORIGIN',
   'PLANS_FOR_SALE',
+  'DOOR_ONLY',
   'METRICS_TOKEN',
   'VERSION',
 ])
@@ -126,4 +128,22 @@ test('reads the settings once, not on every request', async () => {
   await createContext(watched, () => {}, log)
   expect(first).toBeGreaterThan(0)
   expect(read.mock.calls.length).toBe(first)
+})
+
+test('machines get files only where nobody reaches them but through the door, as on this machine', async () => {
+  const onlyAt = async (env: Partial<Env>) => {
+    const { env: own } = await openSite()
+    return (await createContext({ ...own, ...env } as Env, () => {}, log)).config.doorOnly
+  }
+  const deployed = {
+    SITE_ORIGINS: 'https://example.com',
+    DOOR_DOMAIN: 'door.example',
+    FLEET: {} as NonNullable<Env['FLEET']>,
+  }
+  expect(await onlyAt({ SITE_ORIGINS: 'http://localhost:8787' })).toBe(true)
+  expect(await onlyAt(deployed)).toBe(false)
+  expect(await onlyAt({ ...deployed, DOOR_ONLY: 'false' })).toBe(false)
+  expect(await onlyAt({ ...deployed, DOOR_ONLY: 'true' })).toBe(true)
+  const { DOOR_DOMAIN: _, ...doorless } = deployed
+  await expect(onlyAt({ ...doorless, DOOR_ONLY: 'true' })).rejects.toThrow(SENTENCE)
 })

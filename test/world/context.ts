@@ -61,6 +61,7 @@ export function worldContext(world: World): Context {
       checkoutOrigin: 'https://checkout.stripe.com',
       portalOrigin: 'https://billing.stripe.com',
       door: null,
+      doorOnly: true,
       files: null,
       line: true,
       machines: files && { accountId: ACCOUNT_ID, region: 'us-east-1', publicKey: machineKey() },

@@ -186,6 +186,7 @@ export class Process {
         checkoutOrigin: 'https://checkout.stripe.com',
         portalOrigin: 'https://billing.stripe.com',
         door: null,
+        doorOnly: true,
         files: null,
         line: true,
         machines: null,

@@ -137,7 +137,8 @@ export function Servers() {
       </p>
       <p>
         Each request that comes in says <code>x-door-visitor: guest</code> or <code>x-door-visitor: owner</code> to the
-        simulator. Ours keeps guests from /data. If your own image serves what is in /data, it must do so as well.
+        simulator. Ours touches /data for <code>owner</code> only, and refuses guests and requests without this header.
+        If your own image serves what is in /data, it must do so as well.
       </p>
       <Code>{`url=$(proving-ground status --json | jq -r '.servers[0].door_url')
 curl -H "Authorization: Bearer $PROVING_GROUND_TOKEN" "$url"`}</Code>
@@ -147,7 +148,7 @@ curl -H "Authorization: Bearer $PROVING_GROUND_TOKEN" "$url"`}</Code>
       </p>
       <p>
         Without a private address, the page is at <code>{`http://<ip_address>:${SERVER_WEB_PORT}`}</code>, public and
-        unencrypted: anyone who knows the address can open it, and use what the simulator shows of /data. Don't send it
+        unencrypted: anyone who knows the address can open it. So such a server gets none of your files. Don't send it
         secrets. Your own code connects in the same way, from your laptop or your CI: find the server that runs, then
         talk to it.
       </p>

@@ -264,6 +264,8 @@ test('a guest learns nothing of the owner’s files, and writes none', async () 
   const guest = entered.headers['set-cookie']?.[0]?.split(';')[0] ?? ''
   const owner = await cookieOf(ada.person, url)
   expect((await ask(`${url}data/`, { cookie: owner })).status).toBe(200)
+  // Past the door, nobody is the owner.
+  expect((await fetch(`http://${machine}:5173/data/`)).status).toBe(403)
   for (const claim of [{}, { 'x-door-visitor': 'owner' }, { 'X-Door-Visitor': ['owner', 'owner'] }]) {
     const headers = { cookie: guest, ...claim }
     expect((await ask(url, headers)).status).toBe(200)

@@ -1,7 +1,8 @@
 import { and, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
 import { type RunRow, runs } from '../../../../db/schema.ts'
+import { AppError } from '../../../domain/error.ts'
 import { MINUTE_MS, toIso } from '../../../domain/instant.ts'
-import type { Context } from '../../context.ts'
+import { type Context, serversKeepFiles } from '../../context.ts'
 import { filesModeOf, issueFilesCredentials } from '../../files/mode.ts'
 import { limitMachine } from '../../limits/limits.ts'
 import { getRunOfMachine, type Proof } from './identity.ts'
@@ -32,6 +33,7 @@ export type MachineFiles = {
  * @throws not_found, forbidden, too_many, unavailable
  */
 export async function giveMachineFiles(ctx: Context, proof: Proof, address: string | null): Promise<MachineFiles> {
+  if (!serversKeepFiles(ctx)) throw new AppError('not_found', 'Machines get no files here.')
   const run = await getRunOfMachine(ctx, proof, address)
   await limitMachine(ctx, run.id)
   // First: while the bucket doesn't answer, people see what their server waits for.

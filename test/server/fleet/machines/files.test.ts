@@ -3,7 +3,8 @@ import { beforeAll, expect, inject, test } from 'vitest'
 import { openDatabase } from '../../../../db/client.ts'
 import { fileFolders, runs } from '../../../../db/schema.ts'
 import type { Server } from '../../../../src/domain/wire.ts'
-import type { MachineFiles } from '../../../../src/server/fleet/machines/files.ts'
+import type { Context } from '../../../../src/server/context.ts'
+import { giveMachineFiles, type MachineFiles } from '../../../../src/server/fleet/machines/files.ts'
 import { type Client, newPerson, waitFor } from '../../../../testing/people/client.ts'
 
 const url = inject('url')
@@ -38,6 +39,8 @@ const post = (path: string, body: object, address: string | null) =>
     headers: { 'Content-Type': 'application/json', ...(address && { 'CF-Connecting-IP': address }) },
     body: JSON.stringify(body),
   })
+/** As a door says it. */
+const asOwner = { headers: { 'x-door-visitor': 'owner' } }
 const ask = ({ proof, address }: Pick<Machine, 'proof'> & { address: string | null }) =>
   post('/machines/credentials', proof, address)
 const say = ({ proof, address }: Machine, phase: string) => post('/machines/files', { ...proof, phase }, address)
@@ -51,6 +54,12 @@ const written = (change: (document: Record<string, unknown>) => void): string =>
 beforeAll(async () => {
   ada = await newPerson(url)
   machine = await startMachine(ada)
+})
+
+test('machines get nothing where others reach them past their door', async () => {
+  const config = { files: {}, machines: {}, doorOnly: false }
+  const given = giveMachineFiles({ config } as Context, machine.proof, machine.address)
+  await expect(given).rejects.toMatchObject({ code: 'not_found', message: 'Machines get no files here.' })
 })
 
 test("a run's machine gets credentials for its own user's files, for less than 15 minutes", async () => {
@@ -100,10 +109,10 @@ test('a machine cannot take back what it said, or say more than it knows', async
 
 test('what the simulator writes is in the files when its server has stopped, and then its machine gets nothing', async () => {
   const page = `http://${machine.address}:5173/data`
-  expect(await (await fetch(`${page}/`)).json()).toEqual({ mayWrite: true, entries: [] })
-  const put = (path: string, body: string) => fetch(`${page}/${path}`, { method: 'PUT', body })
+  expect(await (await fetch(`${page}/`, asOwner)).json()).toEqual({ mayWrite: true, entries: [] })
+  const put = (path: string, body: string) => fetch(`${page}/${path}`, { method: 'PUT', body, ...asOwner })
   expect((await put('runs/flight.csv', 'time_s\n0\n')).status).toBe(204)
-  expect(await (await fetch(`${page}/`)).json()).toMatchObject({ entries: [{ name: 'runs/', size: null }] })
+  expect(await (await fetch(`${page}/`, asOwner)).json()).toMatchObject({ entries: [{ name: 'runs/', size: null }] })
   await ada.post('/api/v1/aws/stop_server', { session_id: machine.id, server_id: machine.placeId })
   await waitFor(async () => (await rowOf(machine.id)).endedAt !== null)
   const { body } = await ada.get<{ files: { name: string; size: number }[] }>('/api/v1/files?path=runs')
@@ -112,7 +121,7 @@ test('what the simulator writes is in the files when its server has stopped, and
   expect((await rowOf(machine.id)).filesPhase).toBe('saved')
 
   const next = await startMachine(ada)
-  const read = await fetch(`http://${next.address}:5173/data/runs/flight.csv`)
+  const read = await fetch(`http://${next.address}:5173/data/runs/flight.csv`, asOwner)
   expect(await read.text()).toBe('time_s\n0\n')
   expect((await ask({ proof: machine.proof, address: next.address })).status).toBe(403)
 })
@@ -124,7 +133,7 @@ test('a server that starts with full files can only read them, and its card says
   const full = { usedBytes: 1_000_000_000, countedAt: Date.now() + 3_600_000, openUntil: 0 }
   await db.update(fileFolders).set(full).where(eq(fileFolders.userId, eve.id))
   const { id, address } = await startMachine(eve)
-  expect(await (await fetch(`http://${address}:5173/data/`)).json()).toMatchObject({ mayWrite: false })
+  expect(await (await fetch(`http://${address}:5173/data/`, asOwner)).json()).toMatchObject({ mayWrite: false })
   const { body } = await eve.get<{ servers: Server[] }>('/api/v1/servers/get_servers')
   expect(body.servers).toMatchObject([{ id, files_read_only: 'full' }])
   const words = 'Your files were full at the start, so this server can only read /data.'
