@@ -1,49 +1,60 @@
-import { openAsBlob } from 'node:fs'
-import { readdir } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
-import { call, input, insist, Unanswered } from './site.mts'
+import { spawn } from 'node:child_process'
+import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, delimiter, join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fetchRclone } from './rclone.mts'
+import { input, insist, site, Unanswered } from './site.mts'
 
-const AT_ONCE = 4
-const MOST_BYTES = 5_000_000_000
+/** What the command line exits with where there is no rclone, or one too old. */
+const NO_RCLONE = 10
 
-type Upload = { url: string; method: string; headers: Record<string, string> }
-
-/** Uploads the folder of the input `keep` to the account's files. */
+/** Uploads the folder of the input `keep` to the account's files, with the command line that the site serves. */
 export async function keepFolder(): Promise<void> {
   if (!input('keep')) return
   const folder = resolve(process.env.GITHUB_WORKSPACE ?? '.', input('keep'))
+  const found = await stat(folder).catch(() => null)
+  // A step that failed may not have made it.
+  if (!found?.isDirectory()) return console.log(`::warning::There is no folder ${input('keep')} to keep.`)
   const { GITHUB_REPOSITORY, GITHUB_RUN_ID, GITHUB_JOB } = process.env
   const to = ['ci', GITHUB_REPOSITORY, GITHUB_RUN_ID, GITHUB_JOB, basename(folder)].filter(Boolean).join('/')
-  const names = await filesIn(folder).catch(() => null)
-  // A step that failed may not have made it.
-  if (!names) return console.log(`::warning::There is no folder ${input('keep')} to keep.`)
-  const left = names.values()
-  const lane = async () => {
-    for (const name of left) await upload(join(folder, name), `${to}/${name}`)
+  const tools = join(process.env.RUNNER_TEMP ?? tmpdir(), 'proving-ground')
+  const cli = await fetchCommandLine(tools)
+  const put = (...path: string[]) => run([cli, 'files', 'put', '--json', '--', folder, to], path)
+  let { code, out } = await put()
+  if (code === NO_RCLONE) {
+    await fetchRclone(tools)
+    ;({ code, out } = await put(tools))
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, lane))
-  console.log(`Kept ${names.length} ${names.length === 1 ? 'file' : 'files'} in your files: ${to}`)
+  if (code !== 0) throw new Error(`The folder ${input('keep')} was not kept.`)
+  const { copied } = JSON.parse(out) as { copied: number }
+  console.log(`Kept ${copied} ${copied === 1 ? 'file' : 'files'} in your files: ${to}`)
 }
 
-/** Its files, also in folders below it. Links stay here. */
-async function filesIn(folder: string, below = ''): Promise<string[]> {
-  const found: string[] = []
-  for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
-    const name = below ? `${below}/${entry.name}` : entry.name
-    if (entry.isDirectory()) found.push(...(await filesIn(folder, name)))
-    else if (entry.isFile()) found.push(name)
-  }
-  return found
-}
-
-async function upload(file: string, path: string): Promise<void> {
-  const content = await openAsBlob(file)
-  if (content.size > MOST_BYTES)
-    throw new Error(`${path} has more than 5 GB. Upload it with "proving-ground files put".`)
-  await insist(async () => {
-    const { upload } = await call<{ upload: Upload }>('/api/v1/files', undefined, { path, size: content.size })
-    const { url, method, headers } = upload
-    const answer = await fetch(url, { method, headers, body: content }).catch(() => null)
-    if (!answer?.ok) throw new Unanswered(`${path} didn't reach your files.`)
+async function fetchCommandLine(tools: string): Promise<string> {
+  const url = `${site()}/cli/proving-ground.mjs`
+  const program = await insist(async () => {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(30_000) }).catch(() => null)
+    const bytes = answer?.ok ? await answer.text().catch(() => null) : null
+    if (!bytes) throw new Unanswered(`${url} didn't answer.`)
+    return bytes
   })
+  await mkdir(tools, { recursive: true })
+  await writeFile(join(tools, 'proving-ground.mjs'), program)
+  return join(tools, 'proving-ground.mjs')
+}
+
+async function run(words: string[], before: string[]): Promise<{ code: number | null; out: string }> {
+  const env = {
+    ...process.env,
+    PATH: [...before, process.env.PATH].join(delimiter),
+    PROVING_GROUND_URL: site(),
+    PROVING_GROUND_TOKEN: input('token'),
+  }
+  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = new Promise<number | null>((done) => child.on('close', done))
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)])
+  const code = await ended
+  if (code !== NO_RCLONE) process.stderr.write(err)
+  return { code, out }
 }

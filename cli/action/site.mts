@@ -36,7 +36,7 @@ export const input = (name: string) => process.env[`INPUT_${name.toUpperCase()}`
 export const tell = (file: 'STATE' | 'OUTPUT', name: string, value: string) =>
   appendFileSync(process.env[`GITHUB_${file}`] ?? '', `${name}=${value}\n`)
 
-function site(): string {
+export function site(): string {
   if (!URL.canParse(input('url'))) throw new Error('Set the input url to the site, such as https://your-site.example')
   const { protocol, hostname, origin } = new URL(input('url'))
   if (protocol !== 'https:' && !/^(localhost|127\.[\d.]+)$/.test(hostname))

@@ -3,13 +3,13 @@ import { validate } from '@actions/languageservice'
 import { expect, inject, test } from 'vitest'
 import { TextDocument } from 'vscode-languageserver-textdocument'
 import { parse } from 'yaml'
-import type { FileList } from '../../src/domain/wire.ts'
 import { serversOf } from '../../testing/people/client.ts'
 import { CLI_FILE, newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
 import { runWorkflow } from '../../testing/stack/actions-runner.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { hasPrograms } from '../../testing/stack/programs.ts'
+import { recordingRclone } from '../../testing/stack/recording-rclone.ts'
 
 const url = inject('url')
 const WORKFLOWS = '.github/workflows'
@@ -99,18 +99,29 @@ test.concurrent('keeps a folder in the files, also when a step fails', async () 
     `mkdir -p '${folder}/runs/logs'`,
     `echo flown > '${folder}/runs/logs/رحلة.txt'`,
     `: > '${folder}/runs/empty'`,
-    `ln -s /etc/hostname '${folder}/runs/link'`,
     'exit 1',
   ].join('\n          ')
   const workflow = smoke.replace('stop-after: 15m', `$&\n          keep: ${folder}/runs`).replace(/run: curl.*/, run)
-  const { ok, log } = await fly(ada, { workflow })
-  expect([ok, log]).toEqual([false, expect.stringContaining('Kept 2 files in your files: ci/ada/drone/42/fly/runs\n')])
-  const list = async (path: string) => (await ada.person.get<FileList>(`/api/v1/files?path=${path}`)).body
-  expect(await list('ci/ada/drone/42/fly/runs')).toMatchObject({
-    folders: [{ name: 'logs' }],
-    files: [{ name: 'empty', size: 0 }],
-  })
-  expect((await list('ci/ada/drone/42/fly/runs/logs')).files).toMatchObject([{ name: 'رحلة.txt', size: 6 }])
+  const rclone = recordingRclone()
+  const { ok, log } = await fly(ada, { workflow, env: { PATH: `${rclone.PATH}:${process.env.PATH}` } })
+  expect([ok, log]).toEqual([false, expect.stringContaining('Kept 3 files in your files: ci/ada/drone/42/fly/runs\n')])
+  expect(rclone.recorded().args.slice(0, 3)).toEqual([
+    'copy',
+    `${folder}/runs`,
+    expect.stringMatching(/^:s3:files\/.+\/files\/ci\/ada\/drone\/42\/fly\/runs\/$/),
+  ])
+})
+
+test.concurrent('fails if the folder could not be kept', async () => {
+  const ada = await newOperator(url)
+  const folder = temporaryFolder('proving-ground-kept')
+  const workflow = smoke
+    .replace('stop-after: 15m', `$&\n          keep: ${folder}`)
+    .replace(/run: curl.*/, 'run: echo flown')
+  const rclone = recordingRclone({ ends: 'process.exit(1)' })
+  const { ok, log } = await fly(ada, { workflow, env: { PATH: `${rclone.PATH}:${process.env.PATH}` } })
+  expect([ok, log]).toEqual([false, expect.stringMatching(/::error::The folder \S+ was not kept\./)])
+  expect(await serversOf(ada.person)).toMatchObject([{ end_time: expect.any(String) }])
 })
 
 test.concurrent('warns of a folder to keep that nobody made', async () => {

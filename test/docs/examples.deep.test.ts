@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { describe, expect, inject, test } from 'vitest'
 import { plans } from '../../db/schema.ts'
@@ -13,6 +13,8 @@ import { runWorkflow } from '../../testing/stack/actions-runner.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { testDatabase } from '../../testing/stack/database.ts'
 import { hasPrograms } from '../../testing/stack/programs.ts'
+import { rclone } from '../../testing/stack/rclone.ts'
+import { found, isSkipped } from '../../testing/stack/third-party.ts'
 
 /** Takes the documentation's examples from its pages as people see them, and runs them as people would. */
 
@@ -67,11 +69,12 @@ describe.runIf(hasPrograms('bash', 'curl', 'jq'))('the examples work:', () => {
     expect((await serversOf(ada.person))[0]?.end_time).not.toBeNull()
   })
 
-  test.concurrent('the workflow, with the action that its page downloads', async () => {
+  test.skipIf(isSkipped(rclone)).concurrent('the workflow, with the action that its page downloads', async () => {
     const ada = await newOperator(url)
     const { action = '', workflow = '' } = await examples('/docs')
     const { cwd, read } = await bash(action, ada)
-    const ran = await runWorkflow({ workflow, folder: cwd, secrets: { PROVING_GROUND_TOKEN: ada.token } })
+    const env = { PATH: `${dirname(found(rclone))}:${process.env.PATH}` }
+    const ran = await runWorkflow({ workflow, folder: cwd, secrets: { PROVING_GROUND_TOKEN: ada.token }, env })
     expect(ran).toEqual({ ok: true, log: expect.stringContaining('Your server is running') })
     expect(ran.log).toContain('Kept 1 file in your files: ci/ada/drone/42/simulate/results')
     expect(read('results/page.html')).toContain('<')
