@@ -986,6 +986,8 @@ export const fileFolders = sqliteTable(
     /** As of `countedAt`, from the bucket. */
     usedBytes: integer('used_bytes').notNull().default(0),
     usedFiles: integer('used_files').notNull().default(0),
+    /** Parts of uploads that programs have begun, and not ended. */
+    partsBytes: integer('parts_bytes').notNull().default(0),
     /** When the last full count began; null: never. */
     countedAt: integer('counted_at'),
     /** Until then something may write: a link, credentials, or a run. A count from before is out of date. */
@@ -1008,7 +1010,7 @@ export const fileFolders = sqliteTable(
 )
 export type FileFolderRow = typeof fileFolders.$inferSelect
 
-/** Upload links that we gave out. Those still open count against the limit; `uploadId` is the bucket's, for parts. */
+/** Uploads that we let begin. Each counts against the limit until it ends; `uploadId` is the bucket's, for parts. */
 export const fileUploads = sqliteTable(
   'file_uploads',
   {
@@ -1021,10 +1023,14 @@ export const fileUploads = sqliteTable(
     uploadId: text('upload_id'),
     /** Of an upload in parts: what changes with the file, so that only the same one continues it. */
     version: text(),
-    /** Of an upload in parts: the etag of what was there when it began; null: nothing was. */
+    /** The etag of what was there when it began; null: nothing was. */
     replaces: text(),
+    /** What it counts against the limit: its size, or for a link, how much more that is than what it replaces. */
+    counts: integer().notNull().default(0),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
+    /** Its file is there. It counts until a count that began later. */
+    endedAt: integer('ended_at'),
   },
   (t) => [index('file_uploads_by_user').on(t.userId), index('file_uploads_by_end').on(t.expiresAt)],
 )

@@ -96,6 +96,10 @@ export async function startFiles({
     const uploadId = url.searchParams.get('uploadId')
     if (key === null && url.searchParams.has('lifecycle'))
       return void res.writeHead(200, { 'content-type': 'application/xml' }).end(LIFECYCLE)
+    if (method === 'GET' && key === null && url.searchParams.has('uploads'))
+      return void res
+        .writeHead(200, { 'content-type': 'application/xml' })
+        .end(uploads.listBelow(url.searchParams.get('prefix') ?? ''))
     if (method === 'GET' && uploadId && key !== null) {
       const parts = uploads.list(uploadId, key)
       if (parts === null) return refuse(res, 404, 'NoSuchUpload')
@@ -106,7 +110,7 @@ export async function startFiles({
     const part = method === 'PUT' && uploadId ? url.searchParams.get('partNumber') : null
     await passOn(req, res, url, body, (status, headers, text) => {
       if (status >= 300) return
-      if (begins && key !== null) uploads.begin(/<UploadId>(.*?)</.exec(text)?.[1] ?? '', key)
+      if (begins && key !== null) uploads.begin(/<UploadId>(.*?)</.exec(text)?.[1] ?? '', key, now())
       if (ends) uploads.end(uploadId)
       const etag = String(headers.etag ?? /<ETag>(.*?)</.exec(text)?.[1]?.replaceAll('&quot;', '"') ?? '')
       if (part && uploadId) uploads.addPart(uploadId, part, sizeOfPart(req), etag)

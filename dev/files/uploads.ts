@@ -1,6 +1,6 @@
 import type { Store } from '../stand-in/store.ts'
 
-type Upload = { key: string; parts: Record<string, { size: number; etag: string }> }
+type Upload = { key: string; begunAt: number; parts: Record<string, { size: number; etag: string }> }
 
 /** Which parts of an upload arrived. Miniflare's bucket knows but doesn't list them. */
 export class Uploads {
@@ -10,8 +10,20 @@ export class Uploads {
     this.#store = store
   }
 
-  begin(id: string, key: string): void {
-    this.#save(id, { key, parts: {} })
+  begin(id: string, key: string, begunAt: number): void {
+    this.#save(id, { key, begunAt, parts: {} })
+  }
+
+  /** S3's answer about all that were begun below a prefix. */
+  listBelow(prefix: string): string {
+    const inner = this.#store
+      .entries<Upload>('uploads')
+      .filter(([, { key }]) => key.startsWith(prefix))
+      .map(
+        ([id, { key, begunAt }]) =>
+          `<Upload><Key>${encodeURIComponent(key)}</Key><UploadId>${id}</UploadId><Initiated>${new Date(begunAt ?? 0).toISOString()}</Initiated></Upload>`,
+      )
+    return `<?xml version="1.0" encoding="UTF-8"?><ListMultipartUploadsResult><IsTruncated>false</IsTruncated>${inner.join('')}</ListMultipartUploadsResult>`
   }
 
   /** Read and written without a pause in between, so parts may arrive at once. */

@@ -24,7 +24,7 @@ const renewMailboxKey = async (ctx: Context) => (await import('./accounts/mailbo
 const endLargeServers = async (ctx: Context) => (await import('./fleet/large-servers.ts')).endLargeServers(ctx)
 const mailUsedHours = async (ctx: Context) => (await import('./billing/bills/hours-mails.ts')).mailUsedHours(ctx)
 const countChanged = async (ctx: Context) => (await import('./files/usage.ts')).countChanged(ctx)
-const dropStaleUploads = async (ctx: Context) => (await import('./files/parts.ts')).dropStaleUploads(ctx)
+const dropStaleUploads = async (ctx: Context) => (await import('./files/open-uploads.ts')).dropStaleUploads(ctx)
 const releaseGroups = async (ctx: Context) => (await import('./fleet/line/groups.ts')).releaseGroups(ctx)
 const endFilesWithPlans = async (ctx: Context) => (await import('./files/plan-end.ts')).endFilesWithPlans(ctx)
 const continueRemovals = async (ctx: Context) => (await import('./files/removals.ts')).continueRemovals(ctx)
@@ -57,9 +57,10 @@ export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unkn
     freeClosedAddresses,
     endFilesWithPlans,
     continueRemovals,
+    dropStaleUploads,
     countChanged,
   },
-  '17 4 * * *': { forgetTraces, forgetRemovals, renewSecrets, renewMailboxKey, dropStaleUploads },
+  '17 4 * * *': { forgetTraces, forgetRemovals, renewSecrets, renewMailboxKey },
 }
 
 /** Loaded with the other code of webhooks, which few isolates need. */

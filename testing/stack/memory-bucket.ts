@@ -6,6 +6,8 @@ type Link = { key: string; size: number; replaces: string | null; expiresAt: num
 /** What a bucket says to someone whose credentials don't allow it. */
 export class BucketRefusal extends Error {}
 
+const sumOf = (parts: Map<number, number> | undefined) => [...(parts?.values() ?? [])].reduce((a, b) => a + b, 0)
+
 /**
  * A bucket in memory, for tests of rules: it dies when told to. It signs nothing, but it knows its links and credentials
  * again.
@@ -14,10 +16,12 @@ export class BucketRefusal extends Error {}
 export function memoryBucket(now: () => number, changed: (key: string) => void = () => {}) {
   const files = new Map<string, { size: number; modifiedAt: number }>()
   const given: Given[] = []
+  const begun = new Map<string, { key: string; begunAt: number; parts: Map<number, number> }>()
   const links: Link[] = []
   /** How many calls work before one fails; null: all. */
   let callsLeft: number | null = null
   let lists = 0
+  let uploads = 0
   let calls = 0
   const kept = new Set<string>()
   let broken: string | null = null
@@ -74,19 +78,37 @@ export function memoryBucket(now: () => number, changed: (key: string) => void =
       const nth = links.push({ key, size, replaces, expiresAt: now() + seconds * 1000 }) - 1
       return { url: `memory:${nth}`, method: 'PUT', headers: {} }
     },
-    async startParts() {
-      return 'upload'
+    async startParts(key) {
+      call(key)
+      const uploadId = `upload-${++uploads}`
+      begun.set(uploadId, { key, begunAt: now(), parts: new Map() })
+      return uploadId
     },
     async signPart(key) {
       return { url: `memory:${key}`, method: 'PUT', headers: {} }
     },
-    async listParts() {
-      return []
+    async listParts(key, uploadId) {
+      call(key)
+      const parts = begun.get(uploadId)?.parts
+      return parts ? [...parts].map(([part, size]) => ({ part, size, etag: `"${part}"` })) : null
     },
-    async completeParts() {
+    async completeParts(key, uploadId, _, replaces) {
+      call(key)
+      if ((files.has(key) ? stored(key).etag : null) !== replaces) return false
+      set(key, { size: sumOf(begun.get(uploadId)?.parts), modifiedAt: now() })
+      begun.delete(uploadId)
       return true
     },
-    async abortParts() {},
+    async abortParts(key, uploadId) {
+      call(key)
+      begun.delete(uploadId)
+    },
+    async listUploads(prefix) {
+      call(prefix)
+      return [...begun].flatMap(([uploadId, { key, begunAt }]) =>
+        key.startsWith(prefix) ? [{ key, uploadId, begunAt }] : [],
+      )
+    },
     async temporaryCredentials(prefix, mode, seconds) {
       const expiresAt = now() + seconds * 1000
       const nth = given.push({ prefix, mode, seconds, expiresAt }) - 1
@@ -130,6 +152,10 @@ export function memoryBucket(now: () => number, changed: (key: string) => void =
       set(link.key, { size: link.size, modifiedAt: now() })
       return true
     },
+    /** A part arrives. */
+    putPart: (uploadId: string, part: number, size: number) => void begun.get(uploadId)?.parts.set(part, size),
+    /** Uploads in parts that are open. */
+    begun: () => [...begun.keys()],
     keys: () => [...files.keys()].sort(),
     /** Sizes by key. */
     files: () => new Map([...files].map(([key, { size }]) => [key, size])),

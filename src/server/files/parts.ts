@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, isNotNull, lte } from 'drizzle-orm'
+import { and, desc, eq, gt, isNotNull } from 'drizzle-orm'
 import { type FileUploadRow, fileUploads } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { inText } from '../../domain/file-names.ts'
@@ -7,25 +7,26 @@ import { MAX_FILE_BYTES, sizeText, typeOfFile } from '../../domain/files.ts'
 import { DAY_MS, MINUTE_MS, toIso } from '../../domain/instant.ts'
 import type { PartLinks, PartsUpload, UnfinishedUpload } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
-import { fourAtOnce } from '../four-at-once.ts'
-import { newId } from '../id.ts'
 import type { Part } from '../ports/bucket.ts'
 import { keyOf, openFolder, requireBucket, requireNewPath } from './folder.ts'
+import { discard, enterUpload, requireFit } from './open-uploads.ts'
 import { refuseFileAsFolder, refuseFolderAsFile } from './taken.ts'
-import { requireRoom, requireSize } from './upload.ts'
-import { openQuery } from './usage.ts'
+import { UPLOAD_DAYS } from './unfinished.ts'
+import { requireSize } from './upload.ts'
+import { getRights, openQuery } from './usage.ts'
 
-/** How long someone may take to continue. The bucket's own rule must leave them this long. */
-export const UPLOAD_DAYS = 7
 /** Long enough for one part on a slow line. */
 const LINK_SECONDS = 60 * 60
 const MOST_LINKS = 100
+/** How long one counts that we entered and never began. */
+const ENTERED_MS = 5 * MINUTE_MS
 const MOST_SHOWN = 50
 
 /**
  * Begins an upload in parts, or continues the one that is open for the same path, size, and version: then `done` says
- * which parts the bucket has. If we die before the row is written, the bucket drops the upload by its own rule.
- * @throws invalid, also if it doesn't fit; conflict, unavailable
+ * which parts the bucket has. It is entered first; if we die before the bucket's id is written, the bucket drops the upload
+ * by its own rule.
+ * @throws invalid, also if it doesn't fit; conflict, too_many, unavailable
  */
 export async function beginParts(
   ctx: Context,
@@ -63,21 +64,14 @@ export async function beginParts(
     refuseFileAsFolder(bucket, folder, path),
     refuseFolderAsFile(bucket, folder, path),
   ])
-  await requireRoom(ctx, folder, { path, size, replaced: existing?.size ?? 0 })
-  const now = ctx.now()
-  const row: FileUploadRow = {
-    id: newId('upl'),
-    userId,
-    path,
-    size,
-    version: input.version,
+  const wish = { path, size, existing, version: input.version }
+  const entered = await enterUpload(ctx, folder, { ...wish, expiresAt: ctx.now() + ENTERED_MS })
+  const begun = {
     uploadId: await bucket.startParts(key, typeOfFile(path)),
-    replaces: existing?.etag ?? null,
-    createdAt: now,
-    expiresAt: now + UPLOAD_DAYS * DAY_MS,
+    expiresAt: ctx.now() + UPLOAD_DAYS * DAY_MS,
   }
-  await ctx.db.insert(fileUploads).values(row)
-  return toWire(row, [])
+  await ctx.db.update(fileUploads).set(begun).where(eq(fileUploads.id, entered.id))
+  return toWire({ ...entered, ...begun }, [])
 }
 
 /** Links for up to 100 parts. Each takes its part's length, as often as needed. @throws invalid, not_found */
@@ -113,7 +107,8 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
   const row = await findUpload(ctx, userId, id)
   if (!row) throw unknown()
   const { path, size, uploadId, replaces } = row
-  if (uploadId === null) return { path, size }
+  if (row.endedAt !== null) return { path, size }
+  if (uploadId === null || row.expiresAt <= ctx.now()) throw unknown()
   const folder = await openFolder(ctx, userId)
   const key = keyOf(folder, path)
   const [parts, existing] = await Promise.all([bucket.listParts(key, uploadId), bucket.find(key)])
@@ -124,29 +119,28 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
     const missing = partsLeft(size, wholeParts(size, parts))
     if (missing.length > 0)
       throw new AppError('invalid', `${missing.length} of ${partCountOf(size)} parts are missing. Send them first.`)
-    await requireRoom(ctx, folder, { path, size, replaced: existing?.size ?? 0 })
-    await openQuery(ctx, userId, ctx.now() + MINUTE_MS)
     // The bucket decides; we look first, for one that knows no conditions.
-    if ((existing?.etag ?? null) !== replaces || !(await bucket.completeParts(key, uploadId, parts, replaces))) {
-      await endOpen(ctx, key, row)
+    const isAsSeen = (existing?.etag ?? null) === replaces
+    if (isAsSeen) {
+      await requireFit(ctx, row, existing, (await getRights(ctx, userId)).limit)
+      await openQuery(ctx, userId, ctx.now() + MINUTE_MS)
+    }
+    if (!isAsSeen || !(await bucket.completeParts(key, uploadId, parts, replaces))) {
+      // A trigger discards it.
+      await ctx.db.update(fileUploads).set({ expiresAt: ctx.now() }).where(eq(fileUploads.id, id))
       throw new AppError('conflict', changedMeanwhile(path))
     }
   }
-  // Kept for a day, so that a repeated call still finds it.
-  await ctx.db.update(fileUploads).set({ uploadId: null, expiresAt: ctx.now() }).where(eq(fileUploads.id, id))
+  const now = ctx.now()
+  await ctx.db.update(fileUploads).set({ uploadId: null, endedAt: now, expiresAt: now }).where(eq(fileUploads.id, id))
   return { path, size }
 }
 
 /** Forgets an upload and what has arrived of it. @throws not_found, unavailable */
 export async function abortParts(ctx: Context, userId: string, id: string): Promise<{ path: string }> {
   const row = await getOpen(ctx, userId, id)
-  await endOpen(ctx, keyOf(await openFolder(ctx, userId), row.path), row)
+  await discard(ctx, row)
   return { path: row.path }
-}
-
-async function endOpen(ctx: Context, key: string, { id, uploadId }: FileUploadRow): Promise<void> {
-  if (uploadId) await requireBucket(ctx).abortParts(key, uploadId)
-  await ctx.db.delete(fileUploads).where(eq(fileUploads.id, id))
 }
 
 function changedMeanwhile(path: string): string {
@@ -170,17 +164,6 @@ export async function listUnfinished(ctx: Context, userId: string): Promise<Unfi
     created_at: toIso(createdAt),
     expires_at: toIso(expiresAt),
   }))
-}
-
-/** Run by cron: forgets what nobody continued, and what is long over. */
-export async function dropStaleUploads(ctx: Context): Promise<void> {
-  if (!ctx.bucket) return
-  const ended = await ctx.db
-    .select()
-    .from(fileUploads)
-    .where(lte(fileUploads.expiresAt, ctx.now() - DAY_MS))
-    .limit(200)
-  await fourAtOnce(ended, async (row) => endOpen(ctx, keyOf(await openFolder(ctx, row.userId), row.path), row))
 }
 
 type OpenUpload = FileUploadRow & { uploadId: string }

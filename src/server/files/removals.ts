@@ -9,6 +9,7 @@ import { newId } from '../id.ts'
 import { alertOperator } from '../mail/alerts.ts'
 import type { Bucket } from '../ports/bucket.ts'
 import { findFolder, requireBucket } from './folder.ts'
+import { endUploads } from './unfinished.ts'
 import { openQuery } from './usage.ts'
 
 /** Pages of 1,000 that we list to say how much there is. */
@@ -89,7 +90,10 @@ export async function continueRemoval(
   const bucket = requireBucket(ctx)
   const folder = await findFolder(ctx, row.userId)
   if (!folder) return finish(ctx, row, null)
-  const { keys } = found ?? (await lookBelow(bucket, `${folder.prefix}/${row.place}`, row.acceptedAt))
+  const prefix = `${folder.prefix}/${row.place}`
+  // Nobody continues the uploads of an account that is closed, or has no plan.
+  if (row.place === '' && !(await endUploads(ctx, `${folder.prefix}/`, row.acceptedAt))) return again(ctx, row)
+  const { keys } = found ?? (await lookBelow(bucket, prefix, row.acceptedAt))
   if (row.removedKey !== null && keys.includes(row.removedKey)) return finish(ctx, row, row.removedKey)
   const removed = removable(keys, calls)
   if (removed.length === 0) return finish(ctx, row, keys[0] ?? null)
@@ -100,6 +104,11 @@ export async function continueRemoval(
     .set({ ...progress, failures: 0, nextAt: ctx.now() })
     .where(eq(fileRemovals.id, row.id))
   return { ...row, ...progress }
+}
+
+async function again(ctx: Context, row: FileRemovalRow): Promise<FileRemovalRow> {
+  await ctx.db.update(fileRemovals).set({ nextAt: ctx.now() }).where(eq(fileRemovals.id, row.id))
+  return row
 }
 
 /** A thousand in one call, and one call for each that XML can't hold; without those that no call can name. */

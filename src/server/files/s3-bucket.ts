@@ -5,7 +5,7 @@ import type { BucketSettings } from '../bucket-settings.ts'
 import { fourAtOnce } from '../four-at-once.ts'
 import type { Bucket, Part } from '../ports/bucket.ts'
 import { askBucket, encodeSegment, presign, type S3Request } from './s3-request.ts'
-import { readElement, readList, readParts, writeDeletion, writeParts } from './s3-xml.ts'
+import { readElement, readList, readParts, readUploads, writeDeletion, writeParts } from './s3-xml.ts'
 import { temporaryCredentials } from './temporary-credentials.ts'
 
 /** The bucket works through many files, or large ones, before it answers. */
@@ -117,6 +117,11 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
 
     async abortParts(key, uploadId) {
       await ask({ method: 'DELETE', key, query: { uploadId } }, [404])
+    },
+
+    async listUploads(prefix) {
+      const { text } = await ask({ method: 'GET', query: { uploads: '', prefix, 'encoding-type': 'url' } })
+      return readUploads(text)
     },
 
     temporaryCredentials: (prefix, mode, seconds) =>

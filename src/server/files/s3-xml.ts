@@ -1,4 +1,4 @@
-import type { Part, StoredFile } from '../ports/bucket.ts'
+import type { BegunUpload, Part, StoredFile } from '../ports/bucket.ts'
 
 /**
  * What S3 answers, and no more: elements without attributes or comments, and keys that are percent-encoded, as we ask.
@@ -36,6 +36,14 @@ export function readParts(xml: string): { parts: Part[]; next: string | null } {
   }))
   const more = readElement(xml, 'IsTruncated') === 'true'
   return { parts, next: more ? readElement(xml, 'NextPartNumberMarker') : null }
+}
+
+export function readUploads(xml: string): BegunUpload[] {
+  return readBlocks(xml, 'Upload').map((block) => ({
+    key: decodeKey(readElement(block, 'Key')),
+    uploadId: readElement(block, 'UploadId') ?? '',
+    begunAt: Date.parse(readElement(block, 'Initiated') ?? ''),
+  }))
 }
 
 export function writeParts(parts: Part[]): string {

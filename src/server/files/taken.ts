@@ -6,16 +6,20 @@ import { keyOf } from './folder.ts'
 
 /**
  * A bucket takes any names, but on the disk of a machine a name is either a file or a folder: the other would be out
- * of reach there.
+ * of reach there. Above a folder that is there, all are folders, so at most 7 calls find the only name that can be a file.
  * @throws invalid
  */
 export async function refuseFileAsFolder(bucket: Bucket, folder: FileFolderRow, path: string): Promise<void> {
   const names = path.split('/')
   const above = names.slice(1).map((_, depth) => names.slice(0, depth + 1).join('/'))
-  const found = await Promise.all(above.map((name) => bucket.find(keyOf(folder, name))))
-  const file = above.find((_, index) => found[index])
-  if (file)
-    throw new AppError('invalid', `${inText(file)} is a file, not a folder. Choose another folder.`, { field: 'path' })
+  // The folders below `from` are there; those from `to` on aren't. Most uploads go where something is.
+  let [from, to] = [0, above.length]
+  for (let look = to; from < to; look = (from + to + 1) >> 1)
+    if (await isFolder(bucket, keyOf(folder, above[look - 1] as string))) from = look
+    else to = look - 1
+  const first = above[from]
+  if (first !== undefined && (await bucket.find(keyOf(folder, first))))
+    throw new AppError('invalid', `${inText(first)} is a file, not a folder. Choose another folder.`, { field: 'path' })
 }
 
 /** As above, for a file that may replace another file. @throws invalid */

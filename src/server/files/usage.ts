@@ -1,15 +1,17 @@
 import { and, asc, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { type FileFolderRow, fileFolders, plans } from '../../../db/schema.ts'
-import { MINUTE_MS } from '../../domain/instant.ts'
+import { DAY_MS, MINUTE_MS } from '../../domain/instant.ts'
 import { type FilesRights, filesRights } from '../../domain/money/plan-files.ts'
 import type { Context } from '../context.ts'
 import { tellSoon } from '../mail/notices.ts'
 import { filesPrefix, findFolder, requireBucket } from './folder.ts'
 import { tellHowFull } from './how-full.ts'
+import { endQuery, isOver, openLinks } from './links.ts'
+import { lookAtUnfinished } from './unfinished.ts'
 
 /** How many pages of 1,000 files a request counts itself; a trigger counts the rest. */
-const PAGES_PER_REQUEST = 5
+export const PAGES_PER_REQUEST = 3
 const PAGES_PER_TRIGGER = 200
 const FOLDERS_PER_TRIGGER = 20
 /** A page is listed at most this often, however often people look. */
@@ -32,7 +34,7 @@ export type FilesUsage = {
 export async function getUsageOfFiles(ctx: Context, folder: FileFolderRow): Promise<FilesUsage> {
   const [rights, counted] = await Promise.all([getRights(ctx, folder.userId), countIfDue(ctx, folder)])
   return {
-    usedBytes: counted.usedBytes,
+    usedBytes: counted.usedBytes + counted.partsBytes,
     limitBytes: rights.limit,
     readOnly: rights.readOnly,
     deleteAt: folder.deleteAt,
@@ -66,25 +68,34 @@ async function countIfDue(ctx: Context, folder: FileFolderRow): Promise<FileFold
   const pages = Math.ceil(usedFiles / 1000)
   const isRecent = countedAt !== null && now - countedAt < Math.max(0, pages - 1) * PER_PAGE_MS
   if (isCurrent || isRecent || pages > PAGES_PER_REQUEST) return folder
-  return countFolder(ctx, folder, PAGES_PER_REQUEST)
+  return countFolder(ctx, folder, { most: PAGES_PER_REQUEST })
 }
 
 /**
  * Counts up to so many pages, from where the last one stopped. Two at once do the same work, and the one that began
  * later wins.
  */
-async function countFolder(ctx: Context, folder: FileFolderRow, most: number): Promise<FileFolderRow> {
+async function countFolder(
+  ctx: Context,
+  folder: FileFolderRow,
+  { most, isTrigger = false }: { most: number; isTrigger?: boolean },
+): Promise<FileFolderRow> {
   const bucket = requireBucket(ctx)
+  const links = Map.groupBy(await openLinks(ctx, folder.userId), ({ path }) => filesPrefix(folder) + path)
   const begunAt = folder.countBegunAt ?? ctx.now()
   let { countBytes: bytes, countFiles: files, countNext: next } = folder
   for (let pages = 0; pages < most; pages++) {
     const page = await bucket.list({ prefix: filesPrefix(folder), after: next })
-    for (const { key, size } of page.files) {
-      bytes += size
-      if (!key.endsWith('/')) files++
+    const over: string[] = []
+    for (const file of page.files) {
+      bytes += file.size
+      if (!file.key.endsWith('/')) files++
+      for (const link of links.get(file.key) ?? []) if (isOver(link, file)) over.push(link.id)
     }
+    // It counts until this count is over, which has its file.
+    if (over.length > 0) await endQuery(ctx, over, begunAt - 1)
     next = page.next
-    if (next === null) return finishCount(ctx, folder, { begunAt, bytes, files })
+    if (next === null) return finishCount(ctx, folder, { begunAt, bytes, files, isTrigger })
   }
   const progress = { countBegunAt: begunAt, countNext: next, countBytes: bytes, countFiles: files }
   await ctx.db
@@ -97,20 +108,28 @@ async function countFolder(ctx: Context, folder: FileFolderRow, most: number): P
 const isUnchanged = ({ countNext }: FileFolderRow) =>
   countNext === null ? isNull(fileFolders.countNext) : eq(fileFolders.countNext, countNext)
 
+/** Again soon while something may write, and within a minute of its end; each day while parts are left. */
+function nextCount(begunAt: number, now: number, partsBytes: number) {
+  const last = sql`max(open_until + 1, ${now + MINUTE_MS})`
+  return sql`CASE WHEN open_until >= ${begunAt} THEN min(${now + COUNT_EVERY_MS}, ${last})
+    ELSE ${partsBytes > 0 ? now + DAY_MS : null} END`
+}
+
 async function finishCount(
   ctx: Context,
   folder: FileFolderRow,
-  { begunAt, bytes, files }: { begunAt: number; bytes: number; files: number },
+  { begunAt, bytes, files, isTrigger }: { begunAt: number; bytes: number; files: number; isTrigger: boolean },
 ): Promise<FileFolderRow> {
   const { userId } = folder
-  const counted = { usedBytes: bytes, usedFiles: files, countedAt: begunAt }
+  const partsBytes = isTrigger ? await lookAtUnfinished(ctx, folder) : folder.partsBytes
+  const counted = { usedBytes: bytes, usedFiles: files, countedAt: begunAt, partsBytes }
   const idle = { countBegunAt: null, countNext: null, countBytes: 0, countFiles: 0 }
   const write = ctx.db
     .update(fileFolders)
     .set({
       ...counted,
       ...idle,
-      countDueAt: sql`CASE WHEN open_until >= ${begunAt} THEN ${ctx.now() + COUNT_EVERY_MS} END`,
+      ...(isTrigger && { countDueAt: nextCount(begunAt, ctx.now(), partsBytes) }),
     })
     .where(and(eq(fileFolders.userId, userId), or(isNull(fileFolders.countedAt), lte(fileFolders.countedAt, begunAt))))
   const { limit } = await getRights(ctx, userId)
@@ -119,14 +138,6 @@ async function finishCount(
   if (told.queries.length > 1) tellSoon(ctx, userId, notice)
   await told.afterward()
   return { ...folder, ...counted, ...idle, toldPercent: told.percent }
-}
-
-/** Bytes that open links may bring to other paths. Two links to one path replace each other. */
-export async function promisedBytes(ctx: Pick<Context, 'db' | 'now'>, userId: string, path: string): Promise<number> {
-  const { rows } = await ctx.db.run(sql`SELECT coalesce(sum(size), 0) AS bytes FROM (
-    SELECT max(size) AS size FROM file_uploads
-    WHERE user_id = ${userId} AND expires_at > ${ctx.now()} AND path <> ${path} GROUP BY path)`)
-  return Number(rows[0]?.bytes)
 }
 
 /** Run by cron: counts what may have changed and nobody looked at. */
@@ -138,5 +149,5 @@ export async function countChanged(ctx: Context): Promise<void> {
     .where(lte(fileFolders.countDueAt, ctx.now()))
     .orderBy(asc(fileFolders.countDueAt))
     .limit(FOLDERS_PER_TRIGGER)
-  for (const folder of due) await countFolder(ctx, folder, PAGES_PER_TRIGGER)
+  for (const folder of due) await countFolder(ctx, folder, { most: PAGES_PER_TRIGGER, isTrigger: true })
 }

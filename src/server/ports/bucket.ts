@@ -9,6 +9,8 @@ export type StoredFile = {
 
 type SignedUpload = { url: string; method: 'PUT'; headers: Record<string, string> }
 
+export type BegunUpload = { key: string; uploadId: string; begunAt: number }
+
 export type Part = { part: number; size: number; etag: string }
 
 /** What a program may do with an account's folder, and until when. */
@@ -68,6 +70,8 @@ export type Bucket = {
    */
   completeParts(key: string, uploadId: string, parts: Part[], replaces: string | null): Promise<boolean>
   abortParts(key: string, uploadId: string): Promise<void>
+  /** Up to 1,000 uploads in parts that were begun below `prefix`, and not ended. */
+  listUploads(prefix: string): Promise<BegunUpload[]>
 
   /** For keys that begin with `prefix` and no others. */
   temporaryCredentials(prefix: string, mode: CredentialsMode, seconds: number): Promise<TemporaryCredentials>

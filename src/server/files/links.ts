@@ -1,0 +1,22 @@
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { type FileUploadRow, fileUploads } from '../../../db/schema.ts'
+import type { Context } from '../context.ts'
+import type { StoredFile } from '../ports/bucket.ts'
+
+/** Someone's open links, the oldest first. */
+export function openLinks(ctx: Pick<Context, 'db' | 'now'>, userId: string): Promise<FileUploadRow[]> {
+  return ctx.db
+    .select()
+    .from(fileUploads)
+    .where(and(eq(fileUploads.userId, userId), isNull(fileUploads.endedAt), isNull(fileUploads.version)))
+    .orderBy(asc(fileUploads.createdAt))
+}
+
+/** A link over another content than what is there now can't be used anymore: its file has come, or another one. */
+export const isOver = (link: FileUploadRow, found: Pick<StoredFile, 'etag'> | null) =>
+  found !== null && found.etag !== link.replaces
+
+export function endQuery(ctx: Pick<Context, 'db'>, ids: string[], endedAt: number) {
+  return ctx.db.run(sql`UPDATE file_uploads SET ended_at = ${endedAt}
+    WHERE ended_at IS NULL AND id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`)
+}

@@ -1,0 +1,168 @@
+import { and, asc, eq, isNotNull, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
+import { type FileFolderRow, type FileUploadRow, fileUploads } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import { FILES_READ_ONLY, overLimit, sizeText } from '../../domain/files.ts'
+import { DAY_MS } from '../../domain/instant.ts'
+import type { Context } from '../context.ts'
+import { fourAtOnce } from '../four-at-once.ts'
+import { newId } from '../id.ts'
+import type { StoredFile } from '../ports/bucket.ts'
+import { filesPrefix, keyOf, openFolder, requireBucket } from './folder.ts'
+import { endQuery, isOver, openLinks } from './links.ts'
+import { type FilesUsage, getUsageOfFiles, PAGES_PER_REQUEST } from './usage.ts'
+
+/** Of one account. */
+const MOST_OPEN = 100
+const TRY_AGAIN_S = 30
+/** So that a completion that is repeated still finds its upload. */
+const ENDED_KEPT_MS = DAY_MS
+
+type Wish = {
+  path: string
+  size: number
+  /** What is there now. */
+  existing: StoredFile | null
+  /** Of an upload in parts; null: a link. */
+  version: string | null
+  expiresAt: number
+}
+
+/**
+ * Enters an upload if it fits beside all that is stored and open. The check and the entry are one write, so that of ten
+ * that ask at once, only those that fit together get one.
+ * @throws no_plan, invalid: it doesn't fit; too_many
+ */
+export async function enterUpload(ctx: Context, folder: FileFolderRow, wish: Wish): Promise<FileUploadRow> {
+  const usage = await getUsageOfFiles(ctx, folder)
+  const { limitBytes: limit, readOnly } = usage
+  if (readOnly !== null) throw new AppError('no_plan', FILES_READ_ONLY[readOnly], { page: '/subscriptions' })
+  await endArrived(ctx, folder)
+  const { userId } = folder
+  const { path, size, existing, version, expiresAt } = wish
+  const now = ctx.now()
+  const adds = size - (existing?.size ?? 0)
+  const row: FileUploadRow = {
+    id: newId('upl'),
+    userId,
+    path,
+    size,
+    uploadId: null,
+    version,
+    replaces: existing?.etag ?? null,
+    // Parts are stored beside what they replace.
+    counts: version === null ? Math.max(0, adds) : size,
+    createdAt: now,
+    expiresAt,
+    endedAt: null,
+  }
+  const fits =
+    limit === null ? sql`1` : sql`${usedOf(userId)} + ${promised(userId, now, { ...row, counts: adds })} <= ${limit}`
+  const { rowsAffected } = await ctx.db.run(sql`INSERT INTO file_uploads
+    (id, user_id, path, size, upload_id, version, replaces, counts, created_at, expires_at)
+    SELECT ${row.id}, ${userId}, ${path}, ${size}, NULL, ${version}, ${row.replaces}, ${row.counts}, ${now}, ${expiresAt}
+    WHERE ${openCount(userId, now)} < ${MOST_OPEN} AND ${fits}`)
+  if (rowsAffected === 0) throw await refusal(ctx, usage, { userId, size, adds })
+  return row
+}
+
+/** Whether an upload still fits now that it ends. @throws invalid */
+export async function requireFit(ctx: Context, row: FileUploadRow, existing: StoredFile | null, limit: number | null) {
+  if (limit === null) return
+  const { rows } = await ctx.db.run(
+    sql`SELECT ${usedOf(row.userId)} + ${promised(row.userId, ctx.now())} - ${existing?.size ?? 0} AS bytes`,
+  )
+  if (Number(rows[0]?.bytes) <= limit) return
+  const used = await usedBytes(ctx, row.userId)
+  throw new AppError('invalid', overLimit({ used, limit, size: row.size }), { page: '/subscriptions' })
+}
+
+const usedOf = (userId: string) => sql`(SELECT used_bytes + parts_bytes FROM file_folders WHERE user_id = ${userId})`
+const openCount = (userId: string, now: number) =>
+  sql`(SELECT count(*) FROM file_uploads WHERE user_id = ${userId} AND ended_at IS NULL AND expires_at > ${now})`
+
+/**
+ * Bytes that all open uploads may still bring, and those that have ended since the last count. Of links to one path
+ * over one content, only one can succeed.
+ */
+function promised(userId: string, now: number, more?: FileUploadRow): SQL {
+  const one = (row: FileUploadRow) => (row.version === null ? `${row.path}\n${row.replaces ?? ''}` : row.id)
+  const own = more ? sql`UNION ALL SELECT ${one(more)}, ${more.counts}` : sql``
+  return sql`(SELECT coalesce(sum(most), 0) FROM (SELECT max(counts) AS most FROM (
+    SELECT CASE WHEN version IS NULL THEN path || char(10) || coalesce(replaces, '') ELSE id END AS one, counts
+    FROM file_uploads WHERE user_id = ${userId} AND ((ended_at IS NULL AND expires_at > ${now}) OR ended_at >=
+      coalesce((SELECT counted_at FROM file_folders WHERE user_id = ${userId}), 0))
+    ${own}) GROUP BY one))`
+}
+
+async function usedBytes(ctx: Pick<Context, 'db'>, userId: string): Promise<number> {
+  const { rows } = await ctx.db.run(sql`SELECT ${usedOf(userId)} AS bytes`)
+  return Number(rows[0]?.bytes)
+}
+
+async function refusal(
+  ctx: Context,
+  { limitBytes: limit }: FilesUsage,
+  { userId, size, adds }: { userId: string; size: number; adds: number },
+): Promise<AppError> {
+  const used = await usedBytes(ctx, userId)
+  if (limit !== null && used + adds > limit)
+    return new AppError('invalid', overLimit({ used, limit, size }), { page: '/subscriptions' })
+  const { rows } = await ctx.db.run(sql`SELECT ${openCount(userId, ctx.now())} AS open`)
+  if (Number(rows[0]?.open) >= MOST_OPEN || limit === null)
+    return new AppError('too_many', `You have ${MOST_OPEN} uploads open. Finish or discard some of them first.`, {
+      retryAfter: TRY_AGAIN_S,
+    })
+  return new AppError(
+    'invalid',
+    `Your files use ${sizeText(used)} of ${sizeText(limit)}, and uploads that have begun may need the rest. Finish or discard them first, or wait until they end.`,
+  )
+}
+
+/** Counting ends links whose file has come. Requests don't count large folders, so each looks for a few. */
+async function endArrived(ctx: Context, folder: FileFolderRow): Promise<void> {
+  if (folder.usedFiles <= PAGES_PER_REQUEST * 1000) return
+  const links = (await openLinks(ctx, folder.userId)).slice(0, PAGES_PER_REQUEST)
+  const bucket = requireBucket(ctx)
+  const found = await Promise.all(links.map((link) => bucket.find(filesPrefix(folder) + link.path)))
+  const over = links.filter((link, i) => isOver(link, found[i] ?? null))
+  if (over.length > 0)
+    await endQuery(
+      ctx,
+      over.map(({ id }) => id),
+      ctx.now(),
+    )
+}
+
+/** Run by cron: ends what nobody continued, and forgets what is over. As many go as come. */
+export async function dropStaleUploads(ctx: Context): Promise<void> {
+  if (!ctx.bucket) return
+  const now = ctx.now()
+  await ctx.db
+    .delete(fileUploads)
+    .where(
+      or(
+        lte(fileUploads.endedAt, now - ENDED_KEPT_MS),
+        and(isNull(fileUploads.endedAt), isNull(fileUploads.uploadId), lte(fileUploads.expiresAt, now)),
+      ),
+    )
+  const left = await ctx.db
+    .select()
+    .from(fileUploads)
+    .where(and(isNotNull(fileUploads.uploadId), lte(fileUploads.expiresAt, now)))
+    .orderBy(asc(fileUploads.expiresAt))
+    .limit(200)
+  await fourAtOnce(left, async (row) => {
+    // If it fails, the others have their turn first.
+    await ctx.db
+      .update(fileUploads)
+      .set({ expiresAt: now - 1 })
+      .where(eq(fileUploads.id, row.id))
+    await discard(ctx, row)
+  })
+}
+
+/** Forgets an upload in parts, and what has arrived of it. */
+export async function discard(ctx: Context, { id, userId, path, uploadId }: FileUploadRow): Promise<void> {
+  if (uploadId) await requireBucket(ctx).abortParts(keyOf(await openFolder(ctx, userId), path), uploadId)
+  await ctx.db.delete(fileUploads).where(eq(fileUploads.id, id))
+}

@@ -1,0 +1,179 @@
+import { eq } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { fileUploads, users } from '../../../db/schema.ts'
+import { dropStaleUploads } from '../../../src/server/files/open-uploads.ts'
+import { beginParts, completeParts } from '../../../src/server/files/parts.ts'
+import { endFilesWithPlans } from '../../../src/server/files/plan-end.ts'
+import { continueRemovals } from '../../../src/server/files/removals.ts'
+import { requestUpload } from '../../../src/server/files/upload.ts'
+import { countChanged, openQuery } from '../../../src/server/files/usage.ts'
+import { openFilesAccount } from '../../../testing/stack/files-account.ts'
+
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+const MB = 1_000_000
+
+async function open(planType: 'demo' | 'basic' | 'premium' = 'demo') {
+  const ada = await openFilesAccount(planType)
+  const link = (path: string, size: number) => requestUpload(ada.ctx, ada.userId, { path, size })
+  const begin = (path: string, size: number, version = '1') => beginParts(ada.ctx, ada.userId, { path, size, version })
+  const rows = () => ada.ctx.db.select().from(fileUploads).where(eq(fileUploads.userId, ada.userId))
+  /** Uploads a file by a link. */
+  const put = async (path: string, size: number) => {
+    const { url } = await link(path, size)
+    ada.clock.ms += 1000
+    expect(ada.memory.putByLink(url)).toBe(true)
+    ada.clock.ms += 1000
+  }
+  return { ...ada, link, begin, rows, upload: put }
+}
+
+/** How many of them were taken. */
+const taken = async (wishes: Promise<unknown>[]) =>
+  (await Promise.allSettled(wishes)).filter(({ status }) => status === 'fulfilled').length
+
+test('of ten links at once, only those that fit together are given', async () => {
+  const ada = await open()
+  expect(await taken(Array.from({ length: 10 }, (_, i) => ada.link(`${i}`, 900 * MB)))).toBe(1)
+  await ada.link('small', 100 * MB)
+  await expect(ada.link('smaller', 1)).rejects.toMatchObject({ code: 'invalid', message: /uploads that have begun/ })
+})
+
+test('every upload in parts counts until it ends, also at its own path', async () => {
+  const ada = await open()
+  expect(await taken(Array.from({ length: 30 }, (_, i) => ada.begin('x.bin', 900 * MB, `${i}`)))).toBe(1)
+  await expect(ada.link('y.bin', 101 * MB)).rejects.toMatchObject({ code: 'invalid' })
+  expect(ada.memory.begun()).toHaveLength(1)
+  const [row] = await ada.rows()
+  ada.clock.ms = (row?.expiresAt ?? 0) - 1
+  await expect(ada.link('y.bin', 101 * MB)).rejects.toMatchObject({ code: 'invalid' })
+  ada.clock.ms += 1
+  await ada.link('y.bin', 101 * MB)
+  await dropStaleUploads(ada.ctx)
+  expect(ada.memory.begun()).toEqual([])
+  expect(await ada.rows()).toMatchObject([{ path: 'y.bin' }])
+})
+
+test('a file that has come counts once, and a link over it only by what it adds', async () => {
+  const ada = await open()
+  await ada.upload('a', 600 * MB)
+  await expect(ada.link('b', 400 * MB + 1)).rejects.toMatchObject({ code: 'invalid' })
+  await ada.link('a', 900 * MB)
+  await ada.link('a', 800 * MB)
+  await expect(ada.link('b', 100 * MB + 1)).rejects.toMatchObject({ code: 'invalid' })
+  await ada.link('b', 100 * MB)
+})
+
+test('someone has at most 100 open, and those whose file has come are not', async () => {
+  const ada = await open('premium')
+  for (let i = 0; i < 99; i++) await ada.upload(`runs/${i}`, 1)
+  for (let i = 0; i < 100; i++) await ada.link(`more/${i}`, 1)
+  await expect(ada.link('one more', 1)).rejects.toMatchObject({ code: 'too_many', retryAfter: 30 })
+  await expect(ada.begin('one more', 1)).rejects.toMatchObject({ code: 'too_many' })
+  const other = await open()
+  await other.link('a', 1)
+  ada.put('more/7', 1)
+  await ada.link('one more', 1)
+})
+
+test('a large folder is not counted for each upload, and its links end all the same', async () => {
+  const ada = await open('premium')
+  for (let i = 0; i < 3_001; i++) ada.put(`runs/${String(i).padStart(4, '0')}`, 1)
+  await openQuery(ada.ctx, ada.userId, ada.clock.ms)
+  ada.clock.ms += MINUTE
+  await countChanged(ada.ctx)
+  for (let i = 0; i < 200; i++) await ada.upload(`new/${i}`, 1)
+  expect((await ada.rows()).filter(({ endedAt }) => endedAt === null).length).toBeLessThan(5)
+})
+
+test('what was completed counts until a count has it', async () => {
+  const ada = await open()
+  for (let i = 0; i < 3_001; i++) ada.put(`runs/${String(i).padStart(4, '0')}`, 1)
+  await openQuery(ada.ctx, ada.userId, ada.clock.ms)
+  ada.clock.ms += MINUTE
+  await countChanged(ada.ctx)
+  const upload = async (path: string) => {
+    const { id } = await ada.begin(path, 600 * MB)
+    const uploadId = ada.memory.begun().at(-1) ?? ''
+    for (let part = 1; part <= 36; part++) ada.memory.putPart(uploadId, part, part < 36 ? 16_777_216 : 12_797_440)
+    await completeParts(ada.ctx, ada.userId, id)
+    ada.clock.ms += 1
+  }
+  await upload('a.bin')
+  await expect(upload('b.bin')).rejects.toMatchObject({ code: 'invalid' })
+  ada.clock.ms += 2 * MINUTE
+  await countChanged(ada.ctx)
+  await expect(upload('b.bin')).rejects.toMatchObject({ code: 'invalid', message: /more than the/ })
+})
+
+test("parts that programs begin and don't end are counted, ended after 7 days, and end with the account", async () => {
+  const ada = await open()
+  const { prefix } = await ada.folder()
+  const begin = async (path: string, size: number) => {
+    const uploadId = await ada.memory.bucket.startParts(`${prefix}/files/${path}`, '')
+    ada.memory.putPart(uploadId, 1, size)
+    await openQuery(ada.ctx, ada.userId, ada.clock.ms)
+  }
+  await begin('a', 700 * MB)
+  await ada.begin('own', 100 * MB)
+  ada.clock.ms += MINUTE
+  await countChanged(ada.ctx)
+  expect(await ada.folder()).toMatchObject({ usedBytes: 0, partsBytes: 700 * MB })
+  await expect(ada.link('b', 200 * MB + 1)).rejects.toMatchObject({ code: 'invalid' })
+  await ada.link('b', 200 * MB)
+  for (let day = 0; day < 8; day++) {
+    ada.clock.ms += DAY
+    await countChanged(ada.ctx)
+  }
+  expect((await ada.folder()).partsBytes).toBe(0)
+  expect(ada.memory.begun()).toHaveLength(1)
+  await begin('late', 1)
+  await ada.ctx.db.update(users).set({ closedAt: ada.clock.ms }).where(eq(users.id, ada.userId))
+  await endFilesWithPlans(ada.ctx)
+  await continueRemovals(ada.ctx)
+  expect(ada.memory.begun()).toEqual([])
+})
+
+test('no upload makes more than 12 calls to the bucket, however deep its path', async () => {
+  for (const files of [0, 3_000]) {
+    const ada = await open()
+    for (let i = 0; i < files; i++) ada.put(`runs/${String(i).padStart(4, '0')}`, 1)
+    const path = `${'d/'.repeat(32)}a`
+    for (const kept of ['', 'd/d/d/x', `${'d/'.repeat(31)}x`, `${'d/'.repeat(32)}x`]) {
+      if (kept) ada.put(kept, 1)
+      await openQuery(ada.ctx, ada.userId, ada.clock.ms)
+      const before = ada.memory.calls()
+      await ada.link(path, 1)
+      expect(ada.memory.calls() - before, `beside ${kept}`).toBeLessThanOrEqual(12)
+    }
+    for (const depth of [1, 2, 5, 31]) {
+      const bob = await open()
+      bob.put(`${'d/'.repeat(depth - 1)}d`, 1)
+      await expect(bob.link(path, 1)).rejects.toMatchObject({ message: /is a file, not a folder/ })
+    }
+  }
+})
+
+test('as many rows go as come, and one upload that cannot be ended keeps no other', async () => {
+  const ada = await open('premium')
+  const eve = await open('premium')
+  await eve.begin('stuck', 1)
+  for (let i = 0; i < 100; i++) await ada.begin(`${i}`, 1)
+  const now = ada.clock.ms
+  await ada.ctx.db.insert(fileUploads).values(
+    Array.from({ length: 300 }, (_, i) => ({
+      id: `${ada.userId}${i}`,
+      userId: ada.userId,
+      path: `old/${i}`,
+      size: 1,
+      createdAt: now,
+      expiresAt: now,
+    })),
+  )
+  ada.memory.failBelow((await eve.folder()).prefix)
+  ada.clock.ms += 8 * DAY
+  await expect(dropStaleUploads(ada.ctx)).rejects.toThrow('lost this folder')
+  expect(await ada.rows()).toEqual([])
+  expect(ada.memory.begun()).toEqual([])
+  expect(await eve.rows()).toMatchObject([{ path: 'stuck' }])
+})
