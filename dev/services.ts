@@ -138,8 +138,6 @@ export async function startServices(options: StackOptions): Promise<Services> {
       FILES_BUCKET: BUCKET,
       FILES_ACCESS_KEY_ID: files.accessKeyId,
       FILES_SECRET_ACCESS_KEY: files.secretAccessKey,
-      FILES_CREDENTIALS_URL: files.credentialsUrl,
-      FILES_CREDENTIALS_TOKEN: files.credentialsToken,
       ...(ec2 ? { AWS_ACCOUNT_ID: ACCOUNT_ID, AWS_IDENTITY_CERTIFICATE: ec2.certificate } : {}),
       PLANS_FOR_SALE: String(options.plansForSale ?? false),
       MAIL_FROM: 'Proving Ground <hello@proving-ground.example>',

@@ -12,7 +12,6 @@ const SECRETS = [
   'STRIPE_WEBHOOK_SECRET',
   'METRICS_TOKEN',
   'FILES_SECRET_ACCESS_KEY',
-  'FILES_CREDENTIALS_TOKEN',
 ]
 const ACCESS_KEY_EXAMPLE = /(AKIAIOSFODNN7|EXAMPLEKEY$)/
 const IS_EXAMPLE = /(^|[.@/])example(\.(com|net|org))?([/:>.,\s]|$)|<[^>@]*>$|…/

@@ -74,7 +74,7 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
     path: 'src/server/fleet/',
     looksInto: ['domain', 'db', 'server', 'limits', 'mail', 'events', 'billing', 'files'],
   },
-  files: { path: 'src/server/files/', looksInto: ['domain', 'db', 'server', 'mail'] },
+  files: { path: 'src/server/files/', looksInto: ['domain', 'db', 'server', 'limits', 'mail'] },
   billing: { path: 'src/server/billing/', looksInto: ['domain', 'db', 'server', 'limits', 'mail', 'events'] },
   events: { path: 'src/server/events/', looksInto: ['domain', 'db', 'server', 'mail'] },
   mail: { path: 'src/server/mail/', looksInto: ['domain', 'db', 'server', 'limits'] },

@@ -1,34 +1,48 @@
-import { randomBytes } from 'node:crypto'
-import type { Store } from '../stand-in/store.ts'
+import { createHash } from 'node:crypto'
+import { jwtVerify } from 'jose'
 
 /** Of the bucket itself; a temporary one has a scope. */
-export type Credentials = {
-  accessKeyId: string
-  secretAccessKey: string
-  sessionToken: string | null
-  scope: { prefix: string; mayWrite: boolean; expiresAt: number } | null
+export type Credentials = { accessKeyId: string; secretAccessKey: string; scope: Scope | null }
+
+type Scope = {
+  prefixes: string[]
+  keys: string[]
+  mayWrite: boolean
+  /** The only operations; null: all of its kind. */
+  actions: string[] | null
+  expiresAt: number
 }
 
-/** Like R2's call `temp-access-credentials`. */
-export function issueCredentials(store: Store, now: number, body: string): { status: number; body: string } {
-  const { permission, prefixes, ttlSeconds } = JSON.parse(body) as {
-    permission: string
-    prefixes?: string[]
-    ttlSeconds: number
+/** What R2 reads in a session token that the bucket's owner signed; null if they didn't. */
+export async function readSession(owner: Credentials, token: string, host: string): Promise<Credentials | null> {
+  const jwt = atob(token).replace(/^jwt\//, '')
+  try {
+    const { payload } = await jwtVerify(jwt, new TextEncoder().encode(owner.secretAccessKey), {
+      algorithms: ['HS256'],
+      issuer: owner.accessKeyId,
+      audience: host,
+      // The stack's own clock decides.
+      currentDate: new Date(0),
+    })
+    const { scope, actions, paths, exp } = payload as typeof payload & {
+      scope: string
+      actions?: string[]
+      paths: { prefixPaths: string[]; objectPaths: string[] }
+    }
+    return {
+      accessKeyId: owner.accessKeyId,
+      secretAccessKey: createHash('sha256').update(jwt).digest('hex'),
+      scope: {
+        prefixes: paths.prefixPaths,
+        keys: paths.objectPaths,
+        mayWrite: scope === 'object-read-write',
+        actions: actions ?? null,
+        expiresAt: (exp ?? 0) * 1000,
+      },
+    }
+  } catch {
+    return null
   }
-  const [prefix] = prefixes ?? []
-  if (!/^object-read-(only|write)$/.test(permission) || !prefix || !(ttlSeconds > 0 && ttlSeconds <= 604_800))
-    return { status: 400, body: JSON.stringify({ success: false, errors: [{ code: 10001 }], result: null }) }
-  const issued: Credentials = {
-    accessKeyId: randomBytes(16).toString('hex'),
-    secretAccessKey: randomBytes(32).toString('hex'),
-    sessionToken: randomBytes(48).toString('base64'),
-    scope: { prefix, mayWrite: permission === 'object-read-write', expiresAt: now + ttlSeconds * 1000 },
-  }
-  store.put('credentials', issued.accessKeyId, issued)
-  store.commit()
-  const { scope: _, ...result } = issued
-  return { status: 200, body: JSON.stringify({ success: true, errors: [], result }) }
 }
 
 export type Wish = {
@@ -42,12 +56,26 @@ export type Wish = {
   deleted: string[]
 }
 
-/** Whether temporary credentials allow a request: reading and listing below their prefix, and writing there if they may. */
-export function allows({ prefix, mayWrite }: { prefix: string; mayWrite: boolean }, wish: Wish): boolean {
-  const isRead = wish.method === 'GET' || wish.method === 'HEAD'
+/** Whether temporary credentials allow a request: reading, listing, and writing where they reach, if they may. */
+export function allows({ prefixes, keys, mayWrite, actions }: Scope, wish: Wish): boolean {
+  const { method, key, url, source, deleted } = wish
+  const reaches = (one: string) => keys.includes(one) || prefixes.some((prefix) => one.startsWith(prefix))
+  const isRead = method === 'GET' || method === 'HEAD'
   if (!isRead && !mayWrite) return false
-  if (wish.source !== null && !wish.source.startsWith(prefix)) return false
-  if (wish.key !== null) return wish.key.startsWith(prefix)
-  if (wish.url.searchParams.has('delete')) return wish.deleted.every((key) => key.startsWith(prefix))
-  return wish.method === 'GET' && (wish.url.searchParams.get('prefix') ?? '').startsWith(prefix)
+  if (actions && !actions.includes(actionOf(wish))) return false
+  if (source !== null && !reaches(source)) return false
+  if (key !== null) return reaches(key)
+  if (url.searchParams.has('delete')) return deleted.every(reaches)
+  const listed = url.searchParams.get('prefix') ?? ''
+  return method === 'GET' && prefixes.some((prefix) => listed.startsWith(prefix))
+}
+
+/** As S3 names them, as far as links need it. */
+function actionOf({ method, key, url, source }: Wish): string {
+  if (key === null) return 'other'
+  const isPart = url.searchParams.has('partNumber')
+  if (method === 'PUT')
+    return `${isPart ? 'UploadPart' : source === null ? 'PutObject' : 'CopyObject'}${isPart && source ? 'Copy' : ''}`
+  const isPlain = !url.searchParams.has('uploadId')
+  return method === 'GET' && isPlain ? 'GetObject' : method === 'HEAD' ? 'HeadObject' : 'other'
 }

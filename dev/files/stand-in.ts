@@ -6,12 +6,11 @@ import { AwsV4Signer } from 'aws4fetch'
 import { Faults } from '../stand-in/faults.ts'
 import { closeAll, listenAgain, type StandInOptions } from '../stand-in/server.ts'
 import { Store } from '../stand-in/store.ts'
-import { allows, type Credentials, issueCredentials, type Wish } from './credentials.ts'
+import { allows, type Credentials, readSession, type Wish } from './credentials.ts'
 import { isSignedWith, readSignature, signedAt } from './signature.ts'
 import { Uploads } from './uploads.ts'
 
 export const BUCKET = 'files'
-const CREDENTIALS_PATH = '/client/v4/accounts/local/r2/temp-access-credentials'
 /** Where Miniflare serves its buckets by the S3 protocol. */
 const UPSTREAM_PATH = '/cdn-cgi/local/r2/s3'
 /** As docs/operations.md has operators set it. */
@@ -26,8 +25,6 @@ type Fault = { fault: 'error' | 'timeout' }
 
 export type FilesStandIn = {
   endpoint: string
-  credentialsUrl: string
-  credentialsToken: string
   accessKeyId: string
   secretAccessKey: string
   /** Miniflare's bucket, once workerd is up. */
@@ -67,15 +64,25 @@ export async function startFiles({
     const fault = faults.take()
     if (fault?.fault === 'timeout') return
     if (fault) return refuse(res, 503, 'ServiceUnavailable')
-    if (url.pathname === CREDENTIALS_PATH) return giveCredentials(req, res)
     const [, bucket, ...rest] = url.pathname.split('/')
     if (bucket !== BUCKET) return refuse(res, 404, 'NoSuchBucket')
     const key = rest.length && rest.join('/') !== '' ? decodeURIComponent(rest.join('/')) : null
     const signed = readSignature(req, url)
     if (!signed) return refuse(res, 403, 'AccessDenied', 'The request is not signed.')
-    const credentials =
-      signed.accessKeyId === own.accessKeyId ? own : store.get<Credentials>('credentials', signed.accessKeyId)
-    if (!credentials || signed.sessionToken !== credentials.sessionToken) return refuse(res, 403, 'InvalidAccessKeyId')
+    if (signed.accessKeyId !== own.accessKeyId) return refuse(res, 403, 'InvalidAccessKeyId')
+    const { sessionToken } = signed
+    const credentials = sessionToken === null ? own : await readSession(own, sessionToken, url.host)
+    if (!credentials) return refuse(res, 403, 'InvalidToken')
+    const unsigned = Object.keys(req.headers).find(
+      (name) => name.startsWith('x-amz-') && name !== 'x-amz-content-sha256' && !signed.signedHeaders.includes(name),
+    )
+    if (unsigned)
+      return refuse(
+        res,
+        403,
+        'AccessDenied',
+        `There were headers present in the request which were not signed: ${unsigned}`,
+      )
     if (!isSignedWith(credentials.secretAccessKey, signed, req, url)) return refuse(res, 403, 'SignatureDoesNotMatch')
     if (credentials.scope && now() >= credentials.scope.expiresAt) return refuse(res, 403, 'ExpiredToken')
     if (signed.expires !== null && !(now() < signedAt(signed) + signed.expires * 1000))
@@ -162,12 +169,6 @@ export async function startFiles({
     })
   }
 
-  async function giveCredentials(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    if (req.headers.authorization !== `Bearer ${own.secretAccessKey}`) return void res.writeHead(401).end('{}')
-    const { status, body } = issueCredentials(store, now(), await read(req))
-    res.writeHead(status, { 'content-type': 'application/json' }).end(body)
-  }
-
   function setCors(req: IncomingMessage, res: ServerResponse): void {
     const { origin } = req.headers
     if (!origin || !origins.includes(origin)) return
@@ -180,8 +181,6 @@ export async function startFiles({
 
   return {
     endpoint,
-    credentialsUrl: `${endpoint}${CREDENTIALS_PATH}`,
-    credentialsToken: own.secretAccessKey,
     accessKeyId: own.accessKeyId,
     secretAccessKey: own.secretAccessKey,
     connect: (origin) => {
@@ -197,7 +196,7 @@ function ownCredentials(store: Store): Credentials {
   const kept = store.get<Credentials>('settings', 'credentials')
   if (kept) return kept
   const [accessKeyId, secretAccessKey] = [randomBytes(16).toString('hex'), randomBytes(32).toString('hex')]
-  const made: Credentials = { accessKeyId, secretAccessKey, sessionToken: null, scope: null }
+  const made: Credentials = { accessKeyId, secretAccessKey, scope: null }
   store.put('settings', 'credentials', made)
   store.commit()
   return made

@@ -2,19 +2,20 @@ import { randomUUID } from 'node:crypto'
 import { AwsClient } from 'aws4fetch'
 import { type BucketSettings, bucketSettingsOf } from '../../src/server/bucket-settings.ts'
 import type { Env } from '../../src/server/env.ts'
-import { UPLOAD_DAYS } from '../../src/server/files/unfinished.ts'
 import { readElement } from '../../src/server/files/s3-xml.ts'
-import { temporaryCredentials } from '../../src/server/files/temporary-credentials.ts'
+import { UPLOAD_DAYS } from '../../src/server/files/unfinished.ts'
 import type { Settings } from '../environment.ts'
 import { words } from '../failure.ts'
 import { type Finding, fail, ok, skip } from './check.ts'
+import { checkReach } from './files-reach.ts'
 
 /** What a page sends to the bucket. */
 const HEADERS = ['content-type', 'if-match', 'if-none-match']
 const SET_UP = 'docs/operations.md, "Files", says how to set it up.'
 
 type Key = { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
-type Send = (method: string, path?: string, headers?: Record<string, string>) => Promise<Response>
+export type Send = (method: string, path?: string, headers?: Record<string, string>, body?: string) => Promise<Response>
+export type Sender = (key: Key) => Send
 
 /** Writes an empty file into the bucket, and removes it. */
 export async function checkFiles(settings: Settings, ask: typeof fetch = fetch): Promise<Finding[]> {
@@ -27,7 +28,7 @@ export async function checkFiles(settings: Settings, ask: typeof fetch = fetch):
     const origins = (settings.SITE_ORIGINS ?? '').split(',').map((origin) => origin.trim())
     return [
       found,
-      await checkTemporary(bucket, ask),
+      await checkTemporary(bucket, send, ask),
       await checkCors(bucket, send, ask, origins),
       await checkRule(send),
     ]
@@ -45,8 +46,8 @@ function sender({ endpoint, bucket, region }: BucketSettings, key: Key, ask: typ
     region,
     service: 's3',
   })
-  return async (method, path = '', headers = {}) => {
-    const signed = await client.sign(`${endpoint}/${bucket}${path}`, { method, headers })
+  return async (method, path = '', headers = {}, body) => {
+    const signed = await client.sign(`${endpoint}/${bucket}${path}`, { method, headers, ...(body && { body }) })
     return ask(signed, { signal: AbortSignal.timeout(15_000) })
   }
 }
@@ -64,28 +65,12 @@ async function checkKey(send: Send): Promise<Finding> {
 }
 
 /** What machines and people's own tools get must reach one folder only. */
-async function checkTemporary(bucket: BucketSettings, ask: typeof fetch): Promise<Finding> {
-  const name = 'files credentials'
-  const wanted = { prefix: 'doctor/', mode: 'read' as const, seconds: 900, withinMs: 15_000 }
-  const given = await temporaryCredentials(bucket, Date.now, wanted).catch((error) => words(error))
-  if (typeof given === 'string')
-    return fail(
-      name,
-      `Nobody can get any (${given}). Check FILES_CREDENTIALS_URL and FILES_CREDENTIALS_TOKEN. ${SET_UP}`,
-    )
-  const send = sender(bucket, given, ask)
-  const own = await send('GET', '?list-type=2&prefix=doctor%2F')
-  if (!own.ok) return fail(name, `They don't open their own folder (${own.status}). ${SET_UP}`)
-  for (const [method, path] of [
-    ['GET', '?list-type=2&prefix='],
-    ['PUT', '/doctor/x'],
-  ] as const)
-    if ((await send(method, path)).ok)
-      return fail(
-        name,
-        `They allow a ${method} that they must not. Take FILES_CREDENTIALS_URL away until you know why.`,
-      )
-  return ok(name, 'they open one folder and no other')
+async function checkTemporary(bucket: BucketSettings, send: Send, ask: typeof fetch): Promise<Finding> {
+  try {
+    return await checkReach(bucket, { owner: send, sender: (key) => sender(bucket, key, ask), ask })
+  } catch (error) {
+    return fail('files credentials', `Nobody can get any (${words(error)}). Check FILES_STS_URL. ${SET_UP}`)
+  }
 }
 
 /** Browsers ask before they send. */

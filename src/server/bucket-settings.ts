@@ -8,23 +8,19 @@ export type BucketSettings = {
   region: string
   accessKeyId: string
   secretAccessKey: string
-  /** Who issues temporary credentials. */
-  credentialsUrl: string
-  /** Null: `credentialsUrl` is an STS endpoint. */
-  credentialsToken: string | null
+  /** The STS that issues temporary credentials; null: it's R2, whose credentials we sign ourselves. */
+  stsUrl: string | null
 }
 
-const NEEDED = [
-  'FILES_BUCKET',
-  'FILES_ACCESS_KEY_ID',
-  'FILES_SECRET_ACCESS_KEY',
-  'FILES_CREDENTIALS_URL',
-] as const satisfies (keyof Env)[]
+const NEEDED = ['FILES_BUCKET', 'FILES_ACCESS_KEY_ID', 'FILES_SECRET_ACCESS_KEY'] as const satisfies (keyof Env)[]
 
 /** A sentence for each setting that the endpoint needs. */
 export function faultsOfBucket(settings: { [Name in keyof Env]?: unknown }): string[] {
   if (settings.FILES_ENDPOINT === undefined) return []
-  return NEEDED.filter((name) => settings[name] === undefined).map((name) => `FILES_ENDPOINT needs ${name}.`)
+  const isAws = String(settings.FILES_ENDPOINT).includes('.amazonaws.com')
+  return [...NEEDED, ...(isAws ? (['FILES_STS_URL'] as const) : [])]
+    .filter((name) => settings[name] === undefined)
+    .map((name) => `FILES_ENDPOINT needs ${name}.`)
 }
 
 /** From settings without faults. Null: there are no files. */
@@ -36,7 +32,6 @@ export function bucketSettingsOf(env: Env): BucketSettings | null {
     region: env.FILES_REGION ?? 'auto',
     accessKeyId: env.FILES_ACCESS_KEY_ID ?? '',
     secretAccessKey: env.FILES_SECRET_ACCESS_KEY ?? '',
-    credentialsUrl: env.FILES_CREDENTIALS_URL ?? '',
-    credentialsToken: env.FILES_CREDENTIALS_TOKEN ?? null,
+    stsUrl: env.FILES_STS_URL ?? null,
   }
 }

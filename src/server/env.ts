@@ -54,10 +54,8 @@ export type Env = {
   FILES_REGION?: string
   FILES_ACCESS_KEY_ID?: string
   FILES_SECRET_ACCESS_KEY?: string
-  /** Who issues temporary credentials: Cloudflare's call for R2, or an STS endpoint for S3. */
-  FILES_CREDENTIALS_URL?: string
-  /** The Cloudflare API token for that call; without it, the address is an STS endpoint. */
-  FILES_CREDENTIALS_TOKEN?: string
+  /** For S3: the STS that issues temporary credentials. R2's we sign ourselves. */
+  FILES_STS_URL?: string
   /** The account that machines run in, and what Amazon signs their identities with in this region: without both, machines get no files. */
   DOOR_ONLY?: string
   AWS_ACCOUNT_ID?: string

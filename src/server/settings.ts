@@ -114,8 +114,7 @@ const RULES: Record<Setting, Rule> = {
   FILES_REGION: { ...present, optional: true },
   FILES_ACCESS_KEY_ID: { ...present, optional: true },
   FILES_SECRET_ACCESS_KEY: { ...present, optional: true },
-  FILES_CREDENTIALS_URL: { ...url, optional: true },
-  FILES_CREDENTIALS_TOKEN: { ...present, optional: true },
+  FILES_STS_URL: { ...url, optional: true },
   AWS_ACCOUNT_ID: { optional: true, must: 'must have 12 digits', holds: (value) => /^\d{12}$/.test(value) },
   AWS_IDENTITY_CERTIFICATE: {
     optional: true,

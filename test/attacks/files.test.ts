@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { startStack } from '../../dev/stack.ts'
@@ -93,6 +94,72 @@ test('credentials reach their own files, in their mode, until they end', async (
   expect(await status('GET', own)).toBe(403)
 })
 
+test('credentials begin with the quarter hour, and whoever asks again gets the same', async () => {
+  const ada = await newPerson(url)
+  for (const [mode, least] of [
+    ['write', 15],
+    ['read', 60],
+  ] as const) {
+    const [first, again] = [await accessOf(ada, mode), await accessOf(ada, mode)]
+    const end = Date.parse(first.expires_at)
+    expect(end % (15 * 60_000)).toBe(0)
+    if (again.expires_at === first.expires_at) expect(again).toEqual(first)
+    // As long as they promise, and no longer.
+    const left = (end - stack.services.clock.now()) / 60_000
+    expect([left > least - 1, left <= least + 15]).toEqual([true, true])
+  }
+})
+
+test('someone who asks for credentials again and again has to wait', async () => {
+  const ada = await newPerson(url)
+  const answers = []
+  for (let i = 0; i < 61; i++) answers.push(await ada.post('/api/v1/files/credentials', { mode: 'read' }))
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(60)
+  expect(answers.at(-1)).toMatchObject({ status: 429, body: { code: 'too_many' } })
+  expect((await accessOf(await newPerson(url), 'read')).prefix).toBeTruthy()
+})
+
+test('a link reaches no other file, whatever is sent with it, or made of what it shows', async () => {
+  const [ada, eve] = [await newPerson(url), await newPerson(url)]
+  await send(await linkFor(ada, 'secret.txt', 6), 'secret')
+  await send(await linkFor(eve, 'other.txt', 5), 'other')
+  const theirs = await accessOf(ada, 'read')
+  const mine = await accessOf(eve, 'read')
+  const link = await linkFor(eve, 'x.txt', 0)
+  const copy = { 'x-amz-copy-source': `/${mine.bucket}/${theirs.prefix}secret.txt` }
+  expect((await send({ ...link, headers: { ...link.headers, ...copy } }, '')).status).toBe(403)
+  expect((await content(eve, 'x.txt')).status).toBe(404)
+
+  // R2's secret is the hash of the token that the link shows.
+  const fromLink = (signed: string) => {
+    const session_token = new URL(signed).searchParams.get('X-Amz-Security-Token') ?? ''
+    const secret_access_key = createHash('sha256').update(atob(session_token).replace('jwt/', '')).digest('hex')
+    return thief({ ...mine, session_token, secret_access_key })
+  }
+  const written = fromLink(link.url)
+  const read = fromLink((await content(eve, 'other.txt')).headers.get('location') ?? '')
+  const [x, other] = [`/${mine.prefix}x.txt`, `/${mine.prefix}other.txt`]
+  for (const attack of [
+    ['GET', other],
+    ['PUT', other, '', {}, 'eve'],
+    ['GET', x],
+    ['DELETE', x],
+    ['PUT', x, '', { 'x-amz-copy-source': `/${mine.bucket}${other}` }],
+    ['POST', x, '?uploads='],
+    ['GET', '', `?list-type=2&prefix=${encodeURIComponent(mine.prefix)}`],
+  ] as Parameters<typeof written>[])
+    expect((await written(...attack)).status, attack.join(' ')).toBe(403)
+  for (const attack of [
+    ['GET', `/${theirs.prefix}secret.txt`],
+    ['PUT', other, '', {}, 'eve'],
+    ['GET', '', `?list-type=2&prefix=${encodeURIComponent(mine.prefix)}`],
+  ] as Parameters<typeof read>[])
+    expect((await read(...attack)).status, attack.join(' ')).toBe(403)
+  expect((await read('GET', other)).status).toBe(200)
+  await advance(61)
+  expect((await read('GET', other)).status).toBe(403)
+})
+
 test('a page that someone uploads is a download elsewhere, never a page of ours', async () => {
   const ada = await newPerson(url)
   const page = '<script>alert(document.cookie)</script>'
@@ -155,7 +222,7 @@ test('a bucket that never answers is given up', async () => {
   atEnd(() => void silent.close())
   const { port } = silent.address() as { port: number }
   const endpoint = `http://127.0.0.1:${port}`
-  const keys = { accessKeyId: 'a', secretAccessKey: 'b', credentialsUrl: endpoint, credentialsToken: 'c' }
+  const keys = { accessKeyId: 'a', secretAccessKey: 'b', stsUrl: endpoint }
   const settings = { endpoint, bucket: 'files', region: 'auto', ...keys }
   const bucket = s3Bucket(settings, Date.now, { timeoutMs: 50 })
   await expect(bucket.find('a')).rejects.toMatchObject({ code: 'unavailable', retryable: true })

@@ -42,7 +42,7 @@ const without = (name: string, word: string) => (answer: Response) => {
 test('passes a bucket that is set up', async () => {
   expect(await found()).toEqual([
     'ok files: the bucket takes a file, gives it back, and removes it',
-    'ok files credentials: they open one folder and no other',
+    'ok files credentials: they open one folder and no other, and a link one file',
     `ok files CORS: pages of ${stack.url} may upload`,
     'ok files rule: unfinished uploads end after 8 days',
   ])
@@ -65,8 +65,8 @@ test.each<[string, Record<string, string>, Change | undefined, RegExp]>([
   ['another bucket', { FILES_BUCKET: 'elsewhere' }, undefined, /refuses a PUT \(NoSuchBucket\). Check FILES_BUCKET/],
   ['a wrong secret', { FILES_SECRET_ACCESS_KEY: 'x' }, undefined, /SignatureDoesNotMatch\). Check FILES_ACCESS_KEY_ID/],
   [
-    'a token that issues nothing',
-    { FILES_CREDENTIALS_TOKEN: 'x' },
+    'an STS that issues nothing',
+    { FILES_STS_URL: 'http://127.0.0.1:1' },
     undefined,
     /^fail files credentials: Nobody can get any/,
   ],
@@ -97,8 +97,40 @@ test('names credentials that reach more than their folder, or not even that', as
   const opens = (answer: Response, request: Request) => (isTemporary(request) ? new Response() : answer)
   const shuts = (answer: Response, request: Request) =>
     isTemporary(request) ? new Response('', { status: 403 }) : answer
-  expect(await wrong({}, opens)).toEqual([expect.stringMatching(/^fail files credentials: They allow a GET/)])
+  expect(await wrong({}, opens)).toEqual([
+    expect.stringMatching(/^fail files credentials: They allow the list of everything/),
+  ])
   expect(await wrong({}, shuts)).toEqual([expect.stringMatching(/^fail files credentials: They don't open/)])
+})
+
+test.each<[string, (request: Request, isTemporary: boolean) => boolean, string]>([
+  ["the list of another folder's files", ({ url }, isTemporary) => isTemporary && /prefix=doctor%2F./.test(url), ''],
+  [
+    "another folder's file",
+    ({ method, url }, isTemporary) => isTemporary && method === 'GET' && /secret$/.test(url),
+    '',
+  ],
+  [
+    'writing, although they may only read',
+    ({ method, url }, isTemporary) => isTemporary && method === 'PUT' && /x$/.test(url),
+    '',
+  ],
+  [
+    "a copy of another folder's file",
+    ({ method, url }) => method === 'GET' && /\/copy$/.test(url),
+    'nobody else may read this',
+  ],
+  [
+    'a copy source that a link does not sign',
+    ({ method, url }) => method === 'GET' && /\/link$/.test(url),
+    'nobody else may read this',
+  ],
+])('names a provider that allows %s', async (what, isIt, content) => {
+  const allows: Change = (answer, request) =>
+    isIt(request, request.headers.has('x-amz-security-token')) ? new Response(content) : answer
+  expect(await wrong({}, allows)).toEqual([
+    `fail files credentials: They allow ${what}. Take FILES_ENDPOINT away until you know why.`,
+  ])
 })
 
 test("asks the operator to look where the key can't", async () => {

@@ -1,3 +1,4 @@
+import { windowOf } from '../../src/server/files/temporary-credentials.ts'
 import type { Bucket, CredentialsMode } from '../../src/server/ports/bucket.ts'
 
 type Given = { prefix: string; mode: CredentialsMode; seconds: number; expiresAt: number }
@@ -75,8 +76,9 @@ export function memoryBucket(now: () => number, changed: (key: string) => void =
       return `memory:${key}`
     },
     async signUpload(key, { seconds, size, replaces }) {
-      const nth = links.push({ key, size, replaces, expiresAt: now() + seconds * 1000 }) - 1
-      return { url: `memory:${nth}`, method: 'PUT', headers: {} }
+      const expiresAt = now() + seconds * 1000
+      const nth = links.push({ key, size, replaces, expiresAt }) - 1
+      return { url: `memory:${nth}`, method: 'PUT', headers: {}, expiresAt }
     },
     async startParts(key) {
       call(key)
@@ -84,8 +86,8 @@ export function memoryBucket(now: () => number, changed: (key: string) => void =
       begun.set(uploadId, { key, begunAt: now(), parts: new Map() })
       return uploadId
     },
-    async signPart(key) {
-      return { url: `memory:${key}`, method: 'PUT', headers: {} }
+    async signPart(key, _, { seconds }) {
+      return { url: `memory:${key}`, method: 'PUT', headers: {}, expiresAt: now() + seconds * 1000 }
     },
     async listParts(key, uploadId) {
       call(key)
@@ -110,7 +112,7 @@ export function memoryBucket(now: () => number, changed: (key: string) => void =
       )
     },
     async temporaryCredentials(prefix, mode, seconds) {
-      const expiresAt = now() + seconds * 1000
+      const expiresAt = windowOf(now(), seconds).until
       const nth = given.push({ prefix, mode, seconds, expiresAt }) - 1
       return { accessKeyId: `memory-${nth}`, secretAccessKey: 'b', sessionToken: 'c', expiresAt }
     },

@@ -40,7 +40,6 @@ export const BUCKET = {
   FILES_BUCKET: 'bucket',
   FILES_ACCESS_KEY_ID: 'id',
   FILES_SECRET_ACCESS_KEY: 'key',
-  FILES_CREDENTIALS_URL: NOTHING_ANSWERS,
 }
 
 /** Whose sign-in a cookie is; sites of one file share their people. */

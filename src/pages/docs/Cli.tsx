@@ -84,7 +84,7 @@ proving-ground stop`}</Code>
           [
             code('files'),
             said(
-              'Lists, uploads, downloads, and deletes your files: ls, put, get, and rm (of a folder: rm runs/). sync copies what is new or differs, either way, and with --delete removes the rest. config prints settings for rclone and the AWS command line; credentials prints S3 credentials for an hour, with --read only to read',
+              'Lists, uploads, downloads, and deletes your files: ls, put, get, and rm (of a folder: rm runs/). sync copies what is new or differs, either way, and with --delete removes the rest. config prints settings for rclone and the AWS command line; credentials prints S3 credentials for 15 minutes or more, with --read for an hour and only to read',
             ),
           ],
           [

@@ -3,16 +3,23 @@ import { FILES_READ_ONLY } from '../../domain/files.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { FilesAccess } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
+import { limitPerson } from '../limits/limits.ts'
 import type { CredentialsMode } from '../ports/bucket.ts'
 import { filesModeOf, issueFilesCredentials } from './mode.ts'
 
 const SECONDS = 3600
+/** Nobody can end them early, so where there is a limit, what they write beyond it must be little. */
+const LIMITED_SECONDS = 15 * 60
 
-/** For an hour, for a person's own tools. @throws conflict: they may only read now; unavailable */
+/** At least an hour, or 15 minutes, for a person's own tools. @throws conflict: they may only read now; too_many, unavailable */
 export async function giveCredentials(ctx: Context, userId: string, mode: CredentialsMode): Promise<FilesAccess> {
-  const { why } = await filesModeOf(ctx, userId)
+  await limitPerson(ctx, 'files_access', userId)
+  const { why, isLimited } = await filesModeOf(ctx, userId)
   if (mode === 'write' && why !== null) throw new AppError('conflict', FILES_READ_ONLY[why], { page: '/files' })
-  const given = await issueFilesCredentials(ctx, userId, { mode, seconds: SECONDS })
+  const given = await issueFilesCredentials(ctx, userId, {
+    mode,
+    seconds: mode === 'write' && isLimited ? LIMITED_SECONDS : SECONDS,
+  })
   return {
     access_key_id: given.accessKeyId,
     secret_access_key: given.secretAccessKey,

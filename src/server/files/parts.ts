@@ -84,17 +84,19 @@ export async function signParts(ctx: Context, userId: string, id: string, wanted
   if (!wanted.every((part) => Number.isInteger(part) && part >= 1 && part <= count))
     throw new AppError('invalid', `This upload has parts 1 to ${count}.`, { field: 'parts' })
   const key = keyOf(await openFolder(ctx, userId), path)
+  let until = ctx.now() + LINK_SECONDS * 1000
   const parts = await Promise.all(
     wanted.map(async (part) => {
-      const signed = await bucket.signPart(key, uploadId, {
+      const { expiresAt, ...signed } = await bucket.signPart(key, uploadId, {
         part,
         size: lengthOfPart(size, part),
         seconds: LINK_SECONDS,
       })
+      until = Math.min(until, expiresAt)
       return { part, size: lengthOfPart(size, part), ...signed }
     }),
   )
-  return { parts, expires_at: toIso(ctx.now() + LINK_SECONDS * 1000) }
+  return { parts, expires_at: toIso(until) }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { asc, eq, inArray, lte, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
 import { type FileFolderRow, fileFolders, plans, users } from '../../../db/schema.ts'
-import { DAY_MS, HOUR_MS } from '../../domain/instant.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
 import { dueWarning, FILES_KEPT_DAYS, filesRights, keptUntil } from '../../domain/money/plan-files.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
@@ -12,7 +12,7 @@ import { removeAllQuery } from './removals.ts'
 const AT_ONCE = 200
 const LOOK_EVERY_MS = HOUR_MS
 /** Until then, credentials from before an account was closed may still write. */
-const LATE_WRITES_MS = HOUR_MS + 10 * 60_000
+const LATE_WRITES_MS = HOUR_MS + 25 * MINUTE_MS
 
 type Owner = { id: string; email: string; closedAt: number | null }
 

@@ -6,7 +6,7 @@ import { fourAtOnce } from '../four-at-once.ts'
 import type { Bucket, Part } from '../ports/bucket.ts'
 import { askBucket, encodeSegment, presign, type S3Request } from './s3-request.ts'
 import { readElement, readList, readParts, readUploads, writeDeletion, writeParts } from './s3-xml.ts'
-import { temporaryCredentials } from './temporary-credentials.ts'
+import { credentialsOfLink, type LinkAction, temporaryCredentials } from './temporary-credentials.ts'
 
 /** The bucket works through many files, or large ones, before it answers. */
 const SLOW_MS = 60_000
@@ -19,7 +19,19 @@ const TIMEOUT_MS = 10_000
 export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutMs = TIMEOUT_MS } = {}): Bucket {
   const ask = (request: Omit<S3Request, 'withinMs'> & { withinMs?: number }, expected?: number[]) =>
     askBucket(settings, now, { withinMs: timeoutMs, ...request }, expected)
-  const sign = (request: Parameters<typeof presign>[2]) => presign(settings, now, request)
+  /** Never as the bucket's owner: what leaves us reaches the one key, or where STS signs, its account's folder. */
+  const sign = async (action: LinkAction, request: Parameters<typeof presign>[3] & { key: string }) => {
+    const at = now()
+    const { key, seconds } = request
+    const mode = action === 'GetObject' ? 'read' : 'write'
+    const credentials =
+      settings.stsUrl === null
+        ? await credentialsOfLink(settings, { key, action, from: at, until: at + seconds * 1000 })
+        : await temporary(key.slice(0, key.indexOf('/') + 1), mode, seconds)
+    return presign(settings, at, credentials, request)
+  }
+  const temporary: Bucket['temporaryCredentials'] = (prefix, mode, seconds) =>
+    temporaryCredentials(settings, now, { prefix, mode, seconds, withinMs: timeoutMs })
 
   const list: Bucket['list'] = async ({ prefix, delimiter, after, most = 1000 }) => {
     const query = {
@@ -65,13 +77,13 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
       await ask({ method: 'POST', query: { delete: '' }, headers, body, withinMs: SLOW_MS })
     },
 
-    signDownload(key, { seconds, fileName }) {
+    async signDownload(key, { seconds, fileName }) {
       // Elsewhere than our own origin, and still nothing that a browser opens as a page.
       const query = {
         'response-content-disposition': asAttachment(fileName),
         'response-cache-control': 'private, no-store',
       }
-      return sign({ method: 'GET', key, query, seconds })
+      return (await sign('GetObject', { method: 'GET', key, query, seconds })).url
     },
 
     async signUpload(key, { seconds, size, type, replaces }) {
@@ -80,7 +92,7 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
         ...onlyOver(replaces),
       }
       const headers = { ...given, 'Content-Length': String(size) }
-      return { url: await sign({ method: 'PUT', key, headers, seconds }), method: 'PUT', headers: given }
+      return { ...(await sign('PutObject', { method: 'PUT', key, headers, seconds })), method: 'PUT', headers: given }
     },
 
     async startParts(key, type) {
@@ -92,7 +104,11 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
     async signPart(key, uploadId, { part, size, seconds }) {
       const query = { partNumber: String(part), uploadId }
       const headers = { 'Content-Length': String(size) }
-      return { url: await sign({ method: 'PUT', key, query, headers, seconds }), method: 'PUT', headers: {} }
+      return {
+        ...(await sign('UploadPart', { method: 'PUT', key, query, headers, seconds })),
+        method: 'PUT',
+        headers: {},
+      }
     },
 
     async listParts(key, uploadId) {
@@ -124,8 +140,7 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
       return readUploads(text)
     },
 
-    temporaryCredentials: (prefix, mode, seconds) =>
-      temporaryCredentials(settings, now, { prefix, mode, seconds, withinMs: timeoutMs }),
+    temporaryCredentials: temporary,
   }
 }
 

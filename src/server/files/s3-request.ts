@@ -1,5 +1,6 @@
 import { AwsV4Signer } from 'aws4fetch'
 import type { BucketSettings } from '../bucket-settings.ts'
+import type { TemporaryCredentials } from '../ports/bucket.ts'
 import { unreachable } from './folder.ts'
 
 export type S3Request = {
@@ -63,25 +64,30 @@ export async function askBucket(
   }
 }
 
-/** A link that anybody may use once or more until it expires. Whoever uses it must send exactly these headers. */
+/**
+ * A link that anybody may use once or more until it expires, and no longer than what signs it lasts. Whoever uses it must
+ * send exactly these headers.
+ */
 export async function presign(
   settings: BucketSettings,
-  now: () => number,
+  now: number,
+  { accessKeyId, secretAccessKey, sessionToken, expiresAt }: TemporaryCredentials,
   { method, headers = {}, seconds, ...rest }: Omit<S3Request, 'body' | 'withinMs'> & { seconds: number },
-): Promise<string> {
+): Promise<{ url: string; expiresAt: number }> {
   const url = addressOf(settings, rest)
-  url.searchParams.set('X-Amz-Expires', String(seconds))
+  const until = Math.min(now + seconds * 1000, expiresAt)
+  url.searchParams.set('X-Amz-Expires', String(Math.floor((until - now) / 1000)))
   const signer = new AwsV4Signer({
-    ...credentialsOf(settings),
+    ...{ accessKeyId, secretAccessKey, sessionToken, region: settings.region, service: 's3' },
     url: url.href,
     method,
     headers,
-    datetime: amzDate(now()),
+    datetime: amzDate(now),
     signQuery: true,
     // Else it leaves out the content's length and type, the two that a link must fix.
     allHeaders: true,
   })
-  return (await signer.sign()).url.href
+  return { url: (await signer.sign()).url.href, expiresAt: until }
 }
 
 function credentialsOf({ accessKeyId, secretAccessKey, region }: BucketSettings) {

@@ -1,54 +1,95 @@
+import { createHash } from 'node:crypto'
 import { AwsV4Signer } from 'aws4fetch'
+import { SignJWT } from 'jose'
+import { MINUTE_MS } from '../../domain/instant.ts'
 import type { BucketSettings } from '../bucket-settings.ts'
 import type { CredentialsMode, TemporaryCredentials } from '../ports/bucket.ts'
 import { unreachable } from './folder.ts'
 import { amzDate } from './s3-request.ts'
 import { readElement } from './s3-xml.ts'
 
+const WINDOW_MS = 15 * MINUTE_MS
+
 type Wanted = { prefix: string; mode: CredentialsMode; seconds: number; withinMs: number }
 
-/** Credentials that end by themselves. Neither provider can end them earlier, so ask for short ones. */
+/**
+ * Credentials for keys that begin with a prefix. They last at least as long as wanted, and end by themselves: neither
+ * provider can end them earlier, so ask for short ones.
+ */
 export async function temporaryCredentials(
   settings: BucketSettings,
   now: () => number,
-  wanted: Wanted,
+  { prefix, mode, seconds, withinMs }: Wanted,
 ): Promise<TemporaryCredentials> {
-  try {
-    return await (settings.credentialsToken ? fromCloudflare : fromSts)(settings, now, wanted)
-  } catch (cause) {
-    throw unreachable(cause)
+  const { from, until } = windowOf(now(), seconds)
+  if (settings.stsUrl === null)
+    return signR2(settings, { scope: SCOPES[mode], paths: { prefixPaths: [prefix], objectPaths: [] } }, from, until)
+  return askSts(settings, now, { prefix, mode, seconds: Math.ceil((until - now()) / 1000), withinMs })
+}
+
+/**
+ * When credentials begin and end: with a quarter hour, so that whoever asks again soon gets the same, and a quarter hour
+ * later than wanted. Programs of AWS ask again 15 minutes before the end, and then get others.
+ */
+export function windowOf(now: number, seconds: number): { from: number; until: number } {
+  const from = Math.floor(now / WINDOW_MS) * WINDOW_MS
+  return { from, until: from + WINDOW_MS + seconds * 1000 }
+}
+
+const SCOPES = { read: 'object-read-only', write: 'object-read-write' } as const
+
+/** What R2 lets a token do: these operations, or any of its scope; on these keys. */
+type Claims = {
+  scope: (typeof SCOPES)[CredentialsMode]
+  actions?: string[]
+  paths: { prefixPaths: string[]; objectPaths: string[] }
+}
+
+export type LinkAction = 'GetObject' | 'PutObject' | 'UploadPart'
+
+/**
+ * Credentials that open one key for one operation. A link shows its session token, and R2's secret is made of that, so
+ * a link's must reach no further than the link itself.
+ */
+export function credentialsOfLink(
+  settings: BucketSettings,
+  { key, action, from, until }: { key: string; action: LinkAction; from: number; until: number },
+): Promise<TemporaryCredentials> {
+  const scope = action === 'GetObject' ? SCOPES.read : SCOPES.write
+  return signR2(settings, { scope, actions: [action], paths: { prefixPaths: [], objectPaths: [key] } }, from, until)
+}
+
+/**
+ * As Cloudflare's documentation has it ("Authenticate against R2 with temporary credentials"): the bucket's owner signs
+ * what they allow, and R2 checks it. Nobody is asked, and nothing is stored.
+ */
+async function signR2(
+  { endpoint, bucket, accessKeyId, secretAccessKey }: BucketSettings,
+  claims: Claims,
+  from: number,
+  until: number,
+): Promise<TemporaryCredentials> {
+  const { host } = new URL(endpoint)
+  const jwt = await new SignJWT({ bucket, ...claims })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    // The account's ID is the first part of its endpoint.
+    .setSubject(host.split('.')[0] ?? '')
+    .setIssuer(accessKeyId)
+    .setAudience(host)
+    .setIssuedAt(new Date(from))
+    .setExpirationTime(new Date(until))
+    .sign(new TextEncoder().encode(secretAccessKey))
+  return {
+    accessKeyId,
+    secretAccessKey: createHash('sha256').update(jwt).digest('hex'),
+    sessionToken: btoa(`jwt/${jwt}`),
+    expiresAt: until,
   }
 }
 
-/** R2's own call. It scopes by prefix itself. */
-async function fromCloudflare(
-  { credentialsUrl, credentialsToken, bucket, accessKeyId }: BucketSettings,
-  now: () => number,
-  { prefix, mode, seconds, withinMs }: Wanted,
-): Promise<TemporaryCredentials> {
-  const response = await fetch(credentialsUrl, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${credentialsToken}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({
-      bucket,
-      parentAccessKeyId: accessKeyId,
-      permission: mode === 'read' ? 'object-read-only' : 'object-read-write',
-      ttlSeconds: seconds,
-      prefixes: [prefix],
-    }),
-    redirect: 'manual',
-    signal: AbortSignal.timeout(withinMs),
-  })
-  const answer = (await response.json()) as { result?: Partial<TemporaryCredentials> | null }
-  const { accessKeyId: id, secretAccessKey, sessionToken } = answer.result ?? {}
-  if (!id || !secretAccessKey || !sessionToken)
-    throw new Error(`Cloudflare answered ${response.status} without credentials`)
-  return { accessKeyId: id, secretAccessKey, sessionToken, expiresAt: now() + seconds * 1000 }
-}
-
 /** GetFederationToken: what the policy and the key's own user both allow, for 15 minutes or longer. */
-async function fromSts(
-  { credentialsUrl, region, accessKeyId, secretAccessKey, bucket }: BucketSettings,
+async function askSts(
+  { stsUrl, region, accessKeyId, secretAccessKey, bucket }: BucketSettings,
   now: () => number,
   { prefix, mode, seconds, withinMs }: Wanted,
 ): Promise<TemporaryCredentials> {
@@ -60,7 +101,7 @@ async function fromSts(
     Policy: JSON.stringify(policyFor(bucket, prefix, mode)),
   }).toString()
   const signer = new AwsV4Signer({
-    url: credentialsUrl,
+    url: stsUrl ?? '',
     method: 'POST',
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
     body,
@@ -70,20 +111,24 @@ async function fromSts(
     service: 'sts',
     datetime: amzDate(now()),
   })
-  const { url, headers } = await signer.sign()
-  const signal = AbortSignal.timeout(withinMs)
-  const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal })
-  const xml = await response.text()
-  const read = (name: string) => {
-    const value = readElement(xml, name)
-    if (!value) throw new Error(`STS answered ${response.status} without ${name}`)
-    return value
-  }
-  return {
-    accessKeyId: read('AccessKeyId'),
-    secretAccessKey: read('SecretAccessKey'),
-    sessionToken: read('SessionToken'),
-    expiresAt: Date.parse(read('Expiration')),
+  try {
+    const { url, headers } = await signer.sign()
+    const signal = AbortSignal.timeout(withinMs)
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal })
+    const xml = await response.text()
+    const read = (name: string) => {
+      const value = readElement(xml, name)
+      if (!value) throw new Error(`STS answered ${response.status} without ${name}`)
+      return value
+    }
+    return {
+      accessKeyId: read('AccessKeyId'),
+      secretAccessKey: read('SecretAccessKey'),
+      sessionToken: read('SessionToken'),
+      expiresAt: Date.parse(read('Expiration')),
+    }
+  } catch (cause) {
+    throw unreachable(cause)
   }
 }
 

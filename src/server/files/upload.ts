@@ -46,7 +46,8 @@ export async function requestUpload(
     type: typeOfFile(path),
     replaces: existing?.etag ?? null,
   })
-  return { ...signed, path, expires_at: toIso(expiresAt) }
+  const { url, method, headers } = signed
+  return { url, method, headers, path, expires_at: toIso(signed.expiresAt) }
 }
 
 export function requireSize(size: number): number {

@@ -49,6 +49,8 @@ const PERSONAL = {
   new_token: { count: 10, perMs: HOUR_MS },
   /** Lookups of a code. Codes expire too soon to find one by guessing. */
   user_code: { count: 30, perMs: HOUR_MS },
+  /** Programs ask each quarter hour; machines have a limit of their own. */
+  files_access: { count: 60, perMs: HOUR_MS / 4, sentence: 'You asked for credentials for your files too often.' },
   feedback: { count: 10, perMs: HOUR_MS, sentence: 'You sent a lot of feedback.' },
   new_webhook: { count: 10, perMs: HOUR_MS },
   new_webhook_secret: { count: 10, perMs: HOUR_MS },

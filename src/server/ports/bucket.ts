@@ -7,7 +7,7 @@ export type StoredFile = {
   etag: string
 }
 
-type SignedUpload = { url: string; method: 'PUT'; headers: Record<string, string> }
+type SignedUpload = { url: string; method: 'PUT'; headers: Record<string, string>; expiresAt: number }
 
 export type BegunUpload = { key: string; uploadId: string; begunAt: number }
 

@@ -33,7 +33,7 @@ async function ended() {
 test('after a plan, files can be read for 30 days, with three emails, and are then deleted', async () => {
   const ada = await ended()
   await ada.at(0)
-  expect(await filesModeOf(ada.ctx, ada.userId)).toEqual({ mode: 'read', why: 'ended' })
+  expect(await filesModeOf(ada.ctx, ada.userId)).toMatchObject({ mode: 'read', why: 'ended' })
   await expect(requestUpload(ada.ctx, ada.userId, { path: 'b', size: 1 })).rejects.toMatchObject({
     code: 'no_plan',
     page: '/subscriptions',

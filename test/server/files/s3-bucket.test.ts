@@ -15,7 +15,7 @@ async function endpoint(status: number, answer: string) {
   atEnd(() => void server.close())
   const { port } = server.address() as { port: number }
   const origin = `http://127.0.0.1:${port}`
-  const keys = { accessKeyId: 'a', secretAccessKey: 'b', credentialsUrl: origin, credentialsToken: null }
+  const keys = { accessKeyId: 'a', secretAccessKey: 'b', stsUrl: origin }
   const settings = { endpoint: origin, origin, bucket: 'files', region: 'us-east-1', ...keys }
   return { asked, bucket: s3Bucket(settings, Date.now) }
 }
@@ -60,7 +60,7 @@ test.each([404, 409, 412])('a completion carries its condition, and %s says that
   }
 })
 
-test('without a token, asks STS for credentials that its policy limits to the folder', async () => {
+test('asks STS for credentials that its policy limits to the folder', async () => {
   const { asked, bucket } = await endpoint(
     200,
     `<GetFederationTokenResponse><AccessKeyId>ASIA</AccessKeyId><SecretAccessKey>s</SecretAccessKey>
@@ -74,7 +74,8 @@ test('without a token, asks STS for credentials that its policy limits to the fo
   })
   const form = new URLSearchParams(asked[0]?.body)
   // AWS gives none for less.
-  expect([form.get('Action'), form.get('DurationSeconds')]).toEqual(['GetFederationToken', '900'])
+  expect(form.get('Action')).toBe('GetFederationToken')
+  expect(Number(form.get('DurationSeconds'))).toBeGreaterThanOrEqual(900)
   expect(JSON.parse(form.get('Policy') ?? '').Statement).toEqual([
     { Effect: 'Allow', Action: ['s3:GetObject'], Resource: 'arn:aws:s3:::files/mine/*' },
     {

@@ -113,6 +113,7 @@ const CALLS: Record<Exclude<Limited, 'ask_stripe' | 'known_sign_in'>, [Role, ...
   ],
   feedback: ['user', ['POST /api/v1/feedback', { message: 'Hello' }]],
   new_webhook: ['user', ['POST /webhooks', webhook]],
+  files_access: ['user', ['POST /api/v1/files/credentials', { mode: 'read' }]],
   new_webhook_secret: ['user', ['POST /webhooks/whk_x/secret', password]],
   send_event: ['user', ['POST /webhooks/whk_x/test'], ['POST /webhooks/whk_x/deliveries/evt_x']],
 }

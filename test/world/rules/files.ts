@@ -50,12 +50,12 @@ export const FILES_RULES: Rule[] = [
   },
   {
     name: 'credentials-end-with-the-run',
-    sentence: 'A machine gets credentials only until its run ends, and each for at most 15 minutes.',
+    sentence: 'A machine gets credentials only until its run ends, and each for at most 30 minutes.',
     broken: ({ world, rows }) =>
       world.files?.grants.flatMap(({ instance, askedAt, answeredAt, endsAt }) => {
         const run = rows.runs.find(({ id }) => id === instance.tags.session)
         const isLate = run === undefined || (run.endedAt ?? Infinity) <= askedAt
-        return isLate || endsAt > answeredAt + 15 * MINUTE_MS
+        return isLate || endsAt > answeredAt + 30 * MINUTE_MS
           ? [`${instance.id} asked ${iso(askedAt)} until ${iso(endsAt)}, and ended ${iso(run?.endedAt ?? null)}`]
           : []
       }) ?? [],

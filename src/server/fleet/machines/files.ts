@@ -7,7 +7,7 @@ import { filesModeOf, issueFilesCredentials } from '../../files/mode.ts'
 import { limitMachine } from '../../limits/limits.ts'
 import { getRunOfMachine, type Proof } from './identity.ts'
 
-/** The least that STS gives. Nobody can end credentials early, so a thief has them for this long after the run's end. */
+/** At least, and at most twice as long. Nobody can end them early, so a thief has them for so long after the run's end. */
 const SECONDS = 15 * 60
 /** The machine asks again this long before they end. */
 const RENEW_EARLY_MS = 3 * MINUTE_MS

@@ -24,7 +24,7 @@ export const csrf = createMiddleware<AppEnv>(async (c, next) => {
 })
 
 /** Whether the browser says that our own page sent it; null if it doesn't say. */
-function isOwn(c: HonoContext<AppEnv>): boolean | null {
+export function isOwn(c: HonoContext<AppEnv>): boolean | null {
   const site = c.req.header('Sec-Fetch-Site')
   const origin = c.req.header('Origin')
   if (site !== undefined) return site === 'same-origin'
@@ -66,7 +66,7 @@ async function refuseForeignBody(c: HonoContext<AppEnv>): Promise<void> {
   throw new AppError('malformed', 'Send the body as JSON, with Content-Type: application/json.')
 }
 
-function refused(): AppError {
+export function refused(): AppError {
   return new AppError('csrf', 'Invalid CSRF token.')
 }
 

@@ -2,9 +2,14 @@ import type { Context as HonoContext } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { createMiddleware } from 'hono/factory'
 import { AppError } from '../../../domain/error.ts'
+import { readSignInToken } from '../../accounts/credentials/sign-in-token.ts'
+import { findSignIn } from '../../accounts/live-sign-ins.ts'
 import type { AppEnv } from '../app-env.ts'
+import { bearerOf } from '../caller.ts'
+import { readCookie } from '../cookies.ts'
 import { mediaType } from '../form-post.ts'
 import { factsOf } from '../site-map.ts'
+import { isOwn, refused } from './csrf.ts'
 
 const MAX_BODY_BYTES = 64 * 1024
 /** How much of an oversized body we read and discard. */
@@ -41,13 +46,29 @@ const refuseLargeFile = bodyLimit({
  * Reads the whole body before we check who sent it. Otherwise a request that holds back its last byte passes with a
  * live sign-in, and still acts after the sign-in has ended.
  */
-export const readBody = createMiddleware<AppEnv>((c, next) => {
-  const takesFile = factsOf(c)?.takesFile && mediaType(c) === 'multipart/form-data'
+export const readBody = createMiddleware<AppEnv>(async (c, next) => {
+  const takesFile = factsOf(c)?.takesFile && mediaType(c) === 'multipart/form-data' && bearerOf(c) === null
+  if (takesFile) await refuseStrangers(c)
   return (takesFile ? refuseLargeFile : refuseLarge)(c, async () => {
     if (c.req.raw.body) await (takesFile ? c.req.arrayBuffer() : c.req.text())
     await next()
   })
 })
+
+/**
+ * Nobody but people who are signed in makes us hold megabytes. What is checked here is checked again once all of it is
+ * there.
+ * @throws csrf, unauthenticated
+ */
+async function refuseStrangers(c: HonoContext<AppEnv>): Promise<void> {
+  if (!isOwn(c)) throw refused()
+  const cookie = readCookie(c, 'sign_in')
+  const id = cookie ? await readSignInToken(c.var.ctx, cookie) : null
+  if (id && (await findSignIn(c.var.ctx, id, []))) return
+  await drain(c.req.raw.body, DRAINED_FILE_BYTES)
+  c.set('form', new URLSearchParams())
+  throw new AppError('unauthenticated', 'Please sign in first.')
+}
 
 /** Answering before the body is read would drop the connection, and the client's next request on it. */
 async function drain(body: ReadableStream<Uint8Array> | null, most = DRAINED_BYTES): Promise<void> {

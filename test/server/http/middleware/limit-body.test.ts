@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openSite, SITE } from '../../../../testing/stack/site.ts'
+import { BUCKET, openSite, SITE } from '../../../../testing/stack/site.ts'
 
 const site = await openSite()
 const send = (bytes: number) =>
@@ -14,4 +14,29 @@ test('reads 64 KiB, and refuses one byte more with 413', async () => {
   expect((await send(64 * 1024)).status).toBe(422)
   const refused = await send(64 * 1024 + 1)
   expect([refused.status, await refused.json()]).toMatchObject([413, { error: 'The request is larger than 64 KiB.' }])
+})
+
+test("reads no file that a foreign page or nobody's browser sends, however long it is kept open", async () => {
+  const files = await openSite(BUCKET)
+  /** How much of a form of 9 MB was read, if it never ends. */
+  const readOf = async (headers: Record<string, string>) => {
+    let read = 0
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        read += 65_536
+        if (read < 9_000_000) controller.enqueue(new Uint8Array(65_536))
+      },
+    })
+    const answer = files.request('/files', {
+      method: 'POST',
+      headers: { 'Content-Type': 'multipart/form-data; boundary=x', ...headers },
+      body,
+      duplex: 'half',
+    } as RequestInit)
+    return { status: (await answer).status, read }
+  }
+  const foreign = await readOf({ Origin: 'https://elsewhere.example' })
+  expect(foreign.status).toBe(403)
+  expect(foreign.read).toBeLessThan(1_000_000)
+  expect((await readOf({})).status).toBe(403)
 })

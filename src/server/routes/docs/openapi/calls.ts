@@ -229,7 +229,7 @@ export const CALLS: Record<JsonCall, Description> = {
     refusals: [404],
   },
   'POST /api/v1/files/credentials': {
-    summary: 'Request credentials for your files, for an hour',
+    summary: 'Request credentials for your files, for 15 minutes or longer',
     answer: [201, z.object({ credentials: shape.filesAccess })],
     refusals: [404, 409],
   },
