@@ -54,7 +54,7 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
     for (const socket of this.holding()) all.set(keyOf(heldBy(socket)), heldBy(socket))
     if (!all.size) return
     const ctx = await this.openContext()
-    for (const [key, held] of all) if (!(await mayStay(ctx, held))) this.end(key)
+    await Promise.all([...all].map(async ([key, held]) => (await mayStay(ctx, held)) || this.end(key)))
   }
 
   private async accept({ runId, pass }: Asked): Promise<Response> {

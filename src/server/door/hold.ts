@@ -47,3 +47,24 @@ export function hold(openKeeper: () => Keeper, held: Held): { ended: Promise<voi
     },
   }
 }
+
+/** Most requests are over by then and need no watch. Ending access takes at most a second. */
+const LONG_MS = 500
+
+/** Ends a request of any kind with its visitor's access: while it is sent, while it waits, while its answer comes. */
+export function whileAllowed(openKeeper: () => Keeper, held: Held): { signal: AbortSignal; release(): void } {
+  const stop = new AbortController()
+  let release = () => {}
+  const timer = setTimeout(() => {
+    const holding = hold(openKeeper, held)
+    release = holding.release
+    void holding.ended.then(() => stop.abort(new Error('access ended')))
+  }, LONG_MS)
+  return {
+    signal: stop.signal,
+    release() {
+      clearTimeout(timer)
+      release()
+    },
+  }
+}

@@ -5,13 +5,13 @@ import type { Crossing } from './addresses.ts'
 import { endedCookies, isFlood } from './cookie.ts'
 import { KEEP_HEADER } from './door-keeper.ts'
 import { acceptsOf, toBrowser, toMachine } from './headers.ts'
-import { hold, type Keeper } from './hold.ts'
-import { refuse } from './refusals.ts'
+import { type Keeper, whileAllowed } from './hold.ts'
+import { type Refusal, refuse } from './refusals.ts'
+
+/** Nobody is known to hold it. */
+const PREFLIGHT_MS = 10_000
 
 type Visit = { door: FoundDoor; pass: Pass; to: Crossing }
-
-/** Answers this short end by themselves before anyone could end their access. */
-const SHORT_BYTES = 256 * 1024
 
 /** Sends the request to the machine and the answer back, byte for byte, without holding either in memory. */
 export async function passOn(
@@ -20,7 +20,6 @@ export async function passOn(
   { door, pass, to }: Visit,
   keeper: (userId: string) => Keeper,
 ): Promise<Response> {
-  if (!ctx.machine) return refuse('failed')
   const { pathname, search } = new URL(request.url)
   const headers = toMachine(request.headers, to, pass.kind === 'guest' ? 'guest' : 'owner')
   const accepts = acceptsOf(request)
@@ -37,16 +36,31 @@ export async function passOn(
       ? new Response(null, { ...init, webSocket } as ResponseInit)
       : new Response(upgraded.body as never, init)
   }
+  const allowed = whileAllowed(() => keeper(door.userId), { runId: door.runId, pass })
+  const answering = answer(ctx, request, to, { headers, signal: allowed.signal })
+  const ended = new Promise<'ended'>((resolve) => allowed.signal.addEventListener('abort', () => resolve('ended')))
+  const given = await Promise.race([answering, ended])
+  if (given === 'ended' || typeof given === 'string' || !given.body) {
+    allowed.release()
+    return given instanceof Response ? new Response(null, answerOf(ctx, request, given, to)) : refuse(given)
+  }
+  const { readable, writable } = streamFor(given)
+  const passing = given.body.pipeTo(writable, { signal: allowed.signal })
+  ctx.background(passing.catch(() => {}).finally(allowed.release))
+  return new Response(readable, answerOf(ctx, request, given, to))
+}
+
+async function answer(ctx: Context, request: Request, to: Crossing, init: RequestInit): Promise<Response | Refusal> {
   const body = await bodyOf(request)
-  if (body === 'unmeasured') return refuse('unmeasured')
-  const stop = new AbortController()
-  const answer = await ask(ctx, to.address, pathname + search, { headers, signal: stop.signal }, body)
-  if (!answer) return refuse('unreachable')
-  const init = answerOf(ctx, request, answer, to)
-  const length = Number(answer.headers.get('content-length') ?? Number.NaN)
-  if (!answer.body || length <= SHORT_BYTES) return new Response(answer.body, init)
-  const startHolding = () => hold(() => keeper(door.userId), { runId: door.runId, pass })
-  return new Response(held(ctx, answer.body, length, stop, startHolding), init)
+  if (body === 'unmeasured') return body
+  const { pathname, search } = new URL(request.url)
+  return (await ask(ctx, to.address, pathname + search, init, body)) ?? 'unreachable'
+}
+
+/** Through one of these, an answer keeps its length, and its end is known. */
+function streamFor({ headers }: Response): TransformStream<Uint8Array, Uint8Array> {
+  const length = headers.get('content-length') ?? ''
+  return /^\d+$/.test(length) ? new FixedLengthStream(Number(length)) : new IdentityTransformStream()
 }
 
 /** What a page may ask of another of the run's hosts, which only the machine knows. */
@@ -56,7 +70,8 @@ export async function passPreflight(ctx: Context, request: Request, to: Crossing
   for (const [name, value] of request.headers)
     if (name === 'origin' || name.startsWith('access-control-request-')) headers.set(name, value)
   const bare = new Request(request.url, { method: 'OPTIONS' })
-  const answer = await ask(ctx, to.address, pathname + search, { headers }, bare)
+  const signal = AbortSignal.timeout(PREFLIGHT_MS)
+  const answer = await ask(ctx, to.address, pathname + search, { headers, signal }, bare)
   return answer ? new Response(null, answerOf(ctx, request, answer, to)) : refuse('unreachable')
 }
 
@@ -90,32 +105,3 @@ async function bodyOf(request: Request): Promise<Request | 'unmeasured'> {
     return 'unmeasured'
   }
 }
-
-/** The same stream, which ends with its visitor's access. */
-function held(
-  ctx: Context,
-  body: ReadableStream<Uint8Array>,
-  length: number,
-  stop: AbortController,
-  startHolding: () => { ended: Promise<void>; release(): void },
-): ReadableStream<Uint8Array> {
-  const { readable, writable } = Number.isNaN(length) ? new IdentityTransformStream() : new FixedLengthStream(length)
-  let release = () => {}
-  const timer = setTimeout(() => {
-    const holding = startHolding()
-    release = holding.release
-    void holding.ended.then(() => stop.abort(new Error('access ended')))
-  }, LONG_MS)
-  const done = body
-    .pipeTo(writable, { signal: stop.signal })
-    .catch(() => {})
-    .finally(() => {
-      clearTimeout(timer)
-      release()
-    })
-  ctx.background(done)
-  return readable
-}
-
-/** Most answers are over by then and need no watch. */
-const LONG_MS = 500

@@ -18,6 +18,11 @@ const REFUSALS = {
     title: 'Not signed in',
     sentence: 'Send an API token of the owner that may operate: Authorization: Bearer pg_…',
   },
+  ended: {
+    status: 401,
+    title: 'Your access ended',
+    sentence: 'This request ended with it: the server stopped, or the link, sign-in, or token no longer counts.',
+  },
   too_many: {
     status: 429,
     title: 'Too many requests',

@@ -1,4 +1,4 @@
-import { request } from 'node:http'
+import { type OutgoingHttpHeaders, request } from 'node:http'
 import { createServer } from 'node:net'
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
@@ -49,10 +49,18 @@ const TCP = 41451
 /** Someone whose machine echoes, and streams without an end. */
 async function newRunnerWithEcho(at: Pick<typeof stack, 'url'> = stack) {
   const { person, server } = await newRunner(at)
-  const machine = await onMachine(server.machine, WEB, (_, res) => {
-    res.writeHead(200, { 'content-type': 'text/event-stream' })
-    const timer = setInterval(() => res.write('data: x\n\n'), 50)
-    res.on('close', () => clearInterval(timer))
+  /** Requests that the machine has, by their path. */
+  const there = new Set<string>()
+  const machine = await onMachine(server.machine, WEB, (req, res) => {
+    const path = req.url ?? ''
+    there.add(path)
+    const drip = setInterval(() => path in DRIPS && res.write('data: x\n\n'), 50)
+    req.on('error', () => {}).resume()
+    res.on('close', () => {
+      clearInterval(drip)
+      there.delete(path)
+    })
+    if (path in DRIPS) res.writeHead(200, DRIPS[path])
   })
   new WebSocketServer({ server: machine.server }).on('connection', (socket) =>
     socket.on('message', (data) => socket.send(data)),
@@ -60,34 +68,59 @@ async function newRunnerWithEcho(at: Pick<typeof stack, 'url'> = stack) {
   const echo = createServer({ allowHalfOpen: true }, (socket) => socket.on('error', () => {}).pipe(socket))
   await new Promise<void>((resolve) => echo.listen(TCP, server.machine, resolve))
   atEnd(() => new Promise((resolve) => echo.close(resolve)))
-  return { person, server, own: server.door_url.replace('.door', `-${WEB}.door`) }
+  return { person, server, there, own: server.door_url.replace('.door', `-${WEB}.door`) }
 }
 
-/** A WebSocket and an endless answer, both open. */
-async function connectBoth(own: string, headers: Record<string, string>) {
+/** Answers that never end: of unknown length, and of a short and a long one. */
+const DRIPS: Record<string, OutgoingHttpHeaders> = {
+  '/events': { 'content-type': 'text/event-stream' },
+  '/short': { 'content-length': 9_000 },
+  '/long': { 'content-length': 9_000_000 },
+}
+
+/** Each kind of traffic, all open: those answers, requests that wait or are still being sent, and a WebSocket. */
+async function connectAll({ own, there }: Pick<Runner, 'own' | 'there'>, headers: Record<string, string>) {
   const talk = await socketTo(own, headers)
   talk.socket.send('hello')
   await waitFor(async () => talk.received.length === 1)
   const { host, port } = new URL(own)
-  const stream = { ended: false }
-  await new Promise<void>((resolve) => {
-    const get = request({ host: '127.0.0.1', port, headers: { host, ...headers }, agent: false }, (answer) => {
-      answer.once('data', () => resolve())
-      answer.on('close', () => (stream.ended = true)).on('error', () => {})
+  const open = new Map<string, string>()
+  for (const [path, method] of [
+    ...Object.keys(DRIPS).map((path) => [path, 'GET']),
+    ['/wait', 'GET'],
+    ['/send', 'POST'],
+  ]) {
+    const asked = request({ host: '127.0.0.1', port, path, method, headers: { host, ...headers }, agent: false })
+    open.set(path as string, '')
+    asked.on('response', (answer) => {
+      open.set(path as string, `${answer.statusCode}`)
+      answer
+        .on('error', () => {})
+        .on('close', () => open.delete(path as string))
+        .resume()
     })
-    get.on('error', () => {}).end()
-    atEnd(() => void get.destroy())
-  })
-  // By then the door watches this answer.
+    asked.on('error', () => open.delete(path as string))
+    const send = setInterval(() => path === '/send' && asked.write('more'), 50)
+    if (method === 'GET') asked.end()
+    atEnd(() => {
+      clearInterval(send)
+      asked.destroy()
+    })
+  }
+  const all = [...Object.keys(DRIPS), '/wait', '/send'].sort()
+  await waitFor(async () => [...there].sort().join() === all.join() && open.get('/short') === '200')
+  // By then the door watches all of them.
   await new Promise((resolve) => setTimeout(resolve, 800))
-  expect([talk.state.closed, stream.ended]).toEqual([null, false])
+  expect([talk.state.closed, [...open.keys()].sort()]).toEqual([null, all])
   return async () => {
-    await waitFor(async () => talk.state.closed !== null && stream.ended)
+    await waitFor(async () => talk.state.closed !== null && open.size === 0)
+    // The machine doesn't go on either.
+    await waitFor(async () => there.size === 0)
   }
 }
 
 test.concurrent('a guest comes in by a link until its owner ends it, open connections included', async () => {
-  const { person, server, own } = await newRunnerWithEcho()
+  const { person, server, there, own } = await newRunnerWithEcho()
   const at = `/api/v1/servers/${server.id}/guests`
   for (const hours of [0, 73, 1.5, 'x', null]) expect((await person.post(at, { hours })).status).toBe(422)
   const made = await person.post(at, { hours: 1 })
@@ -99,7 +132,7 @@ test.concurrent('a guest comes in by a link until its owner ends it, open connec
   const cookie = entered.headers['set-cookie']?.[0]?.split(';')[0] ?? ''
   expect((await ask(server.door_url, { cookie })).status).toBe(200)
   // The cookie is for one host; this one is the same run's.
-  const untilClosed = await connectBoth(own, { cookie })
+  const untilClosed = await connectAll({ own, there }, { cookie })
   expect((await person.get(at)).body).toMatchObject({ guests: [{ id, uses: 1 }] })
 
   const eve = await newPerson(stack.url, 'Eve')
@@ -120,10 +153,10 @@ test.concurrent('a guest comes in by a link until its owner ends it, open connec
 })
 
 test.concurrent('signing out closes the door for that browser only', async () => {
-  const { person, server, own } = await newRunnerWithEcho()
+  const { person, server, there, own } = await newRunnerWithEcho()
   const cookie = await cookieOf(person, server.door_url)
   const token = await tokenOf(person)
-  const untilClosed = await connectBoth(own, { cookie })
+  const untilClosed = await connectAll({ own, there }, { cookie })
   const stays = await socketTo(own, { authorization: `Bearer ${token}` })
   await person.open('/dashboard')
   expect((await person.request('DELETE', '/users/sign_out')).status).toBe(200)
@@ -169,7 +202,8 @@ const ENDS = {
   },
 } satisfies Record<string, { status: number; act: (given: Given) => Promise<Reply> }>
 
-type Given = Awaited<ReturnType<typeof newRunnerWithEcho>> & { token: Awaited<ReturnType<typeof newToken>> }
+type Runner = Awaited<ReturnType<typeof newRunnerWithEcho>>
+type Given = Runner & { token: Awaited<ReturnType<typeof newToken>> }
 const NEW_PASSWORD = {
   name: 'Ada',
   current_password: PASSWORD,
@@ -179,10 +213,10 @@ const NEW_PASSWORD = {
 
 test.concurrent.each(Object.entries(ENDS))('%s closes the door at once', async (_, { status, act }) => {
   const runner = await newRunnerWithEcho()
-  const { person, server, own } = runner
+  const { person, server, there, own } = runner
   const token = await newToken(person)
   const headers = { authorization: `Bearer ${token.token}` }
-  const untilClosed = await connectBoth(own, headers)
+  const untilClosed = await connectAll({ own, there }, headers)
   const raw = await socketTo(`${stack.url}/api/v1/servers/${server.id}/tcp/${TCP}`, headers)
   raw.socket.send(Buffer.from('bytes'))
   await waitFor(async () => Buffer.concat(raw.received as Buffer[]).toString() === 'bytes')
@@ -195,10 +229,13 @@ test.concurrent.each(Object.entries(ENDS))('%s closes the door at once', async (
 
 test.concurrent("what ends by itself, like a guest's hours, closes at the next look", async () => {
   const usual = await openDoorStack()
-  const { person, server, own } = await newRunnerWithEcho(usual)
+  const { person, server, there, own } = await newRunnerWithEcho(usual)
   const { guest } = (await person.post(`/api/v1/servers/${server.id}/guests`, { hours: 1 })).body
   const entered = await ask(guest.url, OPENS)
-  const untilClosed = await connectBoth(own, { cookie: entered.headers['set-cookie']?.[0]?.split(';')[0] ?? '' })
+  const untilClosed = await connectAll(
+    { own, there },
+    { cookie: entered.headers['set-cookie']?.[0]?.split(';')[0] ?? '' },
+  )
   await usual.services.clock.advance(3_600)
   await untilClosed()
 })

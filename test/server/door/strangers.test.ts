@@ -10,8 +10,16 @@ vi.mock('cloudflare:workers', () => ({ DurableObject: class {} }))
 const LABEL = 'abcdefghijklmnopqrstuvwx'
 const door = { domain: 'door.example', scheme: 'https' as const, port: '', webPorts: [], tcpPorts: [] }
 
+/** As in workerd. */
+class FixedLengthStream {
+  #stream = new TransformStream()
+  readable = this.#stream.readable
+  writable = this.#stream.writable
+}
+
 /** A door whose every read answers this, and whose machine says hello. */
 function openDoor(rows: unknown[]) {
+  vi.stubGlobal('FixedLengthStream', FixedLengthStream)
   let reads = 0
   const query = new Proxy(() => {}, { get: (_, name) => (name === 'then' ? undefined : () => query) }) as never
   const db = { select: () => query, batch: async () => (reads++ < 0 ? [] : rows) }
