@@ -10,6 +10,7 @@ type Server = {
   stopping: boolean
   billed_from: string | null
   ip_address: string | null
+  door_url: string | null
   error_message: string | null
 }
 

@@ -39,8 +39,10 @@ await step(async () => {
     if (server && !server.pending && !server.active)
       throw new Error(server.error_message ?? 'Someone stopped the server while it was starting.')
     if (!server?.billed_from) continue
-    const address = `http://${server.ip_address}:5173`
+    const address = server.door_url ?? `http://${server.ip_address}:5173`
     tell('OUTPUT', 'address', address)
+    // Only a private address gets the token: the other one is public, and unencrypted.
+    tell('OUTPUT', 'header', server.door_url ? `Authorization: Bearer ${input('token')}` : '')
     tell('OUTPUT', 'ip-address', server.ip_address ?? '')
     tell('OUTPUT', 'id', id)
     return console.log(`Your server is running: ${address}`)

@@ -12,9 +12,11 @@ export const ORIGIN = 'https://origin.invalid'
 
 /** The pages that are only text: the build renders them into files, so that the Worker needn't carry them. */
 const TEXTS = {
-  docs: <Quickstart origin={ORIGIN} />,
+  docs: <Quickstart origin={ORIGIN} hasDoor={false} />,
+  'docs-with-door': <Quickstart origin={ORIGIN} hasDoor />,
   'docs-events': <Events />,
-  'docs-cli': <Cli origin={ORIGIN} />,
+  'docs-cli': <Cli origin={ORIGIN} hasDoor={false} />,
+  'docs-cli-with-door': <Cli origin={ORIGIN} hasDoor />,
   'docs-billing': <Billing />,
   'docs-images': <Servers />,
   terms: <Terms hasFiles />,

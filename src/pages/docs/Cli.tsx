@@ -1,12 +1,19 @@
 import { DEFAULT_TOKEN_DAYS } from '../../domain/api-token.ts'
 import { Code, Doc, Heading, Rows } from './parts.tsx'
-import { getCli, PACKAGE_PATH } from './Quickstart.tsx'
+import { DoorHeader, getCli, PACKAGE_PATH } from './Quickstart.tsx'
 
 const code = (text: string) => <code key={text}>{text}</code>
 /** With its options as code. */
 const said = (text: string) => text.split(/(--[a-z-]+)/).map((part, i) => (i % 2 ? code(part) : part))
 
-export function Cli({ origin }: { origin: string }) {
+const DOOR_SCRIPT = `trap 'proving-ground stop --all' EXIT
+url=$(proving-ground start --wait --json | jq -r .server.door_url)
+curl -fsS -H "Authorization: Bearer $PROVING_GROUND_TOKEN" "$url" > page.html`
+const SCRIPT = `trap 'proving-ground stop --all' EXIT
+address=$(proving-ground start --wait --json | jq -r .server.ip_address)
+curl -fsS "http://$address:5173" > page.html`
+
+export function Cli({ origin, hasDoor }: { origin: string; hasDoor: boolean }) {
   return (
     <Doc
       path="/docs/cli"
@@ -157,9 +164,8 @@ proving-ground completion fish | source`}</Code>
         Set <code>PROVING_GROUND_URL</code> and <code>PROVING_GROUND_TOKEN</code> instead of signing in. Results go to
         stdout; progress and errors go to stderr. These use <code>jq</code> and <code>curl</code>.
       </p>
-      <Code run="script">{`trap 'proving-ground stop --all' EXIT
-address=$(proving-ground start --wait --json | jq -r .server.ip_address)
-curl -fsS "http://$address:5173" > page.html`}</Code>
+      <Code run="script">{hasDoor ? DOOR_SCRIPT : SCRIPT}</Code>
+      {hasDoor && <DoorHeader />}
       <Rows
         caption="Exit codes"
         head={['Exit code', 'Meaning']}

@@ -10,7 +10,19 @@ proving-ground() { node ~/proving-ground.mjs "$@"; }`
 const ACTION_FILES = ['action.yml', 'start.mts', 'stop.mts', 'site.mts', 'keep.mts', 'rclone.mts']
 
 /** @param origin the site's own, so that every example works as written */
-export function Quickstart({ origin }: { origin: string }) {
+/** A line of the workflow below. */
+const DOOR_ENV = `
+          HEADER: \${{ steps.server.outputs.header }}`
+
+/** Where servers have private addresses. */
+export const DoorHeader = () => (
+  <p>
+    The address is the server's own and private: a program sends its token in this header. The server never sees it.{' '}
+    <a href="/docs/images#private">Who gets in</a> says more.
+  </p>
+)
+
+export function Quickstart({ origin, hasDoor }: { origin: string; hasDoor: boolean }) {
   return (
     <Doc
       path="/docs"
@@ -66,7 +78,12 @@ api -X POST "$PROVING_GROUND_URL/api/v1/aws/auto_cloud_start_request" \\
   sleep 2
 done`}</Code>
       <p>Once it runs, use it. Its page, and everything else on it, is on port 5173:</p>
-      <Code run="curl">{`curl -fsS "http://$(jq -r '.ip_address' server.json):5173" > page.html`}</Code>
+      <Code run="curl">
+        {hasDoor
+          ? `api "$(jq -r '.door_url' server.json)" > page.html`
+          : `curl -fsS "http://$(jq -r '.ip_address' server.json):5173" > page.html`}
+      </Code>
+      {hasDoor && <DoorHeader />}
       <p>Stop it:</p>
       <Code run="curl">{`api -X POST "$PROVING_GROUND_URL/api/v1/aws/stop_server" \\
   -H "Content-Type: application/json" \\
@@ -122,8 +139,8 @@ jobs:
           keep: results
       - name: Fly the mission
         env:
-          ADDRESS: \${{ steps.server.outputs.address }}
-        run: curl -fsS --create-dirs -o results/page.html "$ADDRESS"`}</Code>
+          ADDRESS: \${{ steps.server.outputs.address }}${hasDoor ? DOOR_ENV : ''}
+        run: curl -fsS ${hasDoor ? '-H "$HEADER" ' : ''}--create-dirs -o results/page.html "$ADDRESS"`}</Code>
       <p>
         Any other CI that runs a shell can do the same with <a href="/docs/cli#scripts">the command line</a>.
       </p>

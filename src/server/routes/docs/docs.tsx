@@ -13,45 +13,39 @@ const DOCS = {
   '/docs': [
     'Quickstart',
     'Your first GPU simulation server in five minutes: in the browser, with curl, on the command line, or in your CI.',
-    'docs',
   ],
   '/docs/api': [
     'API',
     'Every call of the Proving Ground API, with curl and answers: start, follow, and stop simulation servers from your code.',
-    null,
   ],
   '/docs/events': [
     'Events',
     'Hear about every change to your servers at once: over the cable while your program runs, or by webhook.',
-    'docs-events',
   ],
   '/docs/cli': [
     'Command line',
     'Start, follow, and stop simulation servers from a terminal or a script: commands, exit codes, settings.',
-    'docs-cli',
   ],
   '/docs/billing': [
     'Billing',
     'When the meter runs, what a month costs, and how to keep costs under control, with worked examples.',
-    'docs-billing',
   ],
   '/docs/images': [
     'Servers',
     'What runs on a simulation server: the machine, its GPUs, the simulator, port 5173, and what happens at the end.',
-    'docs-images',
   ],
-} satisfies Record<string, [title: string, description: string, text: TextName | null]>
+} satisfies Record<string, [title: string, description: string]>
 
 type Path = keyof typeof DOCS
 
 /** The documentation: static pages, and the API's page from the OpenAPI description. */
 export const docs = (app: () => Pick<Hono<AppEnv>, 'routes'>) =>
   new Hono<AppEnv>()
-    .get('/docs', (c) => page(c, '/docs'))
-    .get('/docs/events', (c) => page(c, '/docs/events'))
-    .get('/docs/cli', (c) => page(c, '/docs/cli'))
-    .get('/docs/billing', (c) => page(c, '/docs/billing'))
-    .get('/docs/images', (c) => page(c, '/docs/images'))
+    .get('/docs', (c) => page(c, '/docs', c.var.ctx.config.door ? 'docs-with-door' : 'docs'))
+    .get('/docs/events', (c) => page(c, '/docs/events', 'docs-events'))
+    .get('/docs/cli', (c) => page(c, '/docs/cli', c.var.ctx.config.door ? 'docs-cli-with-door' : 'docs-cli'))
+    .get('/docs/billing', (c) => page(c, '/docs/billing', 'docs-billing'))
+    .get('/docs/images', (c) => page(c, '/docs/images', 'docs-images'))
     .get('/docs/api', async (c) => {
       const [{ describeApi }, { listCalls }, { Api }] = await Promise.all([
         import('./openapi/document.ts'),
@@ -84,9 +78,7 @@ export const docs = (app: () => Pick<Hono<AppEnv>, 'routes'>) =>
       return c.text(lines.join('\n'), 200, { 'Cache-Control': 'public, max-age=86400' })
     })
 
-async function page(c: HonoContext<AppEnv>, path: Path): Promise<Response> {
-  const [, , text] = DOCS[path]
-  if (text === null) throw new Error(`${path} has no text`)
+async function page(c: HonoContext<AppEnv>, path: Path, text: TextName): Promise<Response> {
   return show(c, path, await findText(c, text))
 }
 
