@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { type Environment, readDeployment } from '../dev/wrangler-config.ts'
 
 /** What a Worker gets: settings by name. */
@@ -31,6 +31,13 @@ export function readSecrets(name: string): Record<string, string> | null {
   if (wrong !== undefined)
     throw new Error(`${file} must be an object with a text for each secret${wrong && `: ${wrong} isn't one`}.`)
   return secrets as Record<string, string>
+}
+
+/** Replaces the file at once, so that a full disk loses nothing. Nobody else can read it. */
+export function writeSecrets(name: string, secrets: Record<string, string>): void {
+  const file = secretsFile(name)
+  writeFileSync(`${file}.new`, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 })
+  renameSync(`${file}.new`, file)
 }
 
 /**

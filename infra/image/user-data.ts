@@ -7,9 +7,15 @@ const MOST = 4096
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
 
-const [image = '', site = ''] = process.argv.slice(2)
-const isOrigin = URL.canParse(site) && new URL(site).origin === site && /^https?:/.test(site)
-if (process.argv.length <= 4 && parseImage(image) && (site === '' || isOrigin)) {
+/**
+ * What a machine does at its first boot, as the parameters of infra/zone.yaml.
+ * @param site its origin, if machines get files
+ * @throws a sentence, if one of them is malformed
+ */
+export function userData(image: string, site = ''): { UserData: string; UserDataRest: string } {
+  if (!parseImage(image)) throw new Error(`"${image}" isn't a container image, such as ghcr.io/example/simulator:1.2.`)
+  if (site && !(URL.canParse(site) && new URL(site).origin === site && /^https?:/.test(site)))
+    throw new Error(`"${site}" isn't a site's origin, such as https://proving-ground.example.`)
   // A machine needs no comments.
   const script = (name: string) => read(`./${name}`).replace(/^ *# .*\n/gm, '')
   const text = read('./cloud-init.yaml')
@@ -19,10 +25,5 @@ if (process.argv.length <= 4 && parseImage(image) && (site === '' || isOrigin)) 
     .replaceAll('@SITE@', site)
   // cloud-init unpacks gzip.
   const data = gzipSync(text, { level: 9 }).toString('base64')
-  console.log(`UserData=${data.slice(0, MOST)}`)
-  if (data.length > MOST) console.log(`UserDataRest=${data.slice(MOST)}`)
-} else {
-  console.error(`Usage: npx node infra/image/user-data.ts <container image, such as ghcr.io/example/simulator:1.2> [<the site's origin, if it has files>]
-Prints the parameters UserData and UserDataRest of infra/zone.yaml.`)
-  process.exitCode = 1
+  return { UserData: data.slice(0, MOST), UserDataRest: data.slice(MOST) }
 }

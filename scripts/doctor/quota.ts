@@ -6,7 +6,7 @@ import type { Aws } from './aws.ts'
 import { type Finding, fail, ok, skip } from './check.ts'
 
 /** vCPUs of "Running On-Demand G and VT instances". New accounts have 0. */
-const QUOTA = { ServiceCode: 'ec2', QuotaCode: 'L-DB2E81BA' }
+export const QUOTA = { ServiceCode: 'ec2', QuotaCode: 'L-DB2E81BA' }
 
 /** What raises it, as the account's administrator. */
 const quotaCommand = (region: string, vcpus: number): string =>

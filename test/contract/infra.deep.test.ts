@@ -279,7 +279,7 @@ describe.skipIf(isSkipped(moto))('an account made from the templates', () => {
       ],
       [
         'making keys',
-        { action: 'iam:CreateAccessKey', resource: 'arn:aws:iam::123456789012:user/proving-ground-worker' },
+        { action: 'iam:CreateAccessKey', resource: 'arn:aws:iam::123456789012:user/proving-ground-worker-us-east-1' },
       ],
     ])('refuses %s', (_, access) => {
       expect(allowedBy(account.policy, access)).toBeNull()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { userData } from '../../testing/stack/deployed-account.ts'
+import { userData } from '../../infra/image/user-data.ts'
 import { bootMachine, firstBoot } from '../../testing/stack/machine.ts'
 import { hasMachineTools } from '../../testing/stack/machine-tools.ts'
 
@@ -29,7 +29,8 @@ test('fits the first boot into two parameters, and refuses anything that is not 
   expect(Object.keys(parameters)).toEqual(['UserData', 'UserDataRest'])
   for (const value of Object.values(parameters)) expect(value.length).toBeLessThanOrEqual(4096)
   for (const wrong of ['', 'image; reboot', 'image\nExecStart=', '--privileged', '$(id)'])
-    expect(() => userData(wrong)).toThrow('Usage')
+    expect(() => userData(wrong)).toThrow("isn't a container image")
+  expect(() => userData('example.com/sim:1', 'https://site.test/')).toThrow("isn't a site's origin")
 })
 
 describe.skipIf(!hasMachineTools)('the script that starts the container', () => {

@@ -166,6 +166,8 @@ test.concurrent('the typed client starts a server and stops it', async () => {
 test('the Dockerfile of an image of your own has ten lines, and what it runs answers with its environment and vehicle', async () => {
   const { dockerfile = '' } = await examples('/docs/images')
   expect(dockerfile.split('\n')).toHaveLength(10)
+  // What docs/operations.md has operators push first.
+  expect(readFileSync(resolve(import.meta.dirname, '../../infra/example/Dockerfile'), 'utf8')).toBe(`${dockerfile}\n`)
   const [, file = '', script = ''] = /^COPY <<'EOF' (\S+)\n(.*?)\nEOF$/ms.exec(dockerfile) ?? []
   const [program, ...words] = JSON.parse(/^CMD (.*)$/m.exec(dockerfile)?.[1] ?? '[]')
   expect([program, ...words]).toEqual(['node', file])

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import {
@@ -10,6 +9,7 @@ import {
 } from '@aws-sdk/client-cloudformation'
 import { DeleteSubnetCommand, DescribeSubnetsCommand, EC2Client } from '@aws-sdk/client-ec2'
 import { CreateAccessKeyCommand, GetUserPolicyCommand, IAMClient, PutUserPolicyCommand } from '@aws-sdk/client-iam'
+import { userData } from '../../infra/image/user-data.ts'
 import type { Statement } from './iam-policy.ts'
 
 const INFRA = resolve(import.meta.dirname, '../../infra')
@@ -38,14 +38,7 @@ export type DeployedAccount = {
 }
 
 /** As an instance gets it. */
-export const userDataText = (containerImage: string): string => Object.values(userData(containerImage)).join('')
-
-/** The parameters that carry it, by name. */
-export function userData(containerImage: string, site: string | null = SITE): Record<string, string> {
-  const words = [resolve(INFRA, 'image/user-data.ts'), containerImage, ...(site === null ? [] : [site])]
-  const lines = execFileSync(process.execPath, words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
-  return Object.fromEntries([...lines.matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]))
-}
+export const userDataText = (containerImage: string): string => Object.values(userData(containerImage, SITE)).join('')
 
 /** Deploys the templates in infra/ to an empty account in moto, and creates the Worker's key, as in docs/operations.md. */
 export async function deployAccount(endpoint: string, letters: string[]): Promise<DeployedAccount> {
@@ -69,7 +62,7 @@ export async function deployAccount(endpoint: string, letters: string[]): Promis
   const zoneOf = (letter: string, containerImage: string, PublicAddress = 'true') =>
     stackOf(`proving-ground-${letter}`, 'zone.yaml', {
       ZoneLetter: letter,
-      ...userData(containerImage),
+      ...userData(containerImage, SITE),
       ImageId: MOTO_IMAGE,
       PublicAddress,
     })
