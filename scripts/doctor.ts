@@ -1,4 +1,5 @@
 import { ENV, readArguments } from './arguments.ts'
+import { summary } from './doctor/check.ts'
 import { examine } from './doctor/examine.ts'
 import { settingsOf } from './environment.ts'
 import { sentenceOf } from './failure.ts'
@@ -10,7 +11,7 @@ const USAGE = `Usage:
 try {
   const { values } = readArguments(USAGE, { options: ENV })
   const failed = await examine(settingsOf(values.env), console.log, values.env)
-  console.log(failed ? `\n${failed} ${failed === 1 ? 'check fails' : 'checks fail'}.` : '\nAll checks pass.')
+  console.log(summary(failed))
   if (failed) process.exitCode = 1
 } catch (error) {
   console.error(sentenceOf(error))

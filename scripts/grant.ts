@@ -3,10 +3,10 @@ import { endGrantedPlan, grantPlan, setAdmin } from '../src/server/billing/plans
 import { ENV, NEEDS_DATABASE, openHand, readArguments, runCommand } from './arguments.ts'
 
 const USAGE = `Usage, ${NEEDS_DATABASE}:
-  npx node scripts/grant.ts plan <email> <demo|basic|premium|enterprise> [--hours <n>] [--reason "<why>"]
-  npx node scripts/grant.ts end <email> [--reason "<why>"]
-  npx node scripts/grant.ts admin <email> [--reason "<why>"]
-  npx node scripts/grant.ts no-admin <email> [--reason "<why>"]`
+  npm run grant -- plan <email> <demo|basic|premium|enterprise> [--hours <n>] [--reason "<why>"]
+  npm run grant -- end <email> [--reason "<why>"]
+  npm run grant -- admin <email> [--reason "<why>"]
+  npm run grant -- no-admin <email> [--reason "<why>"]`
 
 await runCommand(async () => {
   await run()

@@ -1,9 +1,15 @@
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** In front of moto: answers for EC2's quotas, which moto lacks, and can fake the time. */
+/** The machine image that infra/zone.yaml names, and one that moto knows, as a form has them. */
+const [OUR_IMAGE, MOTO_IMAGE] = [
+  '/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id',
+  '/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64',
+].map(encodeURIComponent) as [string, string]
+
+/** In front of moto: answers for EC2's quotas and our machine image, which moto lacks, and can fake the time. */
 export async function startAwsFront(moto: string) {
-  const state = { vcpus: 64, aheadMs: 0 }
+  const state = { vcpus: 64, aheadMs: 0, requested: [] as unknown[] }
   const server = createServer((asked, answer) => {
     answer.sendDate = false
     answer.setHeader('Date', new Date(Date.now() + state.aheadMs).toUTCString())
@@ -11,13 +17,25 @@ export async function startAwsFront(moto: string) {
       answer.writeHead(200, { 'Content-Type': 'application/x-amz-json-1.1' })
       return answer.end(JSON.stringify({ Quota: { QuotaCode: 'L-DB2E81BA', Value: state.vcpus } }))
     }
-    // The same headers, because the signature covers the host.
-    const passed = request(`${moto}${asked.url}`, { method: asked.method, headers: asked.headers }, (theirs) => {
-      const { date: _, ...headers } = theirs.headers
-      answer.writeHead(theirs.statusCode ?? 502, headers)
-      theirs.pipe(answer)
+    const chunks: Buffer[] = []
+    asked.on('data', (chunk) => chunks.push(chunk))
+    asked.on('end', () => {
+      const body = Buffer.concat(chunks).toString()
+      if (/RequestServiceQuotaIncrease$/.test(String(asked.headers['x-amz-target']))) {
+        state.requested.push(JSON.parse(body))
+        answer.writeHead(200, { 'Content-Type': 'application/x-amz-json-1.1' })
+        return answer.end(JSON.stringify({ RequestedQuota: { Status: 'PENDING' } }))
+      }
+      const ours = body.replaceAll(OUR_IMAGE, MOTO_IMAGE)
+      // The same headers, because the signature covers the host.
+      const headers = { ...asked.headers, ...(ours !== body && { 'content-length': String(Buffer.byteLength(ours)) }) }
+      const passed = request(`${moto}${asked.url}`, { method: asked.method, headers }, (theirs) => {
+        const { date: _, ...others } = theirs.headers
+        answer.writeHead(theirs.statusCode ?? 502, others)
+        theirs.pipe(answer)
+      })
+      passed.end(ours)
     })
-    asked.pipe(passed)
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   return {
