@@ -7,6 +7,7 @@ import type { AppEnv } from './http/app-env.ts'
 import { csrf } from './http/middleware/csrf.ts'
 import { formMethod } from './http/middleware/form-method.ts'
 import { keptPages } from './http/middleware/kept-pages.ts'
+import { knownMethod } from './http/middleware/known-method.ts'
 import { readBody } from './http/middleware/limit-body.ts'
 import { outerLimit } from './http/middleware/outer-limit.ts'
 import { requestId } from './http/middleware/request-id.ts'
@@ -61,6 +62,7 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
       await next()
     })
     .use(outerLimit)
+    .use(knownMethod)
     .use(readBody)
     .use(csrf)
     .use(formMethod(() => app))

@@ -368,6 +368,26 @@ export function isPage(c: HonoContext<AppEnv>): boolean {
   return facts ? facts.kind === 'page' : !c.req.path.startsWith('/api/')
 }
 
+const ROUTES = Object.entries<RouteFacts>(SITE_MAP).map(([route, facts]) => {
+  const [method = '', path = ''] = route.split(' ')
+  return { method, path, parts: path.split('/'), facts }
+})
+
+/** The routes at this path, whatever their methods. `/webhooks/stripe` isn't a `/webhooks/:id`. */
+function routesAt(pathname: string) {
+  const given = pathname.split('/')
+  const found = ROUTES.filter(
+    ({ parts }) =>
+      parts.length === given.length && parts.every((part, i) => part === given[i] || (part[0] === ':' && given[i])),
+  )
+  const named = (parts: string[]) => parts.filter((part) => part[0] !== ':').length
+  const most = Math.max(...found.map(({ parts }) => named(parts)))
+  return found.filter(({ parts }) => named(parts) === most)
+}
+
+/** The methods that work at this path; none if it's unknown. */
+export const methodsAt = (pathname: string) => routesAt(pathname).map(({ method }) => method)
+
 /** The paths of all matching pages. */
 export function pagesWhere(holds: (facts: RouteFacts) => boolean): string[] {
   const found = Object.entries<RouteFacts>(SITE_MAP).filter(([, facts]) => facts.kind === 'page' && holds(facts))
@@ -376,13 +396,7 @@ export function pagesWhere(holds: (facts: RouteFacts) => boolean): string[] {
 
 /** The page at this path, whichever route registered it; null if there is none. */
 export function pageAt(pathname: string): RouteFacts | null {
-  const pages = Object.entries<RouteFacts>(SITE_MAP).filter(([, facts]) => facts.kind === 'page')
-  const isAt = ([route]: [string, RouteFacts]) => {
-    const parts = route.slice('GET '.length).split('/')
-    const given = pathname.split('/')
-    return parts.length === given.length && parts.every((part, i) => part === given[i] || (part[0] === ':' && given[i]))
-  }
-  return pages.find(isAt)?.[1] ?? null
+  return routesAt(pathname).find(({ facts }) => facts.kind === 'page')?.facts ?? null
 }
 
 type ReadingRoute = {
