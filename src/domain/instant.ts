@@ -52,6 +52,10 @@ export function instantTitle(at: string): string {
   return at.length === 10 ? `${at} (UTC)` : `${at.slice(0, 19).replace('T', ' ')} UTC`
 }
 
+export const isMonth = (text: string) => /^\d{4}-(0[1-9]|1[0-2])$/.test(text)
+
+export const WRITE_MONTH = 'Write the month as YYYY-MM, such as 2026-03.'
+
 /** A calendar month in UTC, YYYY-MM, as a half-open period. */
 export function monthPeriod(month: string): { start: number; end: number } {
   const [year = 0, number = 1] = month.split('-').map(Number)

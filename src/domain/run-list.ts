@@ -1,4 +1,7 @@
+import * as v from 'valibot'
 import { csvLine } from './csv.ts'
+import { rule } from './form.ts'
+import { isMonth, WRITE_MONTH } from './instant.ts'
 import { billedSecondsAt } from './money/live-usage.ts'
 import { type ServerStatus, serverStatus } from './server.ts'
 import type { Server } from './wire.ts'
@@ -10,19 +13,31 @@ export type RunFilter = { q: string; month: string | null; status: ServerStatus 
 
 const LONGEST_SEARCH = 100
 
-/** What doesn't exist filters nothing. */
-export function toRunFilter(query: { q?: string; month?: string; status?: string }): RunFilter {
-  return {
-    q: (query.q ?? '').trim().slice(0, LONGEST_SEARCH),
-    month: /^\d{4}-(0[1-9]|1[0-2])$/.test(query.month ?? '') ? (query.month ?? null) : null,
-    status: RUN_STATUSES.find((status) => status === query.status) ?? null,
-  }
-}
-
-/** Pages count from 1. */
-export function toPageNumber(text: string | undefined): number {
-  return /^[1-9]\d{0,5}$/.test(text ?? '') ? Number(text) : 1
-}
+/** Which runs a query wants, and which page of them: pages count from 1. */
+export const runQuery = v.pipe(
+  v.object({
+    q: v.optional(v.string(), ''),
+    month: v.optional(v.string()),
+    status: v.optional(v.string()),
+    page: v.optional(v.string(), '1'),
+  }),
+  rule('q', ({ q }) => q.trim().length <= LONGEST_SEARCH, `Search for at most ${LONGEST_SEARCH} characters.`),
+  rule('month', ({ month }) => month === undefined || isMonth(month), WRITE_MONTH),
+  rule(
+    'status',
+    ({ status }) => status === undefined || RUN_STATUSES.some((one) => one === status),
+    `The status must be one of ${RUN_STATUSES.join(', ')}.`,
+  ),
+  rule('page', ({ page }) => /^[1-9]\d{0,5}$/.test(page), 'The page must be a whole number from 1 to 999999.'),
+  v.transform(({ q, month, status, page }) => ({
+    filter: {
+      q: q.trim(),
+      month: month ?? null,
+      status: RUN_STATUSES.find((one) => one === status) ?? null,
+    } satisfies RunFilter,
+    page: Number(page),
+  })),
+)
 
 /** The query string of a filtered list, without a page by default. */
 export function listQuery({ q, month, status }: RunFilter, page?: number): string {

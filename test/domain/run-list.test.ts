@@ -1,18 +1,26 @@
 import { expect, test } from 'vitest'
-import { listQuery, runsToCsv, toPageNumber, toRunFilter } from '../../src/domain/run-list.ts'
+import { checkForm } from '../../src/domain/form.ts'
+import { listQuery, runQuery, runsToCsv } from '../../src/domain/run-list.ts'
 import type { Server } from '../../src/domain/wire.ts'
 
-test('a filter that makes no sense filters nothing', () => {
-  expect(toRunFilter({ q: ' a ', month: '2028-01', status: 'error' })).toEqual({
-    q: 'a',
-    month: '2028-01',
-    status: 'error',
+const read = (query: Record<string, string>) => checkForm(runQuery, query)
+
+test('reads which runs a query wants', () => {
+  expect(read({})).toEqual({ ok: true, value: { filter: { q: '', month: null, status: null }, page: 1 } })
+  expect(read({ q: ' a ', month: '2028-01', status: 'error', page: '7', other: 'x' })).toEqual({
+    ok: true,
+    value: { filter: { q: 'a', month: '2028-01', status: 'error' }, page: 7 },
   })
-  expect(toRunFilter({ month: '2028-13', status: 'gone' })).toEqual({ q: '', month: null, status: null })
-  expect(toRunFilter({ q: 'x'.repeat(500) }).q).toHaveLength(100)
-  expect(['1', '7', '0', '-1', '1.5', 'x', '', '9999999', undefined].map(toPageNumber)).toEqual([
-    1, 7, 1, 1, 1, 1, 1, 1, 1,
-  ])
+  expect(read({ q: 'x'.repeat(100), month: '2028-12', page: '999999' }).ok).toBe(true)
+})
+
+test.each([
+  ['q', ['x'.repeat(101)]],
+  ['month', ['2026-13', '2026-00', '2026-1', '12/2026', '']],
+  ['status', ['gone', 'Error', '']],
+  ['page', ['abc', '0', '-1', '1.5', '1e3', '1000000', '']],
+])('refuses a %s that makes no sense', (field, values) => {
+  for (const value of values) expect(read({ [field]: value })).toMatchObject({ ok: false, faults: [{ field }] })
 })
 
 test('a link keeps the filter', () => {

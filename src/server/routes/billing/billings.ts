@@ -1,5 +1,7 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
+import { AppError } from '../../../domain/error.ts'
+import { isMonth, WRITE_MONTH } from '../../../domain/instant.ts'
 import { billMonth, billsToCsv } from '../../../domain/money/bill.ts'
 import { listBills, toBillingRecord } from '../../billing/bills/billing-history.ts'
 import { openPortal } from '../../billing/bills/portal.ts'
@@ -28,6 +30,7 @@ export const billings = new Hono<AppEnv>()
   })
   .get('/billing_history.csv', async (c) => {
     const month = c.req.query('month')
+    if (month && !isMonth(month)) throw new AppError('invalid', WRITE_MONTH)
     const bills = await listBills(c.var.ctx, signedIn(c).user.id)
     const shown = month ? bills.filter((bill) => billMonth(bill) === month) : bills
     c.header('Content-Type', 'text/csv; charset=utf-8')

@@ -31,8 +31,10 @@ export async function size(c: Call): Promise<Response> {
 }
 
 export async function remove(c: Call): Promise<Response> {
-  const onlyFile = c.req.query('only') === 'file'
-  const { path, filesLeft } = await deleteFiles(c.var.ctx, userOf(c), { path: pathOf(c), onlyFile })
+  const only = c.req.query('only')
+  if (only !== undefined && only !== 'file') throw new AppError('invalid', 'only can only be "file".')
+  const wanted = { path: pathOf(c), onlyFile: only === 'file' }
+  const { path, filesLeft } = await deleteFiles(c.var.ctx, userOf(c), wanted)
   const message = filesLeft
     ? `Deleting ${inText(path)}. It takes a few minutes until all of its files are gone.`
     : `Deleted ${inText(path)}.`

@@ -1,6 +1,7 @@
 import { Hono, type Context as HonoContext } from 'hono'
 import { toIso } from '../../../domain/instant.ts'
 import { siteOrigin } from '../../context.ts'
+import { requireValid } from '../../form-rules.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { takeFlash } from '../../http/flash.ts'
 import { csrfToken } from '../../http/middleware/csrf.ts'
@@ -11,7 +12,7 @@ type C = HonoContext<AppEnv>
 /** Everything a person ever ran: the list, one run, and both for programs. */
 export const runs = new Hono<AppEnv>()
   .get('/api/v1/servers', async (c) => {
-    const { servers, page, pages } = await readList(c)
+    const { servers, page, pages } = await readList(c, c.req.query())
     return c.json({ servers, page, pages })
   })
   .get('/api/v1/servers/:id', async (c) => {
@@ -27,17 +28,18 @@ export const runs = new Hono<AppEnv>()
       import('../../../pages/Runs.tsx'),
       import('../../../domain/run-list.ts'),
     ])
-    const list = await readList(c)
+    const list = await readList(c, chosenIn(c))
     if (list.page > list.pages) return c.redirect(`/servers${listQuery(list.filter, list.pages)}`)
     return renderPage(c, { title: 'Servers', assets: 'runs' }, <Runs {...list} now={c.var.ctx.now()} />)
   })
   .get('/servers.csv', async (c) => {
     const { ctx } = c.var
-    const [{ listAllRuns }, { runsToCsv, toRunFilter }] = await Promise.all([
+    const [{ listAllRuns }, { runQuery, runsToCsv }] = await Promise.all([
       import('../../fleet/run-list.ts'),
       import('../../../domain/run-list.ts'),
     ])
-    const servers = await listAllRuns(ctx, signedIn(c).user.id, toRunFilter(c.req.query()))
+    const { filter } = requireValid(runQuery, chosenIn(c))
+    const servers = await listAllRuns(ctx, signedIn(c).user.id, filter)
     c.header('Content-Type', 'text/csv; charset=utf-8')
     c.header('Content-Disposition', 'attachment; filename="servers.csv"')
     return c.body(runsToCsv(servers, ctx.now(), siteOrigin(ctx)))
@@ -53,12 +55,15 @@ export const runs = new Hono<AppEnv>()
     return renderPage(c, { title: found.server.name ?? 'Server', assets: 'runs' }, <Run {...found} {...form} />)
   })
 
-async function readList(c: C) {
-  const [{ listRunPage }, { toPageNumber, toRunFilter }] = await Promise.all([
+/** A form sends what nobody chose as nothing. */
+const chosenIn = (c: C) => Object.fromEntries(Object.entries(c.req.query()).filter(([, value]) => value !== ''))
+
+/** @throws invalid */
+async function readList(c: C, query: Record<string, string>) {
+  const [{ listRunPage }, { runQuery }] = await Promise.all([
     import('../../fleet/run-list.ts'),
     import('../../../domain/run-list.ts'),
   ])
-  const filter = toRunFilter(c.req.query())
-  const list = await listRunPage(c.var.ctx, signedIn(c).user.id, filter, toPageNumber(c.req.query('page')))
-  return { ...list, filter }
+  const { filter, page } = requireValid(runQuery, query)
+  return { ...(await listRunPage(c.var.ctx, signedIn(c).user.id, filter, page)), filter }
 }

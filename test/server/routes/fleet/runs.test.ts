@@ -154,6 +154,7 @@ describe('a run', () => {
       expect((await get(path, eve.cookie)).status).toBe(404)
       expect((await get(`${path}x`, cookie)).status).toBe(404)
     }
+    expect((await get(`/servers/${id}`, eve.cookie)).headers.get('Content-Type')).toBe('text/html; charset=UTF-8')
     expect(await get(`/servers/${id}`, eve.cookie).then((answer) => answer.text())).not.toContain('lap')
   })
 
@@ -219,7 +220,6 @@ describe('all runs', () => {
     expect([second.servers.length, second.page, second.pages]).toEqual([2, 2, 2])
     expect(new Set([...first.servers, ...second.servers].map(({ id }) => id)).size).toBe(52)
     expect(await list('?page=3')).toEqual({ servers: [], page: 3, pages: 2 })
-    expect((await list('?page=x')).page).toBe(1)
     expect(await list('', eve.cookie)).toEqual({ servers: [], page: 1, pages: 1 })
     // Wildcards stand for themselves, and the case doesn't matter.
     expect((await list('?q=100%25_lap')).servers).toHaveLength(1)
@@ -236,6 +236,25 @@ describe('all runs', () => {
     expect(await beyond('page=101')).toBe('/servers?page=2')
     expect(await beyond('q=lap&page=2')).toBe('/servers?q=lap')
     expect(await (await get('/servers', eve.cookie)).text()).toContain('No servers yet.')
+  })
+
+  test('are refused if the query makes no sense: as JSON, a page, or a file', async () => {
+    const { cookie, userId } = await site.signInAs('user')
+    const { headers } = await site.tokenOf(userId, 'read')
+    for (const query of ['page=abc', 'page=0', 'month=2026-13', 'status=gone', `q=${'x'.repeat(101)}`]) {
+      const refused = await get(`/api/v1/servers?${query}`, cookie)
+      expect([query, refused.status]).toEqual([query, 422])
+      expect(await refused.json()).toMatchObject({ code: 'invalid' })
+      expect((await site.request(`/servers.csv?${query}`, { headers })).status).toBe(422)
+      const page = await get(`/servers?${query}`, cookie)
+      expect([page.status, page.headers.get('Content-Type')]).toEqual([422, 'text/html; charset=UTF-8'])
+      expect(await page.text()).toContain('href="/servers"')
+    }
+    // A form sends what nobody chose.
+    expect((await get('/servers?q=&month=&status=', cookie)).status).toBe(200)
+    expect((await get('/api/v1/servers?month=', cookie)).status).toBe(422)
+    expect((await get('/billing_history.csv?month=2026-13', cookie)).status).toBe(422)
+    expect((await get('/billing_history.csv?month=', cookie)).status).toBe(200)
   })
 
   test('can be downloaded, filtered, with a link to each', async () => {

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { RUN_STATUSES } from '../../../../domain/run-list.ts'
 import type { SITE_MAP } from '../../../http/site-map.ts'
 import * as shape from './shapes.ts'
 
@@ -36,6 +37,9 @@ type OtherCall =
 
 export type JsonCall = Exclude<Call, OtherCall>
 
+/** What it means, and its schema; without one, any text. */
+type Parameter = string | { description: string; schema: Record<string, unknown> }
+
 type Description = {
   summary: string
   /** The status of success, and the shape of its answer. */
@@ -44,7 +48,7 @@ type Description = {
   later?: 202
   /** Statuses of refusals that are particular to this call. */
   refusals?: number[]
-  query?: Record<string, string>
+  query?: Record<string, Parameter>
   /** Takes an Idempotency-Key. */
   repeatable?: true
 }
@@ -134,11 +138,18 @@ export const CALLS: Record<JsonCall, Description> = {
     summary: 'List all your servers, newest first, 50 a page',
     answer: [200, z.object({ servers: z.array(shape.server), page: z.int(), pages: z.int() })],
     query: {
-      page: 'Counts from 1',
-      q: 'Part of a name, an ID, a machine, or a zone',
-      month: 'When they were requested: YYYY-MM, in UTC',
-      status: 'running, provisioning, stopping, stopped, or error',
+      page: { description: 'Counts from 1', schema: { type: 'integer', minimum: 1, maximum: 999_999 } },
+      q: {
+        description: 'Part of a name, an ID, a machine, or a zone',
+        schema: { type: 'string', maxLength: 100 },
+      },
+      month: {
+        description: 'When they were requested: YYYY-MM, in UTC',
+        schema: { type: 'string', pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' },
+      },
+      status: { description: 'What it is now', schema: { type: 'string', enum: RUN_STATUSES } },
     },
+    refusals: [422],
   },
   'GET /api/v1/servers/:id': {
     summary: 'Show one server: what happened, what it cost, and when EC2 ran it',
@@ -201,7 +212,13 @@ export const CALLS: Record<JsonCall, Description> = {
     answer: [200, z.extend(shape.message, { path: z.string(), files_left: z.int() })],
     later: 202,
     refusals: [404, 422],
-    query: { path: 'A file, or a folder, whose path ends in a slash' },
+    query: {
+      path: 'A file, or a folder, whose path ends in a slash',
+      only: {
+        description: '`file`: a file whose name ends in a slash, not the folder',
+        schema: { type: 'string', enum: ['file'] },
+      },
+    },
   },
   'GET /api/v1/files/uploads': {
     summary: 'List uploads in parts that can continue',
