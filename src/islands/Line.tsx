@@ -74,7 +74,10 @@ export function Line(props: LineProps) {
     // Their account isn't as this page says.
     else if (status === 401 || status === 409) await refresh()
   }
-  const join = ({ start, maxGpus }: JoinChoice) => void change('POST', { ...props.chosen, max_gpus: maxGpus, start })
+  const join = ({ start, maxGpus }: JoinChoice) => {
+    const { stop_after, ...chosen } = props.chosen
+    void change('POST', { ...chosen, stop_after: Number(stop_after) || null, max_gpus: maxGpus, start })
+  }
   const leave = () => void change('DELETE')
   const form = { csrfToken: props.csrfToken, chosen: props.chosen, onJoin: join }
   return (

@@ -59,7 +59,7 @@ function tighten(value: unknown): unknown {
 
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true })
 addFormats.default(ajv)
-ajv.addVocabulary(['components'])
+ajv.addVocabulary(['components', 'x-ogen-name'])
 const components = tighten(document.components)
 
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -139,6 +139,19 @@ test('describes every call that answers JSON, and no other', () => {
   expect(operations.map(({ route }) => route).sort()).toEqual(expected.sort())
   expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url }] })
   expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length)
+})
+
+test('has only types that generators of clients know: one, or null', () => {
+  const wrong: unknown[] = []
+  JSON.stringify(document, (key, value) => {
+    const types = key === 'type' && Array.isArray(value) ? value : []
+    const choices = key === 'anyOf' ? (value as { type?: string }[]) : []
+    if ([types, choices].some((all) => all.length > 2)) wrong.push(value)
+    if (types.length && !types.includes('null')) wrong.push(value)
+    if (choices.length && !choices.some(({ type }) => type === 'null')) wrong.push(value)
+    return value
+  })
+  expect(wrong).toEqual([])
 })
 
 test('says which scope opens a call, as the site map does', () => {

@@ -4,7 +4,7 @@ import type { Door } from '../../domain/door.ts'
 import { AppError } from '../../domain/error.ts'
 import type { Context } from '../context.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
-import { body, wholeNumber } from '../http/body.ts'
+import { body, numberOr } from '../http/body.ts'
 import { isPrefetch, isSeen } from '../http/flash.ts'
 import { answer } from '../http/reply.ts'
 
@@ -59,7 +59,7 @@ export const doorRoutes = new Hono<AppEnv>()
     const { listGuests } = await import('./links.ts')
     return c.json({ guests: await listGuests(c.var.ctx, signedIn(c).user.id, c.req.param('id')) })
   })
-  .post('/api/v1/servers/:id/guests', body(z.object({ hours: wholeNumber(Number.NaN) })), async (c) => {
+  .post('/api/v1/servers/:id/guests', body(z.object({ hours: numberOr(Number.NaN) })), async (c) => {
     const door = requireDoor(c.var.ctx)
     const { inviteGuest } = await import('./links.ts')
     const { hours } = c.req.valid('json')

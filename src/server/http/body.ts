@@ -5,18 +5,19 @@ import { nestFields } from './form-post.ts'
 import { refuseShape, valid } from './valid.ts'
 
 /**
- * Checks a body that arrives as JSON or from a plain HTML form (`user[email]`); read it with
- * `c.req.valid('json')` either way.
+ * Checks a body that arrives as JSON or from a plain HTML form (`user[email]`), where everything is a text; read it
+ * with `c.req.valid('json')` either way.
  * @param optional no body at all counts as an empty object
  */
 export function body<S extends z.ZodMiniType>(shape: S, { optional = false } = {}) {
   const json = valid(shape)
+  const ofForm = formShape(shape)
   type Body = MiddlewareHandler<AppEnv, string, { in: { json: z.input<S> }; out: { json: z.output<S> } }>
   const either: Body = async (c, next) => {
     const form = c.get('form')
     const empty = optional && !form && (await c.req.text()) === ''
     if (!form && !empty) return (json as unknown as Body)(c, next)
-    const result = shape.safeParse(nestFields(form ?? []))
+    const result = ofForm.safeParse(nestFields(form ?? []))
     if (!result.success) throw refuseShape(result.error)
     c.req.addValidatedData('json', result.data as object)
     await next()
@@ -33,37 +34,90 @@ export const text = z.pipe(
 /** A text that may be left out or null. */
 export const optionalText = z.optional(z.nullable(z.string()))
 
-/** An optional whole number, as JSON or forms send it; NaN if it is something else. */
-export const wholeNumber = (missing: number) =>
+const sentText = z.nullish(z.string())
+const toNumber = (sent: string | null | undefined) =>
+  sent === null || sent === undefined || sent === '' ? null : Number(sent)
+
+/** What reads a field of a plain form, where JSON sends something else than a text. */
+const ofForms = new WeakMap<z.ZodMiniType, z.ZodMiniType>()
+
+function either<Json extends z.ZodMiniType>(json: Json, form: z.ZodMiniType<z.output<Json>, unknown>): Json {
+  ofForms.set(json, form)
+  return json
+}
+
+/** What a plain form with these fields may hold. */
+function formShape(shape: z.ZodMiniType): z.ZodMiniType {
+  if (shape instanceof z.ZodMiniObject)
+    return z.object(
+      Object.fromEntries(Object.entries(shape.shape).map(([name, field]) => [name, formShape(field as z.ZodMiniType)])),
+    )
+  return ofForms.get(shape) ?? shape
+}
+
+/** A number, or null without one; of a form's text that isn't one, NaN. */
+export const optionalNumber = either(
   z.pipe(
-    z.nullish(z.union([z.number(), z.string()])),
-    z.transform((value) => (value === null || value === undefined || value === '' ? missing : Number(value))),
-  )
-
-type Numeric = number | string | null | undefined
-const toNumber = (value: Numeric) => (value === null || value === undefined || value === '' ? null : Number(value))
-
-/** A number, as JSON or forms send it; NaN if it is something else, null without it. */
-export const optionalNumber = z.pipe(z.nullish(z.union([z.number(), z.string()])), z.transform(toNumber))
-
-/** The same, but it must be there: for settings that null switches off, so that an empty body doesn't. */
-export const numberOrNull = z.pipe(
-  z.nullable(z.union([z.number(), z.string()])),
-  z.transform((value: number | string | null) => toNumber(value)),
+    z.nullish(z.number()),
+    z.transform((value) => value ?? null),
+  ),
+  z.pipe(sentText, z.transform(toNumber)),
 )
 
-const sentByCheckbox = z.nullish(z.union([z.boolean(), z.enum(['1', 'true', 'on']), z.enum(['0', 'false', 'off', ''])]))
-type Sent = z.output<typeof sentByCheckbox>
-const isOn = (value: Sent) => value === true || value === '1' || value === 'true' || value === 'on'
+/** The same, but it must be there: for settings that null switches off, so that an empty body doesn't. */
+export const numberOrNull = either(
+  z.nullable(z.number()),
+  z.pipe(
+    z.string(),
+    z.transform((sent: string) => toNumber(sent)),
+  ),
+)
 
-/** A checkbox, as JSON or forms send it. */
-export const checkbox = z.pipe(
-  sentByCheckbox,
-  z.transform((value: Sent) => isOn(value)),
+/** The same, with a number instead of null. */
+export const numberOr = (missing: number) =>
+  either(
+    z.pipe(
+      z.nullish(z.number()),
+      z.transform((value) => value ?? missing),
+    ),
+    z.pipe(
+      sentText,
+      z.transform((value) => toNumber(value) ?? missing),
+    ),
+  )
+
+const sentByCheckbox = z.nullish(z.union([z.enum(['1', 'true', 'on']), z.enum(['0', 'false', 'off', ''])]))
+const isOn = (sent: z.output<typeof sentByCheckbox>) => sent === '1' || sent === 'true' || sent === 'on'
+
+/** A checkbox, off without it. */
+export const checkbox = either(
+  z.pipe(
+    z.nullish(z.boolean()),
+    z.transform((value) => value ?? false),
+  ),
+  z.pipe(sentByCheckbox, z.transform(isOn)),
 )
 
 /** A checkbox that stays as it is if it is left out: null. */
-export const optionalCheckbox = z.pipe(
-  sentByCheckbox,
-  z.transform((value: Sent) => (value === undefined || value === null ? null : isOn(value))),
+export const optionalCheckbox = either(
+  z.pipe(
+    z.nullish(z.boolean()),
+    z.transform((value) => value ?? null),
+  ),
+  z.pipe(
+    sentByCheckbox,
+    z.transform((sent) => (sent === undefined || sent === null ? null : isOn(sent))),
+  ),
+)
+
+/** The checkboxes that are on, as a list of their names. */
+export const checkedNames = either(
+  z.pipe(
+    z.nullish(z.array(z.string())),
+    z.transform((names) => names ?? []),
+  ),
+  z.pipe(
+    z.nullish(z.record(z.string(), sentByCheckbox)),
+    z.transform((sent) => Object.keys(sent ?? {}).filter((name) => isOn(sent?.[name]))),
+  ),
 )

@@ -4,7 +4,7 @@ import { DEFAULT_TOKEN_DAYS, TOKEN_REVOKED } from '../../../domain/api-token.ts'
 import type { MadeToken } from '../../../pages/ApiTokens.tsx'
 import { createApiToken, listApiTokens, revokeApiToken } from '../../accounts/api-tokens.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
-import { body, text, wholeNumber } from '../../http/body.ts'
+import { body, numberOr, text } from '../../http/body.ts'
 import { takeFlash } from '../../http/flash.ts'
 import { csrfToken } from '../../http/middleware/csrf.ts'
 import { renderPage } from '../../http/render.tsx'
@@ -13,7 +13,7 @@ import { answer } from '../../http/reply.ts'
 const wanted = z.object({
   name: text,
   scope: text,
-  days: wholeNumber(DEFAULT_TOKEN_DAYS),
+  days: numberOr(DEFAULT_TOKEN_DAYS),
   current_password: text,
 })
 

@@ -1,17 +1,9 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { AppEnv } from '../../http/app-env.ts'
-import { body, checkbox, text } from '../../http/body.ts'
+import { body, checkedNames, text } from '../../http/body.ts'
 
-/** A list, or a form's checkboxes by name. */
-const events = z.pipe(
-  z.nullish(z.union([z.array(z.string()), z.record(z.string(), checkbox)])),
-  z.transform((given) => {
-    if (!given || Array.isArray(given)) return given ?? []
-    return Object.keys(given).filter((name) => given[name])
-  }),
-)
-const wanted = z.object({ url: text, events, current_password: text })
+const wanted = z.object({ url: text, events: checkedNames, current_password: text })
 const rotation = z.object({ current_password: text })
 
 /** Loaded when needed: few people have webhooks, and every isolate would evaluate this at startup. */

@@ -28,11 +28,11 @@ test('a token lasts 90 days unless you choose otherwise', async () => {
     last_address: null,
     token: expect.stringMatching(/^pg_[0-9A-Za-z]{36}$/),
   })
-  for (const days of [7, '365']) {
+  for (const days of [7, 365]) {
     const { expires_at } = (await (await make({ name: `${days}`, days })).json()) as ApiToken
-    expect(expires_at).toBe(new Date(clock.ms + Number(days) * DAY).toISOString())
+    expect(expires_at).toBe(new Date(clock.ms + days * DAY).toISOString())
   }
-  for (const days of [366, 0, 'soon', '1e99']) expect((await make({ name: 'x', days })).status, `${days}`).toBe(422)
+  for (const days of [366, 0, 1e99]) expect((await make({ name: 'x', days })).status, `${days}`).toBe(422)
 })
 
 test('ends on time', async () => {

@@ -19,6 +19,9 @@ const NAMED = {
   Refusal: shapes.refusal,
 }
 
+/** ogen, a generator of Go, has a type of its own that is called Server. */
+const NAMES_IN_GO: Record<string, Schema> = { Server: { 'x-ogen-name': 'ServerRun' } }
+
 const REASONS: Record<number, string> = {
   200: 'Done',
   201: 'Created',
@@ -67,7 +70,7 @@ export function describeApi(routes: RouterRoute[], origin: string) {
     servers: [{ url: origin }],
     paths,
     components: {
-      schemas: Object.fromEntries(named.map((name) => [name, bare(schemas[name])])),
+      schemas: Object.fromEntries(named.map((name) => [name, { ...bare(schemas[name]), ...NAMES_IN_GO[name] }])),
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer', description: 'An API token: pg_…' },
         browser: {
@@ -103,11 +106,10 @@ function operation(route: JsonCall, body: Body | null, schemaOf: (answer: z.ZodM
       required: true,
       schema: { type: 'string' },
     })),
-    ...Object.entries(query).map(([name, description]) => ({
+    ...Object.entries(query).map(([name, given]) => ({
       name,
       in: 'query',
-      description,
-      schema: { type: 'string' },
+      ...(typeof given === 'string' ? { description: given, schema: { type: 'string' } } : given),
     })),
     ...(repeatable
       ? [
@@ -155,8 +157,9 @@ function refusal(description: string) {
   return { description, content: json({ $ref: '#/components/schemas/Refusal' }) }
 }
 
-/** Answers may gain fields, and `format` already describes a time. */
+/** Answers may gain fields, `format` already describes a time, and without one, Go's numbers have 24 bits. */
 function simplify({ jsonSchema }: { jsonSchema: Schema }): void {
+  if (jsonSchema.type === 'number') jsonSchema.format = 'double'
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
   if (jsonSchema.format) delete jsonSchema.pattern
 }
