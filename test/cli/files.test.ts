@@ -130,6 +130,17 @@ test('tells rclone what to copy where', async () => {
   expect(await copied('sync', 'files:runs', out, '--delete')).toEqual(['sync', 'files:runs/', out, 'read'])
 })
 
+test('a token that may only read downloads, and uploads nothing', async () => {
+  const { PATH, recorded } = recordingRclone()
+  const { run, person } = await newOperator(url, 'read')
+  const here = temporaryFolder('cli-files')
+  await upload(person, 'runs/a.txt', 'a')
+  expect((await run(['files', 'get', 'runs', join(here, 'runs')], '', { PATH })).code).toBe(0)
+  expect(JSON.parse(recorded().credentials)).toMatchObject({ Version: 1 })
+  const put = await run(['files', 'put', here, 'x'], '', { PATH })
+  expect(put).toMatchObject({ code: 1, err: expect.stringContaining('may only read') })
+})
+
 test('refuses without rclone, or with one that is too old', async () => {
   const { run, here, rclone } = await setup()
   writeFileSync(join(here, 'a.txt'), 'a')

@@ -145,7 +145,7 @@ proving-ground files sync files:recordings ./recordings`}</Code>
       </p>
       <Code>{`rclone lsl files:
 rclone moveto files:recordings files:flights`}</Code>
-      <p>Any other program that speaks S3 can use your files for an hour:</p>
+      <p>Any other program that speaks S3 can read your files for an hour:</p>
       <Code>{`eval "$(proving-ground files credentials --read)"
 aws s3 ls "$FILES"
 aws s3 cp "\${FILES}recordings/flight.csv" .`}</Code>

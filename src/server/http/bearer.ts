@@ -44,8 +44,12 @@ export function checkToken(c: HonoContext<AppEnv>, { scope, access }: RouteFacts
     )
   }
   if (!scope) throw new AppError('forbidden', "API tokens can't do this. Sign in with your browser.")
-  if (scope === 'operate' && held !== 'operate') {
-    c.header('WWW-Authenticate', 'Bearer error="insufficient_scope", scope="operate"')
-    throw new AppError('insufficient_scope', 'This API token may only read. Create one that may operate.')
-  }
+  if (scope === 'operate') mayOperate(c)
+}
+
+/** A browser may. @throws insufficient_scope */
+export function mayOperate(c: HonoContext<AppEnv>): void {
+  if (c.var.signIn?.scope !== 'read') return
+  c.header('WWW-Authenticate', 'Bearer error="insufficient_scope", scope="operate"')
+  throw new AppError('insufficient_scope', 'This API token may only read. Create one that may operate.')
 }

@@ -279,7 +279,8 @@ export const SITE_MAP = {
   'POST /api/v1/files/folders': call('user', { scope: 'operate' }),
   'POST /api/v1/files/moves': call('user', { scope: 'operate' }),
   'GET /api/v1/files/size': call('user', { scope: 'read' }),
-  'POST /api/v1/files/credentials': call('user', { scope: 'operate' }),
+  // To write, its handler asks for more.
+  'POST /api/v1/files/credentials': call('user', { scope: 'read' }),
   'GET /api/v1/files/content': call('user', { scope: 'read' }),
   'DELETE /api/v1/files': call('user', { scope: 'operate', form: BY_FILES }),
   'POST /api/v1/aws/auto_cloud_start_request': call('user', { scope: 'operate' }),

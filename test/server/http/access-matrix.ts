@@ -161,7 +161,7 @@ export const MATRIX: Record<string, Row> = {
   'POST /api/v1/files/deletions/:id/undo': { ...CALL, ...OPERATE },
   'POST /api/v1/files/folders': { ...CALL, ...OPERATE },
   'POST /api/v1/files/moves': { ...CALL, ...OPERATE },
-  'POST /api/v1/files/credentials': { ...CALL, ...OPERATE },
+  'POST /api/v1/files/credentials': { ...CALL, ...READ },
   'GET /api/v1/files/size': { ...CALL, ...READ },
   'GET /api/v1/files/content': { ...CALL, ...READ },
   'DELETE /api/v1/files': { ...CALL, ...OPERATE },

@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { AppEnv } from '../../http/app-env.ts'
+import { mayOperate } from '../../http/bearer.ts'
 import { body, text } from '../../http/body.ts'
 
 /** Loaded when needed: every isolate would evaluate them at startup. */
@@ -17,9 +18,11 @@ export const files = new Hono<AppEnv>()
   .delete('/api/v1/files', async (c) => (await answers()).remove(c))
   .get('/api/v1/files/content', async (c) => (await answers()).link(c))
   .get('/api/v1/files/size', async (c) => (await answers()).size(c))
-  .post('/api/v1/files/credentials', body(z.object({ mode: z.enum(['read', 'write']) })), async (c) =>
-    (await answers()).credentials(c, c.req.valid('json').mode),
-  )
+  .post('/api/v1/files/credentials', body(z.object({ mode: z.enum(['read', 'write']) })), async (c) => {
+    const { mode } = c.req.valid('json')
+    if (mode === 'write') mayOperate(c)
+    return (await answers()).credentials(c, mode)
+  })
   .get('/api/v1/files/uploads', async (c) => (await answers()).uploads(c))
   .post('/api/v1/files/uploads', body(wantedInParts), async (c) => (await answers()).begin(c, c.req.valid('json')))
   .post('/api/v1/files/uploads/:id/parts', body(z.object({ parts: z.array(z.number()) })), async (c) =>
