@@ -1,12 +1,14 @@
 import type { Socket } from 'node:net'
 import WebSocket from 'ws'
 import { ACCESS_ENDED } from '../../src/domain/door.ts'
-import { reporter, Window } from '../../src/domain/forward.ts'
-import { type NotOpen, openTcp, type Port } from './open-tcp.ts'
+import { IN_TURN_PROTOCOL, reporter, Window } from '../../src/domain/forward.ts'
+import { type NotOpen, openTcp, type Port, takePlace } from './open-tcp.ts'
 import type { Site } from './site.ts'
 
 /** A connection that stays silent for two of them is lost, though nobody said so. */
 const PING_EVERY_MS = 15_000
+/** A port that takes longer to answer doesn't hold up the next connection. */
+const TURN_MS = 2_000
 const END_OF_HALF = Buffer.alloc(0)
 const DONE = 1000
 
@@ -28,8 +30,10 @@ export async function carry(
 ): Promise<Ending> {
   // The program here broke it off, perhaps before it began.
   local.on('error', () => {})
+  const place = takePlace(to)
   const socket = await openTcp(site, to, signal)
   if (!(socket instanceof WebSocket)) {
+    place.pass()
     local.resetAndDestroy()
     return socket
   }
@@ -40,17 +44,30 @@ export async function carry(
   let isAlive = true
 
   return new Promise<Ending>((resolve) => {
-    const pinging = setInterval(() => {
-      if (socket.readyState !== WebSocket.OPEN) return
-      if (!isAlive) return socket.terminate()
-      isAlive = false
-      socket.ping()
-    }, PING_EVERY_MS)
+    let pinging: NodeJS.Timeout | undefined
+    let passing: NodeJS.Timeout | undefined
+    const begin = () => {
+      if (isOver) return
+      pinging = setInterval(() => {
+        if (socket.readyState !== WebSocket.OPEN) return
+        if (!isAlive) return socket.terminate()
+        isAlive = false
+        socket.ping()
+      }, PING_EVERY_MS)
+      if (socket.protocol === IN_TURN_PROTOCOL) {
+        socket.send('0')
+        passing = setTimeout(place.pass, TURN_MS)
+      } else place.pass()
+      socket.resume()
+      local.resume()
+    }
     let isOver = false
     const finish = (ending: Ending) => {
       if (isOver) return
       isOver = true
       clearInterval(pinging)
+      clearTimeout(passing)
+      place.pass()
       signal.removeEventListener('abort', stop)
       ahead.release()
       socket.terminate()
@@ -77,6 +94,7 @@ export async function carry(
     const report = reporter((bytes) => socket.readyState === WebSocket.OPEN && socket.send(String(bytes)))
     socket.on('message', (data: Buffer, isBinary) => {
       isAlive = true
+      place.pass()
       if (!isBinary) return ahead.passedOn(Number(data.toString()) || 0)
       if (!data.length) {
         isSilent = !hasAnswered && !local.readableEnded
@@ -95,7 +113,6 @@ export async function carry(
     socket.on('error', () => finish({ how: 'lost' }))
     if (local.destroyed) return finish({ how: 'done' })
     if (signal.aborted || socket.readyState !== WebSocket.OPEN) return finish({ how: 'lost' })
-    socket.resume()
-    local.resume()
+    void place.comes.then(begin)
   })
 }

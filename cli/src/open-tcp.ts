@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import WebSocket from 'ws'
-import { FORWARD_PROTOCOL } from '../../src/domain/forward.ts'
+import { FORWARD_PROTOCOL, IN_TURN_PROTOCOL } from '../../src/domain/forward.ts'
 import { jsonOf, refusalOf, withoutAnswer } from './api.ts'
 import type { Failure } from './failure.ts'
 import type { Site } from './site.ts'
@@ -33,6 +33,23 @@ export async function openTcp(site: Site, to: Port, signal: AbortSignal): Promis
   }
 }
 
+const lastOf = new Map<string, Promise<void>>()
+
+/** A place in the order in which a port's connections were opened here. The next comes once this one passes. */
+export function takePlace({ serverId, port }: Port): { comes: Promise<void>; pass(): void } {
+  const key = `${serverId} ${port}`
+  const comes = lastOf.get(key) ?? Promise.resolve()
+  let pass = () => {}
+  const passed = new Promise<void>((resolve) => {
+    pass = resolve
+  })
+  lastOf.set(
+    key,
+    comes.then(() => passed),
+  )
+  return { comes, pass }
+}
+
 let opening = 0
 const waiting: (() => void)[] = []
 
@@ -54,7 +71,7 @@ async function tryToOpen(
 ): Promise<WebSocket | (NotOpen & { busyMs: number | null })> {
   const socket = new WebSocket(
     `${site.url.replace('http', 'ws')}/api/v1/servers/${serverId}/tcp/${port}`,
-    FORWARD_PROTOCOL,
+    [IN_TURN_PROTOCOL, FORWARD_PROTOCOL],
     {
       headers: { Authorization: `Bearer ${site.token}` },
       handshakeTimeout: OPEN_WITHIN_MS,

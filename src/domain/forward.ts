@@ -4,6 +4,11 @@
  * neither sends more than a window ahead of a peer that stopped reading.
  */
 export const FORWARD_PROTOCOL = 'tcp.proving-ground'
+/**
+ * The same, but the machine sees the connection only once the client sends a first text frame, and the client learns by
+ * ours that it does. So a client may open many at once, and the machine still sees them in the client's order.
+ */
+export const IN_TURN_PROTOCOL = 'in-turn.tcp.proving-ground'
 const WINDOW_BYTES = 1024 * 1024
 /** Reports less often than every frame. */
 const REPORT_BYTES = WINDOW_BYTES / 4

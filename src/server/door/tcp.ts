@@ -1,7 +1,9 @@
+import type { WebSocket as WorkerSocket } from '@cloudflare/workers-types'
 import { ACCESS_ENDED, type Door } from '../../domain/door.ts'
 import { AppError } from '../../domain/error.ts'
-import { FORWARD_PROTOCOL, reporter, Window } from '../../domain/forward.ts'
+import { FORWARD_PROTOCOL, IN_TURN_PROTOCOL, reporter, Window } from '../../domain/forward.ts'
 import type { Context } from '../context.ts'
+import type { MachineSocket } from '../ports/machine.ts'
 import { doorQuery, type FoundDoor, type Pass } from './access.ts'
 import { briefly } from './briefly.ts'
 import { hold, type Keeper } from './hold.ts'
@@ -48,16 +50,41 @@ export function openTcp(
   { runId, pass, protocols }: { runId: string; pass: Pass; protocols: string[] },
   openKeeper: () => Keeper,
 ): Response {
-  if (!ctx.machine) throw new Error('no network')
-  const hasWindows = protocols.includes(FORWARD_PROTOCOL)
+  const { machine } = ctx
+  if (!machine) throw new Error('no network')
+  const protocol = [IN_TURN_PROTOCOL, FORWARD_PROTOCOL].find((known) => protocols.includes(known))
   const pair = new WebSocketPair()
   const client = pair[1]
   client.accept()
   client.binaryType = 'arraybuffer'
-  const socket = ctx.machine.connect(address)
+  const holding = hold(openKeeper, { runId, pass })
+  const begin = () => ctx.background(carry(client, machine.connect(address), holding, protocol))
+  if (protocol !== IN_TURN_PROTOCOL) begin()
+  else {
+    const leave = () => holding.release()
+    let isWaiting = true
+    client.addEventListener('close', leave)
+    void holding.ended.then(() => isWaiting && client.close(ACCESS_ENDED, 'access ended'))
+    const onTurn = () => {
+      isWaiting = false
+      client.removeEventListener('close', leave)
+      begin()
+    }
+    client.addEventListener('message', onTurn, { once: true })
+  }
+  const headers: Record<string, string> = protocol === undefined ? {} : { 'sec-websocket-protocol': protocol }
+  return new Response(null, { status: 101, webSocket: pair[0], headers } as ResponseInit)
+}
+
+async function carry(
+  client: WorkerSocket,
+  socket: MachineSocket,
+  holding: ReturnType<typeof hold>,
+  protocol: string | undefined,
+): Promise<void> {
+  const hasWindows = protocol !== undefined
   const writer = socket.writable.getWriter()
   const reader = socket.readable.getReader({ mode: 'byob' })
-  const holding = hold(openKeeper, { runId, pass })
   const window = new Window()
   let isOver = false
   let hasAnswered = false
@@ -124,7 +151,7 @@ export function openTcp(
     if (hasWindows || hasLeft) await writer.closed
     end(DONE, '')
   }
-  ctx.background(receive().catch(fail))
-  const headers: Record<string, string> = hasWindows ? { 'sec-websocket-protocol': FORWARD_PROTOCOL } : {}
-  return new Response(null, { status: 101, webSocket: pair[0], headers } as ResponseInit)
+  // Says that the machine sees this one, so that the next may follow.
+  void socket.opened.then(() => protocol === IN_TURN_PROTOCOL && !isOver && client.send('0')).catch(() => {})
+  await receive().catch(fail)
 }

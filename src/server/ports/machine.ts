@@ -7,6 +7,7 @@ export type Machine = {
 }
 
 export type MachineSocket = {
+  opened: Promise<unknown>
   readable: ReadableStream<Uint8Array>
   writable: WritableStream<Uint8Array>
   close(): Promise<void>
