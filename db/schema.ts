@@ -1003,6 +1003,10 @@ export const fileFolders = sqliteTable(
     toldPercent: integer('told_percent').notNull().default(0),
     /** Without a plan: when we delete everything. */
     deleteAt: integer('delete_at'),
+    /** When it last fitted, if it no longer does; then when the newest files go, and the days of the last email about it. */
+    overSince: integer('over_since'),
+    overDeleteAt: integer('over_delete_at'),
+    overTold: integer('over_told'),
     /** When we next look if they still have a plan. */
     lookAt: integer('look_at').notNull().default(0),
   },

@@ -19,7 +19,7 @@ export const FILES_KEPT_DAYS = 30
 /** We email about that so many days before. */
 const WARNED_DAYS = [1, 7, 30]
 /** We email when so much of the limit is used. */
-const TOLD_PERCENTS = [100, 80] as const
+const TOLD_PERCENTS = [200, 100, 80] as const
 
 type PlanRow = { planType: PlanType; anchor: number; endedAt: number | null; cancelAt: number | null }
 
@@ -54,7 +54,7 @@ export function dueWarning(deleteAt: number, now: number): number {
   return WARNED_DAYS.find((days) => deleteAt - now <= days * DAY_MS) ?? FILES_KEPT_DAYS
 }
 
-/** What someone should hear about how full it is; 0: nothing. Without a limit, 100 is for the operator. */
+/** What someone should hear about how full it is; 0: nothing. 200, and 100 without a limit, are for the operator as well. */
 export function reachedPercent(used: number, limit: number | null): number {
   if (limit === null) return used >= FILES_ALERT_BYTES ? 100 : 0
   return TOLD_PERCENTS.find((percent) => used > 0 && used * 100 >= limit * percent) ?? 0

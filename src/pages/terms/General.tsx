@@ -42,7 +42,8 @@ export function General({ hasFiles }: { hasFiles: boolean }) {
             </li>
             <li>
               A plan includes the amount of files that <a href="/pricing">Pricing</a> names. Beyond it, we refuse
-              uploads and delete nothing.
+              uploads. What your programs or servers write beyond it anyway, we delete after 7 days and two emails, the
+              newest files first. If your plan gets smaller, we keep what you had.
             </li>
           </>
         ) : null}

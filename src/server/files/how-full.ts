@@ -31,7 +31,22 @@ export async function tellHowFull(
   const message = filesFullMail(siteOrigin(ctx), { percent, used: sizeText(usedBytes), limit: sizeText(limit) })
   const isNew = sql`EXISTS (SELECT 1 FROM file_folders WHERE user_id = ${userId} AND told_percent < ${percent})`
   const cause = `files:${percent}:${userId}:${toDay(ctx.now())}`
-  return { percent, queries: [...tellQueries(ctx, user, message, isNew, cause), note], afterward: async () => {} }
+  const afterward = async () => {
+    if (percent >= 200) await alertOfExcess(ctx, { userId, used: sizeText(usedBytes), limit: sizeText(limit) })
+  }
+  return { percent, queries: [...tellQueries(ctx, user, message, isNew, cause), note], afterward }
+}
+
+function alertOfExcess(ctx: Context, { userId, used, limit }: { userId: string; used: string; limit: string }) {
+  return alertOperator(ctx, {
+    matter: `files_over:${userId}`,
+    subject: 'Someone keeps twice the files that their plan includes',
+    sentences: [
+      `${userId} keeps ${used}, and their plan includes ${limit}. They wrote it with credentials or from a server, and can't add any more that way once these end.`,
+      'After 7 days and two emails, we delete the newest files over the limit. If it grows on, suspend the account: the console shows who they are.',
+    ],
+    fields: { userId },
+  })
 }
 
 function alertOfSize(ctx: Context, userId: string, usedBytes: number): Promise<void> {

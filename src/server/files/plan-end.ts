@@ -2,11 +2,12 @@ import { asc, eq, inArray, lte, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
 import { type FileFolderRow, fileFolders, plans, users } from '../../../db/schema.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
-import { dueWarning, FILES_KEPT_DAYS, filesRights, keptUntil } from '../../domain/money/plan-files.ts'
+import { dueWarning, FILES_KEPT_DAYS, type FilesRights, filesRights, keptUntil } from '../../domain/money/plan-files.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
 import { filesDeletedMail, filesEndMail } from '../mail/files-letters.ts'
 import { tellQueries, tellSoon } from '../mail/notices.ts'
+import { lookOverLimit } from './over-limit.ts'
 import { removeAllQuery } from './removals.ts'
 
 const AT_ONCE = 200
@@ -34,16 +35,21 @@ export async function endFilesWithPlans(ctx: Context): Promise<void> {
   const rows = await ctx.db.select().from(plans).where(inArray(plans.userId, ids))
   await fourAtOnce(due, ({ folder, ...owner }) => {
     const own = rows.filter(({ userId }) => userId === folder.userId)
-    const { readOnly } = filesRights(own, ctx.now())
+    const rights = filesRights(own, ctx.now())
     // A plan may have begun and ended between two looks: then the days count from its end.
     const isAnnounced = (folder.deleteAt ?? 0) >= keptUntil(own)
-    return look(ctx, isAnnounced ? folder : { ...folder, deleteAt: null }, owner, readOnly === null).catch((error) =>
+    return look(ctx, isAnnounced ? folder : { ...folder, deleteAt: null }, owner, rights).catch((error) =>
       ctx.log('files_not_looked_at', { userId: folder.userId }, error),
     )
   })
 }
 
-async function look(ctx: Context, folder: FileFolderRow, owner: Owner, hasPlan: boolean): Promise<void> {
+async function look(
+  ctx: Context,
+  folder: FileFolderRow,
+  owner: Owner,
+  { limit, readOnly }: FilesRights,
+): Promise<void> {
   const { userId, deleteAt } = folder
   const now = ctx.now()
   const isRow = eq(fileFolders.userId, userId)
@@ -56,7 +62,8 @@ async function look(ctx: Context, folder: FileFolderRow, owner: Owner, hasPlan: 
     const isLast = now >= owner.closedAt + LATE_WRITES_MS
     const lookAt = isLast ? Number.MAX_SAFE_INTEGER : owner.closedAt + LATE_WRITES_MS
     await writeBatch(ctx.db, [removeAllQuery(ctx, userId), set({ lookAt })])
-  } else if (hasPlan || folder.usedFiles === 0) await set({ deleteAt: null })
+  } else if (readOnly === null) await lookOverLimit(ctx, folder, { owner, limit, set })
+  else if (folder.usedFiles === 0) await set({ deleteAt: null })
   else if (deleteAt === null || now < deleteAt) await warn(ctx, folder, owner, set)
   else await deleteAll(ctx, folder, owner, set)
 }

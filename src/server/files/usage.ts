@@ -108,6 +108,12 @@ async function countFolder(
 const isUnchanged = ({ countNext }: FileFolderRow) =>
   countNext === null ? isNull(fileFolders.countNext) : eq(fileFolders.countNext, countNext)
 
+/** Since when it hasn't fitted: the last count at which it did. What was there then never goes. */
+function overSinceOf(folder: FileFolderRow, used: number, limit: number | null): number | null {
+  if (limit === null || used <= limit) return null
+  return folder.overSince ?? folder.countedAt ?? folder.createdAt - 1
+}
+
 /** Again soon while something may write, and within a minute of its end; each day while parts are left. */
 function nextCount(begunAt: number, now: number, partsBytes: number) {
   const last = sql`max(open_until + 1, ${now + MINUTE_MS})`
@@ -122,7 +128,9 @@ async function finishCount(
 ): Promise<FileFolderRow> {
   const { userId } = folder
   const partsBytes = isTrigger ? await lookAtUnfinished(ctx, folder) : folder.partsBytes
-  const counted = { usedBytes: bytes, usedFiles: files, countedAt: begunAt, partsBytes }
+  const { limit } = await getRights(ctx, userId)
+  const overSince = overSinceOf(folder, bytes, limit)
+  const counted = { usedBytes: bytes, usedFiles: files, countedAt: begunAt, partsBytes, overSince }
   const idle = { countBegunAt: null, countNext: null, countBytes: 0, countFiles: 0 }
   const write = ctx.db
     .update(fileFolders)
@@ -132,7 +140,6 @@ async function finishCount(
       ...(isTrigger && { countDueAt: nextCount(begunAt, ctx.now(), partsBytes) }),
     })
     .where(and(eq(fileFolders.userId, userId), or(isNull(fileFolders.countedAt), lte(fileFolders.countedAt, begunAt))))
-  const { limit } = await getRights(ctx, userId)
   const told = await tellHowFull(ctx, { ...folder, ...counted }, limit)
   const [, notice] = await writeBatch(ctx.db, [...told.queries, write])
   if (told.queries.length > 1) tellSoon(ctx, userId, notice)

@@ -12,11 +12,32 @@ export function filesFullMail(
   return composeMessage('files', isFull ? 'Your files are full' : `Your files use ${percent}% of your plan`, [
     `Your files use ${used} of the ${limit} that your plan includes.`,
     isFull
-      ? "We delete nothing. Until there is room again, uploads are refused, and your next server can read your files in /data but can't write there. A server that runs now keeps its files as they are."
-      : "When nothing is left, uploads are refused, and servers that you start then can't write to /data. We delete nothing.",
+      ? "Until there is room again, uploads are refused, and your next server can read your files in /data but can't write there. A server that runs now keeps its files as they are. If it, or a program, writes more than your plan includes, we email you before we delete the newest files over it."
+      : "When nothing is left, uploads are refused, and servers that you start then can't write to /data.",
     'Delete files that you no longer need, or choose a larger plan.',
     { link: `${origin}/files`, label: 'See your files' },
     { link: `${origin}/subscriptions`, label: 'See plans' },
+  ])
+}
+
+/** @param days before the deletion: 7 or 1 */
+export function filesOverMail(
+  origin: string,
+  { days, deleteAt, used, limit }: { days: number; deleteAt: number; used: string; limit: string },
+): Message {
+  const left = days === 1 ? 'tomorrow' : `in ${days} days`
+  return composeMessage('account', `We delete your newest files ${left}`, [
+    `Your files use ${used}, more than the ${limit} that your plan includes. On ${day(deleteAt)} (UTC), we delete the newest ones until the rest fits, and nobody can bring them back.`,
+    'If you delete files or choose a larger plan before then, we delete nothing.',
+    { link: `${origin}/files`, label: 'See your files' },
+    { link: `${origin}/subscriptions`, label: 'See plans' },
+  ])
+}
+
+export function filesOverDeletedMail(origin: string): Message {
+  return composeMessage('account', 'We deleted your newest files', [
+    'Your files used more than your plan includes for over 7 days, so we deleted the newest ones until the rest fitted.',
+    { link: `${origin}/files`, label: 'See your files' },
   ])
 }
 

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest'
+import { filesModeOf } from '../../../src/server/files/mode.ts'
+import { endFilesWithPlans } from '../../../src/server/files/plan-end.ts'
+import { countChanged, openQuery } from '../../../src/server/files/usage.ts'
+import { openFilesAccount } from '../../../testing/stack/files-account.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const MB = 1_000_000
+const IN_7_DAYS = 'We delete your newest files in 7 days'
+const TOMORROW = 'We delete your newest files tomorrow'
+
+async function open(planType: 'demo' | 'basic' | 'premium' = 'demo') {
+  const ada = await openFilesAccount(planType)
+  /** The triggers of so much time, each hour. */
+  const pass = async (ms: number) => {
+    for (let left = ms; left > 0; left -= HOUR) {
+      ada.clock.ms += Math.min(left, HOUR)
+      await endFilesWithPlans(ada.ctx)
+      await countChanged(ada.ctx)
+    }
+  }
+  /** A program writes it, with credentials that end soon. */
+  const write = async (path: string, size: number) => {
+    await openQuery(ada.ctx, ada.userId, ada.clock.ms + 15 * MINUTE)
+    ada.clock.ms += MINUTE
+    ada.put(path, size)
+    ada.clock.ms += 15 * MINUTE
+  }
+  const told = async () => (await ada.mails()).filter((subject) => /newest/.test(subject))
+  return { ...ada, pass, write, told }
+}
+
+test('what passes the limit is counted within a minute of the end of what wrote it, and nothing can be added', async () => {
+  const ada = await open()
+  await openQuery(ada.ctx, ada.userId, ada.clock.ms + 13 * MINUTE)
+  for (let minute = 0; minute < 13; minute++) {
+    ada.clock.ms += MINUTE
+    await countChanged(ada.ctx)
+  }
+  ada.put('late', 1001 * MB)
+  ada.clock.ms += MINUTE
+  await countChanged(ada.ctx)
+  expect((await ada.folder()).usedBytes).toBe(1001 * MB)
+  expect(await filesModeOf(ada.ctx, ada.userId)).toMatchObject({ mode: 'read', why: 'full' })
+})
+
+test('the operator hears of twice the limit', async () => {
+  const ada = await open()
+  await ada.write('a', 2000 * MB - 1)
+  await countChanged(ada.ctx)
+  expect(ada.takeLines()).toEqual([])
+  await ada.write('b', 1)
+  await countChanged(ada.ctx)
+  expect(ada.takeLines()).toMatchObject([{ event: 'alert', matter: `files_over:${ada.userId}` }])
+})
+
+test('after 7 days and two emails, the newest files go until the rest fits, and no others', async () => {
+  const ada = await open()
+  await ada.write('old', 600 * MB)
+  await countChanged(ada.ctx)
+  await ada.write('b', 300 * MB)
+  await ada.write('c', 200 * MB)
+  await ada.write('d', 1 * MB)
+  await ada.pass(2 * HOUR)
+  expect(await ada.told()).toEqual([IN_7_DAYS])
+  await ada.pass(6 * DAY - 2 * HOUR)
+  expect(await ada.told()).toEqual([IN_7_DAYS])
+  await ada.pass(4 * HOUR)
+  expect(await ada.told()).toEqual([IN_7_DAYS, TOMORROW])
+  await ada.pass(20 * HOUR)
+  expect(ada.keys()).toHaveLength(4)
+  await ada.pass(6 * HOUR)
+  expect(ada.keys()).toEqual(['files/b', 'files/old'])
+  await ada.pass(3 * DAY)
+  expect(await ada.told()).toEqual([IN_7_DAYS, TOMORROW, 'We deleted your newest files'])
+  expect(await ada.folder()).toMatchObject({ overSince: null, overDeleteAt: null, usedBytes: 900 * MB })
+})
+
+test('who makes room in time loses nothing, and a later excess begins again', async () => {
+  const ada = await open()
+  await ada.write('a', 900 * MB)
+  await countChanged(ada.ctx)
+  await ada.write('b', 200 * MB)
+  await ada.pass(6 * DAY + 12 * HOUR)
+  expect(await ada.told()).toHaveLength(2)
+  await ada.write('b', 50 * MB)
+  await ada.pass(2 * DAY)
+  expect(ada.keys()).toEqual(['files/a', 'files/b'])
+  await ada.write('c', 200 * MB)
+  await ada.pass(6 * DAY)
+  expect(ada.keys()).toHaveLength(3)
+  expect((await ada.told()).slice(2)).toEqual([IN_7_DAYS])
+})
+
+test('if nobody looked for a week, the second email still comes a day before', async () => {
+  const ada = await open()
+  await ada.write('a', 1001 * MB)
+  await ada.pass(2 * HOUR)
+  ada.clock.ms += 10 * DAY
+  await endFilesWithPlans(ada.ctx)
+  await endFilesWithPlans(ada.ctx)
+  expect(ada.keys()).toEqual(['files/a'])
+  expect(await ada.told()).toEqual([IN_7_DAYS, TOMORROW])
+  await ada.pass(22 * HOUR)
+  expect(ada.keys()).toEqual(['files/a'])
+  await ada.pass(3 * HOUR)
+  expect(ada.keys()).toEqual([])
+})
+
+test('a smaller plan takes nothing that was there', async () => {
+  const ada = await open('premium')
+  await ada.write('a', 20_000 * MB)
+  await countChanged(ada.ctx)
+  await ada.endPlan()
+  await ada.givePlan('basic')
+  await ada.pass(9 * DAY)
+  await ada.write('b', 1 * MB)
+  await ada.pass(9 * DAY)
+  expect(ada.keys()).toEqual(['files/a'])
+})
