@@ -56,7 +56,11 @@ export async function beginParts(
     .limit(1)
   if (open?.uploadId) {
     const parts = await bucket.listParts(key, open.uploadId)
-    if (parts) return toWire(open, wholeParts(size, parts))
+    if (parts)
+      return toWire(
+        open,
+        parts.filter((one) => isOwn(size, one)).map(({ part }) => part),
+      )
     await ctx.db.delete(fileUploads).where(eq(fileUploads.id, open.id))
   }
   const [existing] = await Promise.all([
@@ -118,7 +122,12 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
     // An earlier try may have got through although its answer was lost.
     if (existing?.size !== size) throw unknown()
   } else {
-    const missing = partsLeft(size, wholeParts(size, parts))
+    // A program with credentials may have sent other parts to it.
+    const own = parts.filter((one) => isOwn(size, one))
+    const missing = partsLeft(
+      size,
+      own.map(({ part }) => part),
+    )
     if (missing.length > 0)
       throw new AppError('invalid', `${missing.length} of ${partCountOf(size)} parts are missing. Send them first.`)
     // The bucket decides; we look first, for one that knows no conditions.
@@ -127,7 +136,7 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
       await requireFit(ctx, row, existing, (await getRights(ctx, userId)).limit)
       await openQuery(ctx, userId, ctx.now() + MINUTE_MS)
     }
-    if (!isAsSeen || !(await bucket.completeParts(key, uploadId, parts, replaces))) {
+    if (!isAsSeen || !(await bucket.completeParts(key, uploadId, own, replaces))) {
       // A trigger discards it.
       await ctx.db.update(fileUploads).set({ expiresAt: ctx.now() }).where(eq(fileUploads.id, id))
       throw new AppError('conflict', changedMeanwhile(path))
@@ -191,10 +200,8 @@ function unknown(): AppError {
 const isOpenOf = (ctx: Context, userId: string) =>
   and(eq(fileUploads.userId, userId), isNotNull(fileUploads.uploadId), gt(fileUploads.expiresAt, ctx.now()))
 
-/** The parts that arrived whole. */
-function wholeParts(size: number, parts: Part[]): number[] {
-  return parts.filter((one) => one.size === lengthOfPart(size, one.part)).map(({ part }) => part)
-}
+/** A part of the upload as it began, that arrived whole. */
+const isOwn = (size: number, one: Part) => one.size === lengthOfPart(size, one.part)
 
 function toWire({ id, path, size, expiresAt }: FileUploadRow, done: number[]): PartsUpload {
   return { id, path, size, part_size: partSizeOf(size), parts: partCountOf(size), done, expires_at: toIso(expiresAt) }

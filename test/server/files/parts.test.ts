@@ -111,6 +111,28 @@ test('a link takes one part of one length', async () => {
   expect((await links(ada, id, [1.5])).status).toBe(422)
 })
 
+test('a file has only the parts that it began with, whatever a program adds', async () => {
+  const ada = await newPerson(url)
+  const { id } = await begin(ada, { size: MIB })
+  const { body } = await links(ada, id, [1])
+  const link = body.parts[0]?.url ?? ''
+  expect((await fetch(link, { method: 'PUT', body: Buffer.alloc(MIB) })).status).toBe(200)
+  const access = (await ada.post('/api/v1/files/credentials', { mode: 'write' })).body.credentials
+  const { AwsClient } = await import('aws4fetch')
+  const program = new AwsClient({
+    accessKeyId: access.access_key_id,
+    secretAccessKey: access.secret_access_key,
+    sessionToken: access.session_token,
+    region: access.region,
+    service: 's3',
+  })
+  const { origin, pathname, searchParams } = new URL(link)
+  const more = `${origin}${pathname}?partNumber=2&uploadId=${encodeURIComponent(searchParams.get('uploadId') ?? '')}`
+  expect((await program.fetch(more, { method: 'PUT', body: Buffer.alloc(MIB) })).status).toBe(200)
+  expect((await complete(ada, id)).status).toBe(200)
+  expect(await list(ada, 'runs')).toMatchObject([{ size: MIB }])
+})
+
 test('what no longer fits at its end stays unfinished', async () => {
   const ada = await newPerson(url)
   const { id } = await begin(ada, { size: MIB })
