@@ -124,12 +124,9 @@ export const plainDynamicImports: Plugin = {
 /** What a request through a door needs, and no other. */
 const DOOR = /src.server.door.(?!routes|door-keeper|screens)|src.domain.forward/
 
-/** What someone's files need, and few other requests. */
-const FILES = /src.server.(files.|mail.files-letters|routes.files.(answers|page))/
-
 /** Code that few requests need, loaded on demand, in one chunk because small ones compress badly. */
 const RARE =
-  /src.ui.BarChart|src.pages.(AccountOverview|billing.(BillingCard|SubscriptionCard)|Activate|ConsoleMessages|ContactSales|contact.\w+|ApiTokens|BillingHistory|BillingStatement|Budget|ChangePlan|CloseAccount|ConfirmEmailPage|Devices|ExtendServer|ForgotPassword|Help|Privacy|ResetPassword|Runs?|ShareServer|ConnectServer|run.\w+|StatusPage|StopServer|Idle|Line|MailsOff|Mails|Notices|notices.\w+|Subscriptions|Terms|Webhooks?|webhooks.\w+|terms.\w+)\.tsx|src.domain.(line-|webhook|run-list|run-timeline|money.(budget-form|correction|cost-chart|ec2-credit))|src.server.routes.\w+.(webhooks|notices|line).answers|src.server.door.screens|node_modules.standardwebhooks|src.server.(mail.(line|webhook|ended)|events.(?!outbox|sweep)|accounts.(device-logins|extend-link|overdue-servers|personal-data|webhooks)|billing.(plans.(change-plan|keep-plan|reconcile)|bills.(budget|corrections|ec2-credit|hours-mails|invoice-mails|run-bill|settle-meter))|mail.money-letters|operations.(metrics|prometheus|run-page)|fleet.(line.(?!turns|hold-back|leave|show)|start-refusal|large-servers|run-(facts|list)|status|idle-setting))/
+  /src.ui.BarChart|src.pages.(AccountOverview|billing.(BillingCard|SubscriptionCard)|Activate|ConsoleMessages|ContactSales|contact.\w+|ApiTokens|BillingHistory|BillingStatement|Budget|ChangePlan|CloseAccount|ConfirmEmailPage|Devices|ExtendServer|ForgotPassword|Help|Privacy|ResetPassword|Runs?|ShareServer|ConnectServer|run.\w+|StatusPage|StopServer|Idle|Line|MailsOff|Mails|Notices|notices.\w+|Subscriptions|Terms|Webhooks?|webhooks.\w+|terms.\w+)\.tsx|src.domain.(line-|webhook|run-list|run-timeline|money.(budget-form|correction|cost-chart|ec2-credit))|src.server.routes.\w+.(webhooks|notices|line).answers|src.server.door.screens|node_modules.standardwebhooks|src.server.(files.|routes.files.(answers|page)|mail.(line|webhook|ended|files-letters)|events.(?!outbox|sweep)|accounts.(device-logins|extend-link|overdue-servers|personal-data|webhooks)|billing.(plans.(change-plan|keep-plan|reconcile)|bills.(budget|corrections|ec2-credit|hours-mails|invoice-mails|run-bill|settle-meter))|mail.money-letters|operations.(metrics|prometheus|run-page)|fleet.(line.(?!turns|hold-back|leave|show)|start-refusal|large-servers|run-(facts|list)|status|idle-setting|machines.files))/
 
 export const workerBuild: EnvironmentOptions = {
   resolve: { noExternal: true, conditions: ['workerd', 'worker', 'module', 'browser'] },
@@ -154,14 +151,8 @@ export const workerBuild: EnvironmentOptions = {
         // One chunk for shared code: many small ones compress badly.
         codeSplitting: {
           groups: [
-            {
-              name: 'common',
-              test: (id) => !RARE.test(id) && !DOOR.test(id) && !FILES.test(id),
-              minShareCount: 2,
-              priority: 2,
-            },
+            { name: 'common', test: (id) => !RARE.test(id) && !DOOR.test(id), minShareCount: 2, priority: 2 },
             { name: 'door', test: DOOR, minShareCount: 1, priority: 1 },
-            { name: 'files', test: FILES, minShareCount: 1, priority: 1 },
             { name: 'rare', test: RARE, minShareCount: 1, priority: 1 },
           ],
         },
