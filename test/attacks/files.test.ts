@@ -160,6 +160,25 @@ test('a link reaches no other file, whatever is sent with it, or made of what it
   expect((await read('GET', other)).status).toBe(403)
 })
 
+test('the local bucket refuses what Amazon defines and nobody signed, as S3 does', async () => {
+  const access = await accessOf(await newPerson(url), 'write')
+  const { AwsV4Signer } = await import('aws4fetch')
+  const signed = await new AwsV4Signer({
+    url: `${access.endpoint}/${access.bucket}/${access.prefix}a.txt`,
+    method: 'PUT',
+    accessKeyId: access.access_key_id,
+    secretAccessKey: access.secret_access_key,
+    sessionToken: access.session_token,
+    region: access.region,
+    service: 's3',
+    signQuery: true,
+  }).sign()
+  const put = async (headers: Record<string, string>) =>
+    (await fetch(signed.url, { method: 'PUT', body: 'a', headers })).status
+  expect(await put({ 'x-amz-meta-a': '1' })).toBe(403)
+  expect(await put({})).toBe(200)
+})
+
 test('a page that someone uploads is a download elsewhere, never a page of ours', async () => {
   const ada = await newPerson(url)
   const page = '<script>alert(document.cookie)</script>'
