@@ -21,6 +21,8 @@ type Step = { name: string; next(): Promise<string | null> }
 try {
   const { values } = readArguments(USAGE, { options: { ...ENV, domain: { type: 'string' } } })
   if (!values.env) throw new Error(USAGE)
+  // A mistyped name must not leave files behind.
+  getEnvironment(values.env)
   const todo = await walk(steps(values.env, values.domain))
   if (todo) console.log(todo)
   else {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -104,6 +104,13 @@ describe.skipIf(isSkipped(moto) || (!hasAws && !process.env.CI))('docs/operation
     const again = await shell.type(`${zone} --machine-image ami-0123456789abcdef0`)
     expect(again.said).toContain('To go back: npm run zone -- --env staging --zone us-east-1b')
     expect(again.said).toContain('--image ghcr.io/ada/simulator:0 --machine-image ami-0123456789abcdef0')
+  })
+
+  test('setup refuses an environment that does not exist, and leaves nothing behind', async () => {
+    const { ok, said } = await shell.type('npm run setup -- --env stagin --domain sims.test')
+    expect(ok).toBe(false)
+    expect(said).toContain('wrangler.toml has no environment "stagin". It has staging and production.')
+    expect(existsSync(shell.inProduct('secrets.stagin.json'))).toBe(false)
   })
 
   test.each([
