@@ -1,3 +1,5 @@
+import { composed, hostName } from './person.ts'
+
 /** Several addresses may deliver to one mailbox. Whoever can read one of them can read them all. */
 
 /** These ignore the dots before the @. Gmail is both. */
@@ -8,9 +10,9 @@ const GMAIL = ['gmail.com', 'googlemail.com']
  * at Gmail without dots. Two addresses share a free trial if this is equal.
  */
 export function mailboxOf(email: string): string {
-  const address = email.trim().toLowerCase().normalize('NFC')
+  const address = composed(email.trim().toLowerCase())
   const at = address.lastIndexOf('@')
-  const typed = domainOf(address.slice(at + 1))
+  const typed = hostName(address.slice(at + 1)).replace(/\.+$/, '')
   const isGmail = GMAIL.includes(typed)
   const name = withoutTag(address.slice(0, at))
   const local = isGmail ? name.replaceAll('.', '') || name : name
@@ -21,10 +23,4 @@ export function mailboxOf(email: string): string {
 function withoutTag(local: string): string {
   const plus = local.indexOf('+')
   return plus > 0 ? local.slice(0, plus) : local
-}
-
-/** `BÜCHER.example.` is `xn--bcher-kva.example`. */
-function domainOf(typed: string): string {
-  const url = `http://${typed}`
-  return (URL.canParse(url) ? new URL(url).hostname : typed).replace(/\.+$/, '')
 }

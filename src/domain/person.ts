@@ -33,13 +33,23 @@ export function usableName(name: string): boolean {
   return !/[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]/u.test(name.trim())
 }
 
+/** The domain as browsers send it and as the DNS has it: `ada@bücher.example` is `ada@xn--bcher-kva.example`. */
 export function normalEmail(email: string): string {
-  return composed(email.trim().toLowerCase())
+  const address = composed(email.trim().toLowerCase())
+  const at = address.lastIndexOf('@') + 1
+  const domain = address.slice(at)
+  return /[^\x21-\x7e]/.test(domain) && isEmail(address) ? address.slice(0, at) + hostName(domain) : address
+}
+
+/** `BÜCHER.example` is `xn--bcher-kva.example`. What the DNS can't have stays as it is. */
+export function hostName(domain: string): string {
+  const url = `http://${domain}`
+  return /[/?#%:@\\]/.test(domain) || !URL.canParse(url) ? domain : new URL(url).hostname
 }
 
 /** Exactly one address: nothing that could turn it into two, or into a header line. */
 export function isEmail(email: string): boolean {
-  const address = normalEmail(email)
+  const address = composed(email.trim())
   return (
     address.length <= MAX_EMAIL &&
     /^[^\s@\p{C}<>()[\],;:\\"]+@[^\s@\p{C}<>()[\],;:\\"]+\.[^\s@\p{C}<>()[\],;:\\".]+$/u.test(address)

@@ -22,6 +22,7 @@ test.each([
   // Nothing is left before the plus sign or without the dots.
   ['+1@x.org', '+1@x.org'],
   ['.@gmail.com', '.@gmail.com'],
+  ['ada@bücher.example/x.org', 'ada@bücher.example/x.org'],
   // No host name to a browser, but still one mailbox.
   ['ada@x_%.org', 'ada@x_%.org'],
 ])('%s delivers to %s', (address, mailbox) => {

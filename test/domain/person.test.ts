@@ -22,6 +22,16 @@ test('an address is the same however its letters are cased or composed', () => {
   )
 })
 
+test('an address is the same whether its domain is spelled in Unicode or as browsers send it', () => {
+  const spellings = ['ada@bücher.example', ' Ada@BU\u0308CHER.example', 'ada@xn--bcher-kva.example']
+  expect(spellings.map(normalEmail)).toEqual(Array(3).fill('ada@xn--bcher-kva.example'))
+  // The part before the @ belongs to the mailbox's own server.
+  expect(normalEmail('ü@bücher.example')).toBe('ü@xn--bcher-kva.example')
+  // Nothing after the domain is cut off, and what the DNS can't have stays.
+  for (const odd of ['ada@bücher.example/x.org', 'ada@bücher.example?.org', 'ada@bü%2fcher.org', 'ü'])
+    expect(normalEmail(odd)).toBe(odd)
+})
+
 test('composes letters only up to the longest text any rule accepts, because thousands of accents would block everyone', () => {
   expect(composed('u\u0308'.repeat(100))).toBe('ü'.repeat(100))
   const flood = `a${'\u0308\u0323'.repeat(30_000)}`
