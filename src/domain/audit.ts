@@ -1,4 +1,4 @@
-import { csvLine } from './csv.ts'
+import { BYTE_ORDER_MARK, csvLine } from './csv.ts'
 
 /** What an operator can do, in the words of the audit log. */
 export const ACTS = {
@@ -52,7 +52,7 @@ export type AuditLine = {
 
 const CSV_COLUMNS = ['at', 'actor', 'act', 'subject', 'userId', 'reason', 'detail', 'id'] as const
 
-export const AUDIT_CSV_HEAD = `${CSV_COLUMNS.join(',')}\r\n`
+export const AUDIT_CSV_HEAD = `${BYTE_ORDER_MARK}${CSV_COLUMNS.join(',')}\r\n`
 
 export function auditCsv(lines: AuditLine[]): string {
   return lines.map((line) => csvLine(CSV_COLUMNS.map((column) => line[column] ?? ''))).join('')

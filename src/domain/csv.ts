@@ -1,3 +1,6 @@
+/** Begins a file that people open: without it, Excel shows "Müller" as "MÃ¼ller". */
+export const BYTE_ORDER_MARK = '\ufeff'
+
 /** One line of a CSV file (RFC 4180), every cell quoted. A leading sign would make a spreadsheet run it as a formula. */
 export function csvLine(cells: string[]): string {
   const quoted = cells.map((text) => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`)

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { csvLine } from './csv.ts'
+import { BYTE_ORDER_MARK, csvLine } from './csv.ts'
 import { rule } from './form.ts'
 import { isMonth, WRITE_MONTH } from './instant.ts'
 import { billedSecondsAt } from './money/live-usage.ts'
@@ -70,8 +70,8 @@ const COLUMNS: Record<string, Cell> = {
   URL: ({ id }, _, origin) => `${origin}/servers/${id}`,
 }
 
-/** RFC 4180, one line per run. */
+/** RFC 4180 with a byte-order mark, one line per run. */
 export function runsToCsv(servers: Server[], now: number, origin: string): string {
   const lines = servers.map((server) => csvLine(Object.values(COLUMNS).map((cellOf) => cellOf(server, now, origin))))
-  return [csvLine(Object.keys(COLUMNS)), ...lines].join('')
+  return [BYTE_ORDER_MARK, csvLine(Object.keys(COLUMNS)), ...lines].join('')
 }

@@ -21,7 +21,7 @@ test('an admin may act for 15 minutes', () => {
 })
 
 test('the CSV has a heading, a line for each act, and quotes', () => {
-  expect(AUDIT_CSV_HEAD).toBe('at,actor,act,subject,userId,reason,detail,id\r\n')
+  expect(AUDIT_CSV_HEAD).toBe('\ufeffat,actor,act,subject,userId,reason,detail,id\r\n')
   const first =
     '"2026-11-22T10:00:00.000Z","ada@example.com","suspend","bob@example.com","user_1","He said ""no"", twice","","act_1"\r\n'
   expect(auditCsv([line, { ...line, userId: null, detail: 'x' }])).toBe(

@@ -43,7 +43,7 @@ test('no name becomes a formula or a second cell', () => {
     error_message: '-2',
   } as Server
   const [head, line] = runsToCsv([server], Date.UTC(2028, 0, 31, 8, 2), 'https://site.test').split('\r\n')
-  expect(head).toMatch(/^"Session ID","Name","Status",/)
+  expect(head).toMatch(/^\ufeff"Session ID","Name","Status",/)
   expect(line).toContain(`"ses_1","'=1+1,""x""","running"`)
   expect(line).toContain('"60"')
   expect(line).toContain(`"'-2","https://site.test/servers/ses_1"`)
