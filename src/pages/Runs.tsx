@@ -24,7 +24,7 @@ const COLUMNS = [
 
 type RunsProps = RunListView & { filter: RunFilter; now: number }
 
-/** Everything a person ever ran, 50 a page. */
+/** Everything a person ever ran, 50 a page. A month's are in UTC, like the month itself. */
 export function Runs({ servers, page, pages, total, months, filter, now }: RunsProps) {
   return (
     <div className="page stack">
@@ -38,7 +38,7 @@ export function Runs({ servers, page, pages, total, months, filter, now }: RunsP
       </div>
       <form className="row filters no-print" action="/servers">
         <Field name="q" label="Search" type="search" autoComplete="off" maxLength={100} defaultValue={filter.q} />
-        <Select name="month" label="Month" options={months} placeholder="All" defaultValue={filter.month ?? ''} />
+        <Select name="month" label="Month (UTC)" options={months} placeholder="All" defaultValue={filter.month ?? ''} />
         <Select
           name="status"
           label="Status"
@@ -49,7 +49,7 @@ export function Runs({ servers, page, pages, total, months, filter, now }: RunsP
         <Button type="submit">Show</Button>
       </form>
       {servers.length ? (
-        <div className="card">
+        <div className="card" data-utc={filter.month === null ? undefined : true}>
           <DataTable
             caption="Servers, newest first"
             hideCaption
