@@ -1,5 +1,8 @@
 /** Runs on every page that has a script, once there is time. */
+import { sendOnce } from './send-once.ts'
 import './theme.ts'
+
+sendOnce()
 
 try {
   if (sessionStorage.getItem('reloaded-for-other'))

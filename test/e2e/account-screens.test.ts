@@ -172,6 +172,27 @@ test('a Copy button takes a new token whole, and examples from the docs', async 
   expect(await clipboard()).toBe(await example.locator('code').textContent())
 })
 
+test('a double click creates one token, and back on the page another one', async () => {
+  const page = await pageOf(browser, url, await newPerson(url))
+  const posts: string[] = []
+  page.on('request', (request) => {
+    if (request.method() === 'POST' && request.url() === `${url}/api_tokens`) posts.push(request.url())
+  })
+  const create = async (name: string) => {
+    await page.getByLabel('Name').fill(name)
+    await page.getByLabel('Current password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Create token' }).dblclick()
+    await page.getByText(`Your new token “${name}” is ready.`).waitFor()
+  }
+  await page.goto(`${url}/api_tokens`)
+  await page.waitForLoadState('networkidle')
+  await create('CI')
+  await page.waitForLoadState('networkidle')
+  await create('Laptop')
+  expect(posts).toHaveLength(2)
+  expect(await page.getByRole('button', { name: /^Revoke/ }).count()).toBe(2)
+})
+
 test('where the browser refuses to copy, the text is selected, and the button says what to press', async () => {
   const page = await browser.newPage()
   await page.addInitScript(() => {
