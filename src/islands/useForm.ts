@@ -50,6 +50,10 @@ export function useForm<F extends Typed>(options: Options<F>) {
   }, [])
   useEffect(() => {
     read()
+    // Password managers may tell of what they fill in only by a change, and past React, which knows the value already.
+    const form = ref.current
+    form?.addEventListener('change', read)
+    return () => form?.removeEventListener('change', read)
   }, [read])
 
   const edits = useRef<Edits>(null)

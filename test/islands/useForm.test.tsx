@@ -117,6 +117,16 @@ afterEach(() => {
   sent = []
 })
 
+test('notices what a password manager fills in, even if it tells only of a change', async () => {
+  const form = await open()
+  await act(async () => {
+    form.input('name').value = 'Ada'
+    form.input('name').dispatchEvent(new Event('change', { bubbles: true }))
+  })
+  expect(form.output()).toContain('"name":"Ada"')
+  await form.unmount()
+})
+
 test('sends what was typed and ticked, under the plain names, and nothing that people cannot change', async () => {
   const form = await open()
   await form.fill()
