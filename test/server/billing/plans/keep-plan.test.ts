@@ -25,6 +25,7 @@ const {
   ranOn,
   subscription,
   listBills,
+  listPlans,
   charged,
   says,
 } = await openPlanOwner(anchor)
@@ -63,6 +64,17 @@ test('a second click on the smaller plan takes nothing back, and two at once nev
   expect(refused.length).toBeLessThan(2)
   await hear()
   expect(await subscription()).toMatchObject({ next_plan_type: 'basic' })
+})
+
+test('only a plan that becomes smaller has a date on which it changes', async () => {
+  const next = async () => (await listPlans()).map(({ nextPlanType, nextPlanAt }) => [nextPlanType, nextPlanAt])
+  await buy('premium')
+  expect(await next()).toEqual([[null, null]])
+  await change('basic')
+  await hear()
+  expect(await next()).toEqual([['basic', stack.clock.now + PERIOD]])
+  await keep()
+  expect(await next()).toEqual([[null, null]])
 })
 
 test('two clicks at once take a change back, and cancel a plan that was set to change', async () => {

@@ -10,6 +10,20 @@ const send = (bytes: number) =>
     body: JSON.stringify({ user: { email: 'nobody' } }).padEnd(bytes),
   })
 
+test('only a form that brings a file may be larger, and only where a route takes one', async () => {
+  const { cookie } = await site.signInAs('user')
+  const post = async (path: string, type: string, body: string) => {
+    const headers = { 'Content-Type': type, Origin: SITE, Cookie: cookie, Accept: 'application/json' }
+    return (await site.request(path, { method: 'POST', headers, body })).status
+  }
+  const large = 'x'.repeat(64 * 1024 + 1)
+  const form = `--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n${large}\r\n--b--\r\n`
+  expect(await post('/files', 'multipart/form-data; boundary=b', form)).not.toBe(413)
+  for (const type of ['application/json', 'application/x-www-form-urlencoded', 'text/plain'])
+    expect(await post('/files', type, large)).toBe(413)
+  expect(await post('/contact_sales', 'multipart/form-data; boundary=b', form)).toBe(413)
+})
+
 test('reads 64 KiB, and refuses one byte more with 413', async () => {
   expect((await send(64 * 1024)).status).toBe(422)
   const refused = await send(64 * 1024 + 1)

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
-import { bills, launches, places, plans, runs, users } from '../../../../db/schema.ts'
+import { bills, doorLinks, launches, places, plans, runs, users } from '../../../../db/schema.ts'
 import type { RunCostSum } from '../../../../src/domain/money/run-cost.ts'
 import type { ProviderRecord, RunEvent, Server } from '../../../../src/domain/wire.ts'
 import { findStatement } from '../../../../src/server/billing/bills/billing-history.ts'
@@ -231,6 +231,9 @@ describe('all runs', () => {
     const page = await (await get('/servers?month=2024-04', cookie)).text()
     expect(page).toContain(`href="/servers/${failed}"`)
     expect(page).toContain('href="/servers.csv?month=2024-04"')
+    // A month is one in UTC, so its times are too.
+    expect([page.includes('Month (UTC)'), page.includes('data-utc')]).toEqual([true, true])
+    expect(await (await get('/servers', cookie)).text()).not.toContain('data-utc')
     expect(await (await get('/servers?page=2', cookie)).text()).toContain('>Newer</a>')
     const beyond = async (query: string) => (await get(`/servers?${query}`, cookie)).headers.get('Location')
     expect(await beyond('page=101')).toBe('/servers?page=2')
@@ -257,13 +260,31 @@ describe('all runs', () => {
     expect((await get('/billing_history.csv?month=', cookie)).status).toBe(200)
   })
 
+  test('say who else may get in, each its own guests', async () => {
+    const withDoor = await openSite({ DOOR_DOMAIN: 'door.test', FLEET: {} as never })
+    const [ada, eve] = [await site.signInAs('user'), await site.signInAs('user')]
+    const now = Date.now()
+    const live = { ipAddress: '192.0.2.1', privateAddress: '10.0.0.1', doorLabel: 'a'.repeat(20) }
+    const mine = await insertRun(ada.userId, now - HOUR, null, live)
+    const hers = await insertRun(eve.userId, now - HOUR, null, { ...live, doorLabel: 'b'.repeat(20) })
+    const page = async (id: string, cookie: string) =>
+      (await withDoor.request(`/servers/${id}`, { headers: { Cookie: cookie } })).text()
+    const guest = { id: newId('gst'), hash: newId('gst'), createdAt: now, expiresAt: now + HOUR }
+    await site.db.insert(doorLinks).values({ ...guest, runId: mine })
+    expect(await page(mine, ada.cookie)).toMatch(/You and (<!-- -->)?a guest(<!-- -->)? can get in/)
+    expect(await page(hers, eve.cookie)).toContain('Only you can get in.')
+  })
+
   test('can be downloaded, filtered, with a link to each', async () => {
     const { cookie, userId } = await site.signInAs('user')
     const id = await insertRun(userId, BOUNDARY, BOUNDARY + 61_000, { name: '=cmd()', costUnits: 61 * 4861 })
     await insertRun(userId, BOUNDARY + 800 * HOUR, BOUNDARY + 801 * HOUR)
     const file = await get('/servers.csv?month=2024-02', cookie)
     expect(file.headers.get('Content-Disposition')).toBe('attachment; filename="servers.csv"')
-    const lines = (await file.text()).trim().split('\r\n')
+    const bytes = new Uint8Array(await file.arrayBuffer())
+    // Excel takes a file without a byte-order mark for one of its own code page.
+    expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf])
+    const lines = new TextDecoder().decode(bytes).trim().split('\r\n')
     expect(lines).toHaveLength(2)
     expect(lines[1]).toContain(`"${id}","'=cmd()","stopped",`)
     expect(lines[1]).toContain('"61","0.0296521","g6.4xlarge","us-east-1b","","","you","","",')
