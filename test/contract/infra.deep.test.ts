@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import {
+  CreateLaunchTemplateCommand,
   DescribeInstancesCommand,
   DescribeLaunchTemplateVersionsCommand,
   DescribeNatGatewaysCommand,
@@ -114,7 +115,12 @@ describe.skipIf(isSkipped(moto))('an account made from the templates', () => {
           AWS_SECRET_ACCESS_KEY: account.key.secretAccessKey,
           EC2_ENDPOINT: server.endpoint,
         }
-        const inUse = { instanceType: 'g6.4xlarge', availabilityZone: ZONE, launchTemplate: account.templates.a ?? '' }
+        const launchTemplate = `door-${door}`
+        const LaunchTemplateData = { SecurityGroupIds: [ServerSecurityGroup] }
+        await client(account.key).send(
+          new CreateLaunchTemplateCommand({ LaunchTemplateName: launchTemplate, LaunchTemplateData }),
+        )
+        const inUse = { instanceType: 'g6.4xlarge', availabilityZone: ZONE, launchTemplate }
         const [found] = await checkDoorOnly(settings, [inUse as PlaceRow], async () => false)
         expect(found?.state).toBe(door === 'only' ? 'ok' : 'fail')
         expect(admitted.sort()).toEqual([...ports, ...(door === 'beside' ? [['5173-5173', 'everyone']] : [])].sort())
