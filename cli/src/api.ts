@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isNoCapacity } from '../../src/domain/server-list.ts'
+import type { RefusalCode } from '../../src/domain/error.ts'
 import type { Server, Summary, User } from '../../src/domain/wire.ts'
 import { createProvingGround, type ProvingGround } from './client.ts'
 import { EXIT, Failure } from './failure.ts'
@@ -143,9 +143,9 @@ export function refusalOf(
 ): Failure {
   if (status >= 300 && status < 400)
     return new Failure(EXIT.refused, `${url} redirects to ${headers.get('Location')}. Use that --base-url.`)
-  const { error, page } = (answer ?? {}) as { error?: string; page?: string }
+  const { code = null, error, page } = (answer ?? {}) as { code?: RefusalCode; error?: string; page?: string }
   const sentence = error ?? `${url} answered HTTP ${status}.`
-  if (status === 401) return new Failure(EXIT.notSignedIn, `${sentence} Sign in with: ${LOGIN}`)
-  if (isNoCapacity({ text: sentence })) return new Failure(EXIT.noCapacity, sentence)
-  return new Failure(EXIT.refused, page ? `${sentence} Go to ${url}${page}` : sentence)
+  if (status === 401) return new Failure(EXIT.notSignedIn, `${sentence} Sign in with: ${LOGIN}`, code)
+  if (code === 'no_capacity') return new Failure(EXIT.noCapacity, sentence, code)
+  return new Failure(EXIT.refused, page ? `${sentence} Go to ${url}${page}` : sentence, code)
 }

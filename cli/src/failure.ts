@@ -1,3 +1,5 @@
+import type { RefusalCode } from '../../src/domain/error.ts'
+
 /** What the process exits with. cli/README.md lists them. */
 export const EXIT = {
   refused: 1,
@@ -20,9 +22,12 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 /** Ends the command with this code, and this sentence on stderr. */
 export class Failure extends Error {
   readonly exitCode: ExitCode
+  /** If the site refused: why. */
+  readonly code: RefusalCode | null
 
-  constructor(exitCode: ExitCode, sentence: string) {
+  constructor(exitCode: ExitCode, sentence: string, code: RefusalCode | null = null) {
     super(sentence)
     this.exitCode = exitCode
+    this.code = code
   }
 }

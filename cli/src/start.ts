@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { instantText } from '../../src/domain/instant.ts'
 import { ANSWER_DEADLINE_MS, formatUptime, isLive, START_DEADLINE_MS, webAddress } from '../../src/domain/server.ts'
-import { FREE_NOW, jobFailure } from '../../src/domain/server-list.ts'
+import { jobFailure } from '../../src/domain/server-list.ts'
 import type { Job, Server, Vehicle } from '../../src/domain/wire.ts'
 import { worldText } from '../../src/domain/worlds.ts'
 import { call, getUser, repeatable, stopServer } from './api.ts'
@@ -92,7 +92,8 @@ async function beginOrWait(
     try {
       return await inLine(site, body)
     } catch (error) {
-      if (!(error instanceof Failure && error.message === FREE_NOW && tries < MOST_TRIES)) throw error
+      // A server is free now, or this account can't wait: the next start says which.
+      if (!(error instanceof Failure && error.code === 'conflict' && tries < MOST_TRIES)) throw error
     }
   }
 }

@@ -1,8 +1,16 @@
 import { isLive } from './server.ts'
 import type { Availability, Job, Server } from './wire.ts'
 
-/** The message above the sessions table. `job` is the job that it is about. */
-export type Notice = { kind: 'danger' | 'success' | 'info'; text: string; job: string | null }
+/**
+ * The message above the sessions table. `job` is the job that it is about, and `code` why something failed: a refusal's,
+ * a job's, or `offline`.
+ */
+export type Notice = {
+  kind: 'danger' | 'success' | 'info'
+  text: string
+  job: string | null
+  code?: string | undefined
+}
 
 /** The server list and its jobs, as the dashboard knows them. */
 export type ServerList = {
@@ -62,7 +70,7 @@ export function reduceServerList(state: ServerList, action: ServerListAction): S
         ...state,
         loading: false,
         error: null,
-        notice: state.notice?.text === OFFLINE ? null : state.notice,
+        notice: state.notice?.code === 'offline' ? null : state.notice,
         servers: mergeServers(state.servers, action.servers),
       }
     case 'fetch_failed':
@@ -134,7 +142,7 @@ function noticeOf(job: Job, shown: Notice | null): Notice | null {
   if (job.status === 'failed') {
     // The user stopped it: the stop job's own messages say what happens.
     if (job.error_code === 'stopped') return shown?.job === job.id ? null : shown
-    return { kind: 'danger', text: jobFailure(job), job: job.id }
+    return { kind: 'danger', text: jobFailure(job), job: job.id, ...(job.error_code && { code: job.error_code }) }
   }
   return { kind: 'info', text: job.kind === 'server_start' ? STARTING : STOPPING, job: job.id }
 }
@@ -188,11 +196,6 @@ function stage(server: Server): number {
 
 export function noneAvailable({ candidates }: Partial<Availability>): string {
   return candidates?.length ? `${ALL_RESERVED} (Checked ${candidates.length} candidates)` : ALL_RESERVED
-}
-
-/** Whether it says that the whole fleet is taken, whichever call said so. */
-export function isNoCapacity({ text }: Pick<Notice, 'text'>): boolean {
-  return text.startsWith(ALL_RESERVED)
 }
 
 export function isFinished(job: Pick<Job, 'status'>): boolean {

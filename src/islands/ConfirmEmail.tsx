@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { CONFIRMATION_FAILED, CONFIRMED_NO_TRIAL } from '../domain/user.ts'
+import { CONFIRMATION_FAILED } from '../domain/user.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { Spinner } from '../ui/States.tsx'
@@ -23,8 +23,8 @@ export function ConfirmEmail({ token, csrfToken, flash, email }: ConfirmEmailPro
   useEffect(() => {
     if (!token) return
     const path = `/users/confirmation?confirmation_token=${encodeURIComponent(token)}`
-    void request<object>('GET', path).then(({ ok, body }) =>
-      setState(!ok ? 'error' : body.message === CONFIRMED_NO_TRIAL ? 'no trial' : 'success'),
+    void request<{ trial: boolean }>('GET', path).then(({ ok, body }) =>
+      setState(!ok ? 'error' : body.trial ? 'success' : 'no trial'),
     )
   }, [token])
 
@@ -49,6 +49,6 @@ export function ConfirmEmail({ token, csrfToken, flash, email }: ConfirmEmailPro
 
 /** A refused resend says why; a failed link always says what to do next. */
 function Failure({ flash }: { flash: FlashMessage | null }) {
-  if (flash && flash.message !== CONFIRMATION_FAILED) return <FlashAlert flash={flash} />
+  if (flash && (flash.field || flash.code !== 'invalid')) return <FlashAlert flash={flash} />
   return <Alert kind="danger">{CONFIRMATION_FAILED} You can request a new confirmation link below:</Alert>
 }

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { CREDENTIALS_REQUIRED, NOT_CONFIRMED, signInForm } from '../domain/user.ts'
+import { CREDENTIALS_REQUIRED, signInForm } from '../domain/user.ts'
 import type { User } from '../domain/wire.ts'
 import { Button } from '../ui/Button.tsx'
 import { Field, PasswordField } from '../ui/Field.tsx'
@@ -24,7 +24,7 @@ export function SignInForm({ csrfToken, flash }: SignInFormProps) {
       try {
         const reply = await request<{ user?: User; page?: string }>('POST', '/users/sign_in', { user })
         const failure = signInFailure(reply)
-        if (failure !== null) return { kind: 'danger', message: failure }
+        if (failure !== null) return { kind: 'danger', message: failure, code: reply.body.code }
         location.assign(reply.body.page ?? '/dashboard')
         return null
       } catch {
@@ -33,7 +33,7 @@ export function SignInForm({ csrfToken, flash }: SignInFormProps) {
     },
   })
 
-  const unconfirmed = said.flash?.message === NOT_CONFIRMED
+  const unconfirmed = said.flash?.code === 'forbidden'
 
   return (
     <>

@@ -1,6 +1,6 @@
 import { toIso } from '../domain/instant.ts'
 import { PLANS, PREMIUM, planName } from '../domain/money/plan.ts'
-import { CONFIRM_UPGRADE, PAY_PLAN } from '../domain/money/start-cost.ts'
+import { PAY_PLAN } from '../domain/money/start-cost.ts'
 import type { Subscription, Worlds } from '../domain/wire.ts'
 import { checkoutFailure } from '../islands/CheckoutButton.tsx'
 import { Alert } from '../ui/Alert.tsx'
@@ -45,8 +45,8 @@ export function Subscriptions(props: SubscriptionsProps) {
         </div>
         <ButtonLink href="/account_overview">Manage Subscription</ButtonLink>
       </div>
-      {upgrade ? <UpgradeAlert {...upgrade} answers={flash?.message === CONFIRM_UPGRADE} /> : null}
-      <FlashAlert flash={upgrade?.waits && flash?.message === CONFIRM_UPGRADE ? null : aboutCheckout(flash)} />
+      {upgrade ? <UpgradeAlert {...upgrade} answers={flash?.code === 'plan_unpaid'} /> : null}
+      <FlashAlert flash={upgrade?.waits && flash?.code === 'plan_unpaid' ? null : aboutCheckout(flash)} />
       <div className="grid grid-3">
         {PLANS.map((plan) => (
           <Card

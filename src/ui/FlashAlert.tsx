@@ -4,6 +4,8 @@ import { Alert } from './Alert.tsx'
 export type FlashMessage = {
   kind: 'success' | 'danger' | 'info'
   message: string
+  /** The refusal's, if it is one. */
+  code?: string | undefined
   /** The name of the form field that the sentence is about. */
   field?: string | null
   values?: Record<string, string>

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { lineGroupPeople, lineGroups } from '../../db/schema.ts'
 import { type Stack, startStack } from '../../dev/stack.ts'
 import { newApiToken } from '../../src/domain/api-token.ts'
-import { ALL_RESERVED, FREE_NOW } from '../../src/domain/server-list.ts'
+import { ALL_RESERVED } from '../../src/domain/server-list.ts'
 import { isWaiting, newPerson, serversOf, stopServer, waitFor } from '../../testing/people/client.ts'
 import { newComputer, newOperator } from '../../testing/people/command-line.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
@@ -59,15 +59,18 @@ async function computerOf(...answers: [status: number, json: object][]) {
 }
 
 test('start names no line where the site has none', async () => {
-  const { run } = await computerOf([503, { error: ALL_RESERVED }], [404, { error: 'Unknown endpoint.' }])
-  expect(await run(['start'])).toEqual({ code: 4, out: '', err: `error: ${ALL_RESERVED}\n` })
+  const { run } = await computerOf(
+    [503, { code: 'no_capacity', error: 'Reworded.' }],
+    [404, { error: 'Unknown endpoint.' }],
+  )
+  expect(await run(['start'])).toEqual({ code: 4, out: '', err: 'error: Reworded.\n' })
 })
 
 test('start --wait-in-line starts a server that frees before it joins', async () => {
   const server = { id: 'srv', instance_type: 'g6.4xlarge', environment: null, vehicle: null, ends_at: null }
   const { asked, run } = await computerOf(
-    [503, { error: ALL_RESERVED }],
-    [409, { error: FREE_NOW }],
+    [503, { code: 'no_capacity', error: 'Reworded.' }],
+    [409, { code: 'conflict', error: 'Reworded as well.' }],
     [202, { server, job_id: 'job', message: '' }],
   )
   expect(await run(['start', '--wait-in-line'])).toMatchObject({

@@ -4,10 +4,8 @@ import { SAMPLE_SERVER } from '../../dev/sample-server.ts'
 import {
   ALL_RESERVED,
   emptyServerList,
-  isNoCapacity,
   jobFailure,
   noneAvailable,
-  OFFLINE,
   reduceServerList,
   type ServerList,
   type ServerListAction,
@@ -57,20 +55,13 @@ describe('fetching', () => {
   })
 
   test('back online, says no longer that someone is offline, and keeps every other message', () => {
-    const after = (text: string) =>
+    const after = (code: string) =>
       play([
-        { type: 'told', notice: { kind: 'danger', text, job: null } },
+        { type: 'told', notice: { kind: 'danger', text: 'Reworded.', job: null, code } },
         { type: 'fetched', servers: [] },
-      ]).notice?.text
-    expect(after(OFFLINE)).toBeUndefined()
-    expect(after('The end must lie in the future.')).toBe('The end must lie in the future.')
-  })
-
-  test('recognizes a full fleet by its sentence, no matter who sends it', () => {
-    const told = (text: string) => isNoCapacity({ text })
-    expect(told(noneAvailable({ ServerAvailable: false, candidates: [] }))).toBe(true)
-    expect(told(`${ALL_RESERVED} (Checked 6 candidates)`)).toBe(true)
-    expect(told('Failed to start server')).toBe(false)
+      ]).notice?.code
+    expect(after('offline')).toBeUndefined()
+    expect(after('invalid')).toBe('invalid')
   })
 
   test('a list read before a server started or stopped does not undo that', () => {

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
-import { isFinished, isNoCapacity, type Notice, STARTING, TAKING_LONGER } from '../../domain/server-list.ts'
+import { isFinished, type Notice, TAKING_LONGER } from '../../domain/server-list.ts'
 import type { Job } from '../../domain/wire.ts'
 import { Alert } from '../../ui/Alert.tsx'
 import { NoCapacity } from './NoCapacity.tsx'
@@ -51,7 +51,7 @@ export function NoticeAlert({ notice, job, now, onDismiss, onStart, mayWait }: P
     >
       {notice ? (
         <Alert key={`${notice.kind} ${notice.text}`} kind={notice.kind} onDismiss={onDismiss} quiet>
-          {follows && notice.text === STARTING && seconds > PROMISED_S ? TAKING_LONGER : notice.text}
+          {follows && job.kind === 'server_start' && seconds > PROMISED_S ? TAKING_LONGER : notice.text}
           {follows ? (
             <span className="progress">
               {job.progress && job.progress !== notice.text ? <span>{job.progress}</span> : null}
@@ -62,7 +62,7 @@ export function NoticeAlert({ notice, job, now, onDismiss, onStart, mayWait }: P
               )}
             </span>
           ) : null}
-          {isNoCapacity(notice) ? <NoCapacity onStart={onStart} mayWait={mayWait} /> : null}
+          {notice.code === 'no_capacity' ? <NoCapacity onStart={onStart} mayWait={mayWait} /> : null}
         </Alert>
       ) : null}
     </section>

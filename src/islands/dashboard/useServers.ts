@@ -20,7 +20,10 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
   const reads = useRef(0)
   /** Starts and stops that wait for a response, so that a second click sends no second request. */
   const underWay = useRef(new Set<string>())
-  const danger = (text: string) => dispatch({ type: 'told', notice: { kind: 'danger', text, job: null } })
+  const danger = (text: string, code?: string) =>
+    dispatch({ type: 'told', notice: { kind: 'danger', text, job: null, ...(code && { code }) } })
+  const refused = (answer: Answer<unknown>, fallback: string, before = '') =>
+    danger(before + sentence(answer, fallback), isOffline(answer) ? 'offline' : answer.body.code)
 
   async function refresh(signal?: AbortSignal): Promise<void> {
     reads.current += 1
@@ -53,16 +56,16 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
     try {
       const available = await request<Partial<Availability>>('GET', '/api/v1/aws/server_available')
       if (!available.ok)
-        return danger(`Failed to check availability: ${sentence(available, 'Failed to check server availability')}`)
-      if (!available.body.ServerAvailable) return danger(noneAvailable(available.body))
+        return refused(available, 'Failed to check server availability', 'Failed to check availability: ')
+      if (!available.body.ServerAvailable) return danger(noneAvailable(available.body), 'no_capacity')
       const started = await request<{ server: Server; job_id: string; errors: string[] }>(
         'POST',
         '/api/v1/aws/auto_cloud_start_request',
         wishes,
       )
       const { ok, body } = started
-      if (body.errors?.length) return danger(body.errors.join(', '))
-      if (!ok) return danger(sentence(started, 'Failed to start server'))
+      if (body.errors?.length) return danger(body.errors.join(', '), body.code)
+      if (!ok) return refused(started, 'Failed to start server')
       dispatch({ type: 'started', server: body.server, jobId: body.job_id })
     } finally {
       underWay.current.delete(START)
@@ -79,7 +82,7 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
     })
     underWay.current.delete(id)
     const { ok, body } = stopped
-    if (!ok) return danger(sentence(stopped, 'Failed to stop server'))
+    if (!ok) return refused(stopped, 'Failed to stop server')
     dispatch({ type: 'stopped', server: body.server, jobId: body.job_id })
     await refresh()
   }
@@ -87,7 +90,7 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
   /** @param endsAt ISO 8601; null: no end */
   async function moveEnd({ id }: Server, endsAt: string | null): Promise<void> {
     const moved = await request<{ server: Server }>('PUT', `/api/v1/servers/${id}`, { ends_at: endsAt })
-    if (!moved.ok) return danger(sentence(moved, 'Failed to change when the server stops'))
+    if (!moved.ok) return refused(moved, 'Failed to change when the server stops')
     dispatch({ type: 'changed', server: moved.body.server })
   }
 
@@ -107,7 +110,10 @@ function complete(summary: Partial<Summary>): Summary {
 }
 
 /** The server's own sentence, or the call's if there was no response. */
-function sentence({ status, body }: Answer<unknown>, fallback: string): string {
-  if (!status && !navigator.onLine) return OFFLINE
+function sentence(answer: Answer<unknown>, fallback: string): string {
+  if (isOffline(answer)) return OFFLINE
+  const { status, body } = answer
   return (status && (body.error ?? body.message)) || fallback
 }
+
+const isOffline = ({ status }: Answer<unknown>) => !status && !navigator.onLine

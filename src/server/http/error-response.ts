@@ -46,7 +46,8 @@ export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Re
     const field = error.errors.length === 1 ? error.field : null
     // Someone else is signed in now: they didn't type this.
     const values = error.code === 'other_person' && c.var.signIn ? {} : typedValues(form)
-    setFlash(c, { kind: 'danger', message: error.errors.join(', '), field, values })
+    const { code } = refusalOf(error.code)
+    setFlash(c, { kind: 'danger', message: error.errors.join(', '), code, field, values })
     if (error.code === 'unauthenticated') return c.redirect('/sign_in', 303)
     const page = formPage(c, 'at')
     return c.redirect(error.code === 'csrf' ? askForCookies(page) : page, 303)

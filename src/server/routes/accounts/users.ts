@@ -52,7 +52,7 @@ export const users = new Hono<AppEnv>()
     if (wantsPage(c)) c.set('form', new URLSearchParams())
     const { confirmEmail } = await confirmation()
     const { hasTrial } = await confirmEmail(c.var.ctx, c.req.query('confirmation_token') ?? '')
-    return answer(c, { message: hasTrial ? CONFIRMED : CONFIRMED_NO_TRIAL })
+    return answer(c, { message: hasTrial ? CONFIRMED : CONFIRMED_NO_TRIAL, trial: hasTrial })
   })
   .post('/users/confirmation', body(emailOnly), async (c) => {
     const { resendConfirmation } = await confirmation()

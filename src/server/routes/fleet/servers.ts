@@ -2,7 +2,6 @@ import { Hono, type Context as HonoContext } from 'hono'
 import * as z from 'zod/mini'
 import { AppError } from '../../../domain/error.ts'
 import { runWishes } from '../../../domain/run-wishes.ts'
-import { isNoCapacity } from '../../../domain/server-list.ts'
 import { toAllowance } from '../../billing/allowance.ts'
 import { countUsage } from '../../billing/bills/usage.ts'
 import type { Context } from '../../context.ts'
@@ -35,7 +34,7 @@ const enterCode = async (ctx: Context, userId: string, code: string) =>
 
 /** Whether a plain form was refused for what the page about the line can help with: a code, or all places are taken. */
 function isOfTheLine(c: HonoContext<AppEnv>, error: unknown): boolean {
-  const isItsMatter = error instanceof AppError && (error.field === 'code' || isNoCapacity({ text: error.message }))
+  const isItsMatter = error instanceof AppError && (error.field === 'code' || error.code === 'no_capacity')
   return isItsMatter && c.var.form !== null && c.var.ctx.config.line
 }
 

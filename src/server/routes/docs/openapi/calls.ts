@@ -66,7 +66,7 @@ export const CALLS: Record<JsonCall, Description> = {
   'DELETE /users': { summary: 'Close your account', answer: [200, shape.message], refusals: [422, 502] },
   'GET /users/confirmation': {
     summary: 'Confirm an email address',
-    answer: [200, shape.message],
+    answer: [200, z.extend(shape.message, { trial: z.boolean() })],
     refusals: [422],
     query: { confirmation_token: 'From the email' },
   },

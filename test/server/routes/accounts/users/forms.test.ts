@@ -15,6 +15,7 @@ test('plain HTML forms: every step answers 303, with its sentence on the next pa
   expect([refused.status, refused.headers.get('Location')]).toEqual([303, '/sign_up'])
   expect((await browser.open('/sign_up')).flash).toEqual({
     kind: 'danger',
+    code: 'invalid',
     message: 'You must accept the Terms of Service.',
     field: 'terms_of_service',
     values: { 'user[name]': 'Ada', 'user[email]': email },
