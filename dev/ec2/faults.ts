@@ -1,4 +1,7 @@
-/** An AWS error code, `lost_response`, or `timeout`, optionally limited to an action or an instance. */
+/**
+ * An AWS error code, `lost_response`, `timeout`, or the reason for which a launched instance dies while it is pending
+ * (`Server.InternalError`), optionally limited to an action or an instance.
+ */
 export type Ec2Fault = { fault: string; action?: string | undefined; instance_id?: string | undefined }
 
 /** What faults match on. `launches` is false if RunInstances only repeats an earlier launch. */
@@ -9,8 +12,11 @@ const launchOnly =
   /^(Insufficient\w*Capacity|InsufficientFreeAddressesInSubnet|(Instance|Vcpu)LimitExceeded|Max\w+Exceeded|Unsupported|Invalid(AMI|LaunchTemplate|Subnet|Group|KeyPair)\w*)/
 const namedOnly = /^(InvalidInstanceID|IncorrectInstanceState|IncorrectState)/
 
+/** No answer has such a code: EC2 writes it into an instance's StateReason. */
+export const isDeath = (fault: string): boolean => /^(Server|Client)\./.test(fault)
+
 function isPossible(fault: string, call: FaultyCall): boolean {
-  if (launchOnly.test(fault)) return call.launches
+  if (isDeath(fault) || launchOnly.test(fault)) return call.launches
   if (/^Idempotent/.test(fault)) return call.action === 'RunInstances'
   if (namedOnly.test(fault)) return call.instanceIds.length > 0
   return true

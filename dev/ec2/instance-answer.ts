@@ -14,6 +14,8 @@ import type { Xml } from './xml.ts'
 const reasons: Record<string, string> = {
   'Client.UserInitiatedShutdown': 'User initiated shutdown',
   'Client.InstanceInitiatedShutdown': 'Instance initiated shutdown',
+  'Client.VolumeLimitExceeded': 'Volume limit exceeded',
+  'Server.InsufficientInstanceCapacity': 'Insufficient capacity to satisfy instance request',
   'Server.InternalError': 'Internal error',
 }
 

@@ -30,6 +30,8 @@ export type Instance = {
   shutDownAt: number | null
   terminatedFrom: number | null
   stateReason: string | null
+  /** Why it dies while it is pending, if it does: a code of StateReason. */
+  dies?: string | undefined
   /** How far the clock that EC2 writes its times with is from the stack's. */
   clockOffsetMs?: number
 }

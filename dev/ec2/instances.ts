@@ -6,7 +6,7 @@ import { hasMissingImage, type Instance, type InstanceState, isDescribed, isToke
 
 export type Launch = Pick<
   Instance,
-  'clientToken' | 'tokenZone' | 'fingerprint' | 'instanceType' | 'imageId' | 'availabilityZone' | 'tags'
+  'clientToken' | 'tokenZone' | 'fingerprint' | 'instanceType' | 'imageId' | 'availabilityZone' | 'tags' | 'dies'
 > & { count: number }
 
 export type Termination = { instance: Instance; previous: InstanceState; current: InstanceState }
@@ -64,7 +64,11 @@ export class Instances {
   }
 
   /** When it runs, and when it ends if nobody ends it. */
-  #course(launch: Pick<Instance, 'tags'>, runsFrom: number) {
+  #course(launch: Pick<Instance, 'tags' | 'dies'>, runsFrom: number) {
+    if (launch.dies && runsFrom !== NEVER) {
+      const diesAt = runsFrom - Math.ceil(this.#bootMs / 2)
+      return { runsFrom, shutDownAt: diesAt, terminatedFrom: diesAt, stateReason: launch.dies }
+    }
     if (runsFrom === NEVER || !hasMissingImage(launch))
       return { runsFrom, shutDownAt: null, terminatedFrom: null, stateReason: null }
     const shutDownAt = runsFrom + PULL_MS

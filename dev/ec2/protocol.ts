@@ -6,7 +6,7 @@ import type { Ec2Account } from './account.ts'
 import { describeInstanceStatus } from './describe-instance-status.ts'
 import { describeInstances } from './describe-instances.ts'
 import { Ec2Error, httpStatus, injectedError } from './ec2-error.ts'
-import { canHit, type Ec2Fault } from './faults.ts'
+import { canHit, type Ec2Fault, isDeath } from './faults.ts'
 import type { Instances } from './instances.ts'
 import { QueryRequest } from './query-request.ts'
 import { repeatsLaunch, runInstances } from './run-instances.ts'
@@ -70,13 +70,14 @@ export class Protocol {
     const account = { ...this.#account, region }
     const launches = name === 'RunInstances' && !repeatsLaunch(query, account)
     const fault = this.#faults.take((kept) => canHit(kept, { action: name, instanceIds, launches }))?.fault
+    const dies = fault !== undefined && isDeath(fault) ? fault : undefined
     try {
       if (fault === 'timeout') return 'unanswered'
-      if (fault !== undefined && fault !== 'lost_response') throw injectedError(fault)
+      if (fault !== undefined && fault !== 'lost_response' && !dies) throw injectedError(fault)
       if (query.flag('DryRun')) {
         throw new Ec2Error('DryRunOperation', 'Request would have succeeded, but DryRun flag is set.')
       }
-      const document = answerDocument(name, requestId, action(query, account))
+      const document = answerDocument(name, requestId, action(query, { ...account, dies }))
       return fault === 'lost_response' ? 'lost' : { document }
     } catch (error) {
       if (fault === 'lost_response') return 'lost'

@@ -18,7 +18,8 @@ export function repeatsLaunch(request: QueryRequest, account: Ec2Account): boole
 }
 
 export function runInstances(request: QueryRequest, account: Ec2Account): { [name: string]: Xml } {
-  const launched = account.instances.launch({ ...readLaunch(request, account.region), count: readCount(request) })
+  const { instances, region, dies } = account
+  const launched = instances.launch({ ...readLaunch(request, region), count: readCount(request), dies })
   return describeReservation(launched, account.now())
 }
 
@@ -35,7 +36,7 @@ function readCount(request: QueryRequest): number {
   return most
 }
 
-function readLaunch(request: QueryRequest, region: string): Omit<Launch, 'count'> {
+function readLaunch(request: QueryRequest, region: string): Omit<Launch, 'count' | 'dies'> {
   const clientToken = request.text('ClientToken') ?? null
   if (clientToken !== null && !/^[\x20-\x7e]{1,64}$/.test(clientToken)) {
     throw invalid('The client token must be a string of up to 64 ASCII characters.')

@@ -43,7 +43,8 @@ export type Ec2StandIn = {
   endpoint: string
   /**
    * Hits the next `times` calls the fault applies to. A fault is an AWS error code, `lost_response` (we act but never
-   * answer), or `timeout` (we neither act nor answer). `terminate_instance` ends the instance at once.
+   * answer), `timeout` (we neither act nor answer), or a reason such as `Server.InternalError`, for which the launched
+   * instance dies while it is pending. `terminate_instance` ends the instance at once.
    * Throws a sentence if the fault or the instance is unknown.
    */
   inject(fault: string, times: number, options?: { instance_id?: string; action?: string }): void

@@ -124,7 +124,7 @@ function launchEvents(launch: Launch, vendor: boolean): [number | null, RunEvent
 }
 
 function whyRefused(code: string | null): string {
-  return code === 'InsufficientInstanceCapacity'
+  return code?.endsWith('InsufficientInstanceCapacity')
     ? 'our cloud provider had none free.'
     : 'our cloud provider refused to launch there.'
 }

@@ -82,7 +82,14 @@ export function openEc2(
       looked.at = now()
       return recall.read(`page ${after}`, () => adapter.listPage(after))
     },
-    findInstance: (id) => recall.read(id, () => adapter.findInstance(id)),
+    async findInstance(id) {
+      const found = await recall.read(id, () => adapter.findInstance(id))
+      if (found?.token && found.refusal?.refused === 'place') {
+        refusedPlaces.add(found.token)
+        note('died before it ran')
+      }
+      return found
+    },
     async launch(request) {
       const answer = await adapter.launch(request)
       const isRefused = 'refused' in answer
@@ -97,7 +104,7 @@ export function openEc2(
     cloud,
     /** When the product last asked about all instances. */
     looked,
-    /** Tokens whose place EC2 refused, but not the whole account. */
+    /** Tokens whose place EC2 refused, at once or by ending the instance, but not the whole account. */
     refusedPlaces,
     /** Instances that ended without our asking. */
     vanished,

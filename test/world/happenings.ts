@@ -9,6 +9,14 @@ import { LATEST_RENEWAL_S } from './stripe.ts'
 import type { World } from './world.ts'
 
 const MOST_LOST = 2
+/** Those with a dot end the instance while it is pending. */
+const PLACE_REFUSALS = [
+  'Unsupported',
+  'InsufficientFreeAddressesInSubnet',
+  'Server.InsufficientInstanceCapacity',
+  'Server.InternalError',
+  'Client.VolumeLimitExceeded',
+]
 
 /** Decides what EC2 does or refuses from now on. */
 export function cloudHappening(world: World, random: Random): void {
@@ -16,8 +24,9 @@ export function cloudHappening(world: World, random: Random): void {
   const happening = random.between(0, 11)
   const times = random.between(1, 5)
   if (happening === 0) ec2.inject('InsufficientInstanceCapacity', times)
-  else if (happening === 1) ec2.inject(random.pick(['Unsupported', 'InsufficientFreeAddressesInSubnet']), times)
-  else if (happening === 2) ec2.inject(random.pick(['VcpuLimitExceeded', 'UnauthorizedOperation']), times)
+  else if (happening === 1) ec2.inject(random.pick(PLACE_REFUSALS), times)
+  else if (happening === 2)
+    ec2.inject(random.pick(['VcpuLimitExceeded', 'UnauthorizedOperation', 'Client.InstanceLimitExceeded']), times)
   else if (happening === 3) ec2.inject('RequestLimitExceeded', 3 * times)
   else if (happening === 4) {
     ec2.inject('lost_response', random.between(1, 3), { action: 'RunInstances' })

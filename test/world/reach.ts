@@ -23,6 +23,7 @@ const ORDINARY = [
   'warned of an end',
   'cut for EC2',
   'place set aside',
+  'died before it ran',
   'place retired in use',
   'fleet full',
   'start limit reached',

@@ -1,5 +1,6 @@
+import type { Instance } from '@aws-sdk/client-ec2'
 import { AppError } from '../../domain/error.ts'
-import type { LaunchRefusal } from '../ports/cloud.ts'
+import type { CloudInstance, LaunchRefusal } from '../ports/cloud.ts'
 
 /** Codes that concern one zone: its capacity, its subnet, what it offers. */
 const PLACE_REFUSALS = new Set([
@@ -20,6 +21,18 @@ const PLACE_REFUSALS = new Set([
  * zone: 'us-east-1e'`).
  */
 const INPUT_REFUSALS = new Set(['InvalidInput', 'InvalidParameterValue', 'MissingInput'])
+/** Reasons of an end that isn't EC2's own doing, such as `Client.UserInitiatedShutdown`. */
+const ENDED_BY_SOMEONE = /Shutdown$|Hibernate$|Terminat|^ScheduledStop$/
+/** Reasons of an end that every other place would give as well. */
+const ACCOUNT_ENDS = new Set([
+  'Blocked',
+  'InstanceLimitExceeded',
+  'OptInRequired',
+  'PendingVerification',
+  'UnauthorizedOperation',
+  'VcpuLimitExceeded',
+])
+const NO_CAPACITY = /^Insufficient\w*(Capacity|FreeAddressesInSubnet)$/
 const BUSY = new Set([
   'EC2ThrottledException',
   'RequestLimitExceeded',
@@ -62,6 +75,22 @@ export function refusalScope(error: unknown, zone: string): LaunchRefusal['refus
   if (!isAnswer(error)) return null
   if (PLACE_REFUSALS.has(error.name) || (INPUT_REFUSALS.has(error.name) && error.message.includes(zone))) return 'place'
   return isRefusal(error) ? 'account' : null
+}
+
+/**
+ * EC2 may take a launch and then end the instance while it is pending: `Server.InsufficientInstanceCapacity`,
+ * `Client.VolumeLimitExceeded`, `Client.InvalidSnapshot.NotFound`, `Server.InternalError`. Unknown reasons count for
+ * the place, since a start tries only a few.
+ */
+export function refusalOfEnd({ StateReason, StateTransitionReason }: Instance): CloudInstance['refusal'] {
+  const [code, name] = /^(?:Server|Client)\.([\w.]+)/.exec(StateReason?.Code || StateTransitionReason || '') ?? []
+  if (!code || !name || ENDED_BY_SOMEONE.test(name)) return null
+  return {
+    refused: ACCOUNT_ENDS.has(name) ? 'account' : 'place',
+    noCapacity: NO_CAPACITY.test(name),
+    code,
+    words: StateReason?.Message || StateTransitionReason || code,
+  }
 }
 
 function isAnswer(error: unknown): error is Error & { $metadata: object } {

@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-ec2'
 import type { Env } from '../env.ts'
 import type { Cloud, CloudInstance, InstanceState } from '../ports/cloud.ts'
-import { isUnknownInstance, refusalScope, translate } from './ec2-errors.ts'
+import { isUnknownInstance, refusalOfEnd, refusalScope, translate } from './ec2-errors.ts'
 
 /** On all our instances, so that the console and the sweep find them and no others. */
 export const OWNER_TAG = { key: 'app', value: 'proving-ground' }
@@ -62,6 +62,8 @@ export function ec2Cloud(env: Ec2Env, transport?: EC2ClientConfig['requestHandle
     }
   }
 
+  const findByToken = (token: string) => findOne({ Filters: [{ Name: `tag:${TOKEN_TAG}`, Values: [token] }] })
+
   return {
     async launch({ token, instanceType, availabilityZone, launchTemplate, name, tags }) {
       const allTags = { Name: name, [OWNER_TAG.key]: OWNER_TAG.value, [TOKEN_TAG]: token, ...tags }
@@ -82,15 +84,20 @@ export function ec2Cloud(env: Ec2Env, transport?: EC2ClientConfig['requestHandle
         if (!instance?.InstanceId) throw new Error('RunInstances answered without an instance')
         return toInstance(instance)
       } catch (error) {
+        // An earlier request made one, which has ended since: a look says why.
+        const isOver = error instanceof Error && error.name === 'IdempotentInstanceTerminated'
+        const earlier = isOver ? await findByToken(token) : null
+        if (earlier) return earlier
         const scope = refusalScope(error, availabilityZone)
         if (!scope) throw translate(error)
-        return { refused: scope, code: (error as Error).name, error: translate(error) }
+        const code = (error as Error).name
+        return { refused: scope, noCapacity: scope === 'place', code, error: translate(error) }
       }
     },
 
     findInstance: (id) => findOne({ InstanceIds: [id] }),
 
-    findByToken: (token) => findOne({ Filters: [{ Name: `tag:${TOKEN_TAG}`, Values: [token] }] }),
+    findByToken,
 
     async terminate(id) {
       try {
@@ -141,6 +148,7 @@ function toInstances({ Reservations = [] }: DescribeInstancesCommandOutput): Clo
 
 function toInstance(instance: Ec2Instance): CloudInstance {
   const tags = Object.fromEntries((instance.Tags ?? []).map((tag) => [tag.Key ?? '', tag.Value ?? '']))
+  const refusal = refusalOfEnd(instance)
   return {
     id: instance.InstanceId ?? '',
     name: tags.Name ?? null,
@@ -151,8 +159,9 @@ function toInstance(instance: Ec2Instance): CloudInstance {
     launchTime: instance.LaunchTime?.getTime() ?? null,
     token: tags[TOKEN_TAG] ?? null,
     endedAt: endOf(instance.StateTransitionReason),
-    endReason: instance.StateTransitionReason || null,
+    endReason: instance.StateTransitionReason || refusal?.words || null,
     shutItselfDown: instance.StateReason?.Code === 'Client.InstanceInitiatedShutdown',
+    refusal,
     tags,
   }
 }

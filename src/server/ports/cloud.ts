@@ -18,6 +18,8 @@ export type CloudInstance = {
   endReason: string | null
   /** Whether the machine itself ended it. */
   shutItselfDown: boolean
+  /** Why the cloud ended it, if that was the cloud's own doing. Before it ran, that refuses its launch. */
+  refusal: (Omit<LaunchRefusal, 'error'> & { words: string }) | null
   tags: Record<string, string>
 }
 
@@ -36,7 +38,13 @@ type Launch = {
  * EC2 said no: either to this place only, or to the whole account, so that the next place would get the same
  * answer.
  */
-export type LaunchRefusal = { refused: 'place' | 'account'; code: string; error: AppError }
+export type LaunchRefusal = {
+  refused: 'place' | 'account'
+  /** Whether it had no machine: later, or elsewhere, it may have one. */
+  noCapacity: boolean
+  code: string
+  error: AppError
+}
 
 /**
  * Provides instances. Every call may throw an `AppError`: 'unavailable' if the outcome is unknown or the

@@ -93,6 +93,26 @@ test('can terminate an instance at once, without warning', async () => {
   expect(gone?.PublicIpAddress).toBeUndefined()
 })
 
+test('an instance whose launch is hit by a reason dies while it is pending', async () => {
+  const { ec2, launchOne, find, advance } = await localEc2()
+  ec2.inject('Server.InsufficientInstanceCapacity', 1)
+  const id = await launchOne()
+  const other = await launchOne()
+  expect(await find(id)).toMatchObject({ State: { Name: 'pending' } })
+  advance(bootMs)
+  const dead = await find(id)
+  expect(dead).toMatchObject({
+    State: { Name: 'terminated' },
+    StateReason: {
+      Code: 'Server.InsufficientInstanceCapacity',
+      Message: 'Server.InsufficientInstanceCapacity: Insufficient capacity to satisfy instance request',
+    },
+  })
+  expect(dead?.PublicIpAddress).toBeUndefined()
+  expect(await find(other)).toMatchObject({ State: { Name: 'running' } })
+  expect(ec2.history()).toMatchObject([{ runningAt: null }, { runningAt: expect.any(Number) }])
+})
+
 test('refuses an unknown fault with a sentence', async () => {
   const { ec2 } = await localEc2()
   expect(() => ec2.inject('terminate_instance', 1)).toThrow('Invalid id')

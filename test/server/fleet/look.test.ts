@@ -265,6 +265,7 @@ async function crowd(count: number) {
       endedAt: null,
       endReason: null,
       shutItselfDown: false,
+      refusal: null,
       tags: { session: `ses_${id}` },
     }),
   )

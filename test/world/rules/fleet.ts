@@ -5,6 +5,7 @@ import { isOverdue, iso, type Rule, wasUnseen } from './rule.ts'
 /** As the product promises: see docs/billing.md. */
 const MISSED_LOOKS = 3
 const MOST_UNSEEN = 2
+const MOST_DEAD = 3
 
 function isGivenUp(token: string | null, rows: Rows): boolean {
   return rows.launches.some(
@@ -147,6 +148,24 @@ export const FLEET_RULES: Rule[] = [
           .map((run) => `${run.id} is in ${id}, retired ${iso(retiredAt)}`),
       ),
     ],
+  },
+  {
+    name: 'what-dies-before-it-runs-is-refused',
+    sentence:
+      'A machine that EC2 ends before it runs is a refusal of its place: the start goes on in another one, at most three times.',
+    broken: ({ world, rows }) => {
+      const dead = world.ec2.all().filter(({ dies, id }) => dies && !world.ec2.vanished.has(id))
+      const ofRun = (run: string) => dead.filter(({ tags }) => tags.session === run)
+      return rows.jobs.flatMap(({ kind, runId, errorCode }) => [
+        ...(kind === 'server_start' &&
+        errorCode === 'instance_lost' &&
+        ofRun(runId).length &&
+        !wasUnseen(rows, runId, MISSED_LOOKS)
+          ? [`${runId} counts as lost`]
+          : []),
+        ...(ofRun(runId).length > MOST_DEAD ? [`${runId} tried ${ofRun(runId).length} dead places`] : []),
+      ])
+    },
   },
   {
     name: 'servers-fit-the-plan',

@@ -15,6 +15,9 @@ const ASK_AGAIN_MS = 30_000
 /** But no longer than this: a stop may wait for days before it reaches EC2, and a lost request then costs minutes. */
 const ASK_AGAIN_MOST_MS = 10 * MINUTE_MS
 
+/** So many instances may die before they run; then the start fails. */
+const MOST_DEAD = 3
+
 /** The current attempt, if any. */
 export async function findOpenLaunch(ctx: Context, run: RunRow): Promise<LaunchRow | null> {
   const [launch] = await ctx.db
@@ -35,15 +38,24 @@ export async function recordLaunch(ctx: Context, run: RunRow): Promise<LaunchRow
   return launch as LaunchRow
 }
 
-const refused = ({ code, error }: LaunchRefusal) => ({
+const refused = ({ code, error }: LaunchRefusal, dead: CloudInstance | null) => ({
   outcome: 'refused' as const,
   refusalCode: code,
   refusalRequestId: vendorErrorOf(error).vendor_request_id ?? null,
+  ...(dead && ec2Record(dead)),
 })
 
-/** EC2 refused the only request with this token, so there is nothing to look for. */
-export async function recordRefusal(ctx: Context, launch: LaunchRow, refusal: LaunchRefusal): Promise<void> {
-  await ctx.db.update(launches).set(refused(refusal)).where(eq(launches.token, launch.token))
+/**
+ * EC2 refused the only request with this token, or ended its instance before it ran, so there is nothing to look for.
+ * @param dead that instance
+ */
+export async function recordRefusal(
+  ctx: Context,
+  launch: LaunchRow,
+  refusal: LaunchRefusal,
+  dead: CloudInstance | null,
+): Promise<void> {
+  await ctx.db.update(launches).set(refused(refusal, dead)).where(eq(launches.token, launch.token))
 }
 
 export async function recordInstance(ctx: Context, launch: LaunchRow, instance: CloudInstance): Promise<void> {
@@ -60,28 +72,34 @@ export async function recordInstance(ctx: Context, launch: LaunchRow, instance: 
 /**
  * EC2 refused this place. Sets it aside so that the next customer isn't sent there, frees it, and reserves
  * the next place that this run hasn't tried. Those in line come first, unless it was this run's turn.
+ * @param dead the instance that it ended before it ran
  * @param gpus the most that the user's plan and wish allow
- * @returns false if no place is left; the old one then stays reserved until the run is cleaned up
+ * @returns false if no place is left, or too many instances died; the old one then stays reserved until the run is
+ * cleaned up
  */
 export async function moveToNextPlace(
   ctx: Context,
   run: RunRow,
   launch: LaunchRow,
   refusal: LaunchRefusal,
+  dead: CloudInstance | null,
   gpus: number,
 ): Promise<boolean> {
   const now = ctx.now()
   const next = sql`(SELECT id FROM servers WHERE ${isFreeFor(run.userId, now)} AND gpus <= ${gpus} AND id NOT IN
     (SELECT server_id FROM launches WHERE session_id = ${run.id})
+    AND (SELECT count(instance_id) FROM launches WHERE session_id = ${run.id} AND outcome = 'refused') < ${MOST_DEAD}
     AND (${isNobodysTurn(run.userId, now)} OR EXISTS (SELECT 1 FROM line WHERE session_id = ${run.id})) ORDER BY gpus DESC, position LIMIT 1)`
   const [, , , , moved] = await writeBatch(ctx.db, [
-    ctx.db.update(launches).set(refused(refusal)).where(eq(launches.token, launch.token)),
+    ctx.db.update(launches).set(refused(refusal, dead)).where(eq(launches.token, launch.token)),
     ctx.db
       .update(places)
       // A drained place stays drained.
       .set({ setAsideUntil: sql`max(set_aside_until, ${now + SET_ASIDE_MS})` })
       .where(eq(places.id, launch.placeId)),
-    ctx.db.run(sql`UPDATE server_sessions SET server_id = coalesce(${next}, server_id) WHERE id = ${run.id}`),
+    ctx.db.run(
+      sql`UPDATE server_sessions SET server_id = coalesce(${next}, server_id), instance_id = NULL WHERE id = ${run.id}`,
+    ),
     ctx.db.run(sql`UPDATE servers SET reserved_by = NULL, reserved_at = NULL WHERE reserved_by = ${run.id}
       AND id <> (SELECT server_id FROM server_sessions WHERE id = ${run.id})`),
     ctx.db.run(sql`UPDATE servers SET reserved_by = ${run.id}, reserved_at = ${now} WHERE ${IS_FREE}

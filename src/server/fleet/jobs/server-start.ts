@@ -1,9 +1,11 @@
 import { sql } from 'drizzle-orm'
-import type { LaunchRow } from '../../../../db/schema.ts'
+import type { LaunchRow, PlaceRow } from '../../../../db/schema.ts'
+import { AppError } from '../../../domain/error.ts'
 import { NOT_CHARGED } from '../../../domain/money/receipt.ts'
 import { START_DEADLINE_MS } from '../../../domain/server.ts'
 import { ALL_RESERVED } from '../../../domain/server-list.ts'
 import { getAllowance } from '../../billing/allowance.ts'
+import type { CloudInstance, LaunchRefusal } from '../../ports/cloud.ts'
 import { addressOf } from '../machine.ts'
 import { awaitAnswer } from './await-answer.ts'
 import { worldTags } from './images.ts'
@@ -44,6 +46,8 @@ export const stepServerStart: Step = async (input) => {
     const { code, message } = await ownFailure(ctx, run)
     return fail(input, code, `${message} ${NOT_CHARGED}`)
   }
+  if (instance !== 'lost' && instance.state !== 'running' && instance.refusal)
+    return tryElsewhere(input, launch, await placeOf(input, launch), refusalOf(instance.refusal), instance)
   if (instance === 'lost' || instance.state !== 'running')
     return fail(
       input,
@@ -62,8 +66,7 @@ export const stepServerStart: Step = async (input) => {
 
 async function launchInstance(input: StepInput, launch: LaunchRow, isFirstRequest: boolean): Promise<Outcome> {
   const { ctx, run } = input
-  const [place] = await ctx.db.query.places.findMany({ where: (place, { eq }) => eq(place.id, launch.placeId) })
-  if (!place) throw new Error(`launch ${launch.token} names no place`)
+  const place = await placeOf(input, launch)
   const answer = await ctx.cloud.launch({
     token: launch.token,
     instanceType: place.instanceType,
@@ -77,20 +80,50 @@ async function launchInstance(input: StepInput, launch: LaunchRow, isFirstReques
     await input.report('Booting…')
     return { wait: LOOK_AGAIN_MS }
   }
-  await alertLaunchRefused(input, place, answer)
-  if (answer.refused === 'account') {
+  if (answer.refused === 'account' && !isFirstRequest) {
+    await alertLaunchRefused(input, place, answer)
     // An earlier request with this token may have gone through: only a look can tell.
-    if (isFirstRequest) await recordRefusal(ctx, launch, answer)
+    return fail(input, 'launch_refused', LAUNCH_REFUSED)
+  }
+  return tryElsewhere(input, launch, place, answer, null)
+}
+
+async function placeOf({ ctx }: StepInput, launch: LaunchRow): Promise<PlaceRow> {
+  const [place] = await ctx.db.query.places.findMany({ where: (place, { eq }) => eq(place.id, launch.placeId) })
+  if (!place) throw new Error(`launch ${launch.token} names no place`)
+  return place
+}
+
+function refusalOf({ words, ...refusal }: NonNullable<CloudInstance['refusal']>): LaunchRefusal {
+  const cause = Object.assign(new Error(words), { code: refusal.code })
+  return {
+    ...refusal,
+    error: new AppError('provider_failed', LAUNCH_REFUSED, { cause }),
+  }
+}
+
+/** Moves on to the next place, or fails. @param dead the instance that EC2 ended before it ran; null if it made none */
+async function tryElsewhere(
+  input: StepInput,
+  launch: LaunchRow,
+  place: PlaceRow,
+  refusal: LaunchRefusal,
+  dead: CloudInstance | null,
+): Promise<Outcome> {
+  const { ctx, run } = input
+  await alertLaunchRefused(input, place, refusal)
+  if (refusal.refused === 'account') {
+    await recordRefusal(ctx, launch, refusal, dead)
     return fail(input, 'launch_refused', LAUNCH_REFUSED)
   }
   // EC2 answers a repeated token with its instance before it checks capacity, so a refusal means that there
   // is none. If an earlier request is still in flight, the sweep ends what it creates.
   const { gpus } = await getAllowance(ctx, run.userId)
-  if (await moveToNextPlace(ctx, run, launch, answer, Math.min(gpus, run.maxGpus ?? gpus))) {
+  if (await moveToNextPlace(ctx, run, launch, refusal, dead, Math.min(gpus, run.maxGpus ?? gpus))) {
     await input.report(`No server free in ${place.availabilityZone}. Trying another place…`)
     return { wait: 0 }
   }
-  return fail(input, 'no_capacity', ALL_RESERVED)
+  return refusal.noCapacity ? fail(input, 'no_capacity', ALL_RESERVED) : fail(input, 'launch_refused', LAUNCH_REFUSED)
 }
 
 /** From now on we watch the run and count its uptime, but don't bill it yet. */

@@ -1,7 +1,9 @@
 import { eq, inArray } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { places } from '../../../../db/schema.ts'
+import { launches, places } from '../../../../db/schema.ts'
+import { AppError } from '../../../../src/domain/error.ts'
 import { drainPlace } from '../../../../src/server/fleet/places.ts'
+import { countedStartsQuery } from '../../../../src/server/fleet/start-limits.ts'
 import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import { alertsOf } from '../../../../testing/stack/operator.ts'
 import { freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
@@ -10,6 +12,10 @@ import { openWorld } from '../../../../testing/world/world.ts'
 
 const world = await openWorld(memoryDatabase())
 
+const LAUNCH_REFUSED =
+  "Our cloud provider refused to launch a server. We've been notified. You weren't charged. Please try again later."
+const launchesOf = (runId: string) =>
+  world.db.select().from(launches).where(eq(launches.runId, runId)).orderBy(launches.createdAt)
 const setAsideUntil = async (ids: (string | undefined)[]) => {
   const rows = await world.db
     .select()
@@ -131,9 +137,7 @@ test.each([
   expect(world.clock.ms - begun).toBeLessThan(5_000)
   expect(launchesSince(begun)).toBeLessThanOrEqual(2)
   expect(await jobsOf(world, ada.user.id)).toMatchObject([{ status: 'failed', errorCode: 'launch_refused' }])
-  expect(sentences(world, ada).at(-1)).toBe(
-    "Our cloud provider refused to launch a server. We've been notified. You weren't charged. Please try again later.",
-  )
+  expect(sentences(world, ada).at(-1)).toBe(LAUNCH_REFUSED)
   expect(instancesOf(world, ada.user.id)).toEqual([])
   expect(await holders(world)).not.toContain((await latestRun(world, ada.user.id)).id)
   expect(await setAsideUntil(placeRows)).toEqual([0, 0, 0, 0])
@@ -164,6 +168,96 @@ test('a refusal after a lost answer proves nothing: finds and ends what the firs
   await settle(world, ada)
   expect(await jobsOf(world, ada.user.id)).toMatchObject([{ status: 'failed', errorCode: 'launch_refused' }])
   expect(instancesOf(world, ada.user.id)).toMatchObject([{ terminatedAt: expect.any(Number) }])
+})
+
+test.each([
+  ['Server.InternalError', 'Internal error'],
+  ['Server.InsufficientInstanceCapacity', 'Insufficient capacity to satisfy instance request'],
+  ['Client.VolumeLimitExceeded', 'Volume limit exceeded'],
+  ['Client.InvalidSnapshot.NotFound', ''],
+])('an instance that dies while pending, for %s, sets its place aside and the start moves on', async (code, words) => {
+  const [first, second] = await freshPlaces(world, 2)
+  const ada = await newCustomer(world)
+  const { job, run } = await pressStart(world, ada)
+  world.ec2.inject(code, 1)
+  await finishJobs(world, ada)
+  expect(await jobsOf(world, ada.user.id)).toMatchObject([{ status: 'succeeded' }])
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ placeId: second, runningAt: expect.any(Number) })
+  const [until = 0, free] = await setAsideUntil([first, second])
+  expect(until).toBeGreaterThan(world.clock.ms + 590_000 - 20_000)
+  expect(free).toBe(0)
+  // EC2's words are kept, in the log and with the launch.
+  const said = expect.objectContaining({ code, message: `${code}: ${words}` })
+  expect(world.takeLines()).toContainEqual(
+    expect.objectContaining({
+      matter: `launch_refused:${code}`,
+      jobId: job.id,
+      runId: run.id,
+      error: expect.arrayContaining([said]),
+    }),
+  )
+  const [dead, alive] = await launchesOf(run.id)
+  expect(dead).toMatchObject({ outcome: 'refused', refusalCode: code, placeId: first, endReason: `${code}: ${words}` })
+  expect(alive).toMatchObject({ outcome: 'launched', placeId: second })
+  world.advance(3_600)
+})
+
+test.each([
+  ['Server.InternalError', 'launch_refused', LAUNCH_REFUSED, 1],
+  [
+    'Server.InsufficientInstanceCapacity',
+    'no_capacity',
+    'No GPU servers available right now. All servers are reserved.',
+    0,
+  ],
+])(
+  'a start whose instance dies three times for %s fails, and costs nothing',
+  async (code, errorCode, sentence, counted) => {
+    const placeRows = await freshPlaces(world, 4)
+    const ada = await newCustomer(world)
+    const { run } = await pressStart(world, ada)
+    world.ec2.inject(code, 4)
+    await finishJobs(world, ada)
+    expect(await jobsOf(world, ada.user.id)).toMatchObject([{ status: 'failed', errorCode }])
+    expect(sentences(world, ada).at(-1)).toBe(sentence)
+    expect(await launchesOf(run.id)).toHaveLength(3)
+    const aside = await setAsideUntil(placeRows)
+    expect(aside.map((until) => until > world.clock.ms)).toEqual([true, true, true, false])
+    expect(await latestRun(world, ada.user.id)).toMatchObject({ errorCode, billedFrom: null, meteredUntil: null })
+    expect(await holders(world)).not.toContain(run.id)
+    expect(await countedStartsQuery(world.ctx, ada.user.id, world.clock.ms)).toHaveLength(counted)
+    world.ec2.heal()
+  },
+)
+
+test('a reason that concerns the whole account ends the start at once', async () => {
+  const placeRows = await freshPlaces(world, 2)
+  const ada = await newCustomer(world)
+  const { run } = await pressStart(world, ada)
+  world.ec2.inject('Client.InstanceLimitExceeded', 1)
+  await finishJobs(world, ada)
+  expect(sentences(world, ada).at(-1)).toBe(LAUNCH_REFUSED)
+  expect(await launchesOf(run.id)).toMatchObject([
+    { outcome: 'refused', refusalCode: 'Client.InstanceLimitExceeded', endedAt: null },
+  ])
+  expect(await setAsideUntil(placeRows)).toEqual([0, 0])
+  expect((await alertsOf(world)).mails).toContain('EC2 refuses to launch servers: Client.InstanceLimitExceeded')
+})
+
+test("an instance that dies before we hear of it is its place's refusal as well", async () => {
+  const [first, second] = await freshPlaces(world, 2)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  const real = world.ctx.cloud.launch
+  world.ctx.cloud.launch = async (launch) => {
+    await real(launch)
+    world.ec2.inject('terminate_instance', 1, { instance_id: instancesOf(world, ada.user.id)[0]?.instanceId ?? '' })
+    world.ctx.cloud.launch = real
+    throw new AppError('unavailable', 'No answer', { retryable: true })
+  }
+  await finishJobs(world, ada)
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ placeId: second, runningAt: expect.any(Number) })
+  expect((await setAsideUntil([first]))[0]).toBeGreaterThan(world.clock.ms)
 })
 
 test('if EC2 refuses to terminate, alerts the operator and asks until it does', async () => {

@@ -152,12 +152,12 @@ test('a start not running after 10 minutes gives up: nothing runs, nothing is bi
   expect(await holders(slow)).not.toContain(run.id)
 })
 
-test('an instance that ends before it is ready fails the start', async () => {
+test('an instance that somebody ends before it is ready fails the start', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await pressStart(world, ada)
   await world.ring(ada.user.id)
-  world.ec2.inject('terminate_instance', 1, { instance_id: aliveOf(world, ada.user.id)[0]?.instanceId ?? '' })
+  await world.ctx.cloud.terminate(aliveOf(world, ada.user.id)[0]?.instanceId ?? '')
   await settle(world, ada)
   expect(await jobsOf(world, ada.user.id)).toMatchObject([{ status: 'failed', errorCode: 'instance_lost' }])
   expect(await latestRun(world, ada.user.id)).toMatchObject({ runningAt: null, meteredUntil: null })

@@ -197,7 +197,12 @@ test('a start that fails while a stop is accepted keeps the reason already repor
   const real = world.ctx.cloud.launch
   world.ctx.cloud.launch = async () => {
     await pressStop(world, ada)
-    return { refused: 'place', code: 'InsufficientInstanceCapacity', error: new AppError('unavailable', '') }
+    return {
+      refused: 'place',
+      noCapacity: true,
+      code: 'InsufficientInstanceCapacity',
+      error: new AppError('unavailable', ''),
+    }
   }
   await settle(world, ada)
   world.ctx.cloud.launch = real
