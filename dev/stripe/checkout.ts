@@ -18,7 +18,7 @@ export function createCheckout(account: Account, params: Params): CheckoutSessio
   if (!customer) throw missing('customer')
   if (!success) throw missing('success_url')
   if (!priceId) throw missing('line_items[0][price]')
-  if (!account.store.get<Customer>('customers', customer)) throw noSuch('customer', customer)
+  if (!account.store.get<Customer>('customers', customer)) throw noSuch('customer', customer, 'customer')
   const price = account.store.get<Price>('prices', priceId)
   if (!price) throw noSuch('price', priceId)
   const id = account.newId('cs')

@@ -21,9 +21,10 @@ export function missing(param: string): Failure {
   })
 }
 
-export function noSuch(what: string, id: string): Failure {
-  return new Failure(404, 'invalid_request_error', `No such ${what}: '${id}'`, {
+/** @param param that names it; `id`: the address does */
+export function noSuch(what: string, id: string, param = 'id'): Failure {
+  return new Failure(param === 'id' ? 404 : 400, 'invalid_request_error', `No such ${what}: '${id}'`, {
     code: 'resource_missing',
-    param: 'id',
+    param,
   })
 }

@@ -9,7 +9,7 @@ export function createInvoice(account: Account, params: Params): Invoice {
   const customer = text(params, 'customer')
   if (!customer) throw missing('customer')
   const owner = account.store.get<Customer>('customers', customer)
-  if (!owner) throw noSuch('customer', customer)
+  if (!owner) throw noSuch('customer', customer, 'customer')
   const sent = text(params, 'collection_method') === 'send_invoice'
   const days = integer(params, 'days_until_due')
   if (sent && days === undefined) throw missing('days_until_due')
@@ -30,6 +30,7 @@ export function createInvoiceItem(account: Account, params: Params): InvoiceItem
   const amount = integer(params, 'amount')
   const id = text(params, 'invoice')
   if (!customer) throw missing('customer')
+  if (!account.store.get<Customer>('customers', customer)) throw noSuch('customer', customer, 'customer')
   if (amount === undefined || Number.isNaN(amount)) throw missing('amount')
   const invoice = id ? getInvoice(account, id) : null
   if (invoice && invoice.customer !== customer) throw invalid('The invoice belongs to another customer.', 'invoice')
@@ -72,7 +73,8 @@ export function finalizeInvoice(account: Account, id: string): Invoice {
 
 /** Applies the customer's credit first. */
 function useBalance(account: Account, invoice: Invoice): void {
-  const customer = account.store.get<Customer>('customers', invoice.customer) as Customer
+  const customer = account.store.get<Customer>('customers', invoice.customer)
+  if (!customer) throw noSuch('customer', invoice.customer, 'customer')
   invoice.starting_balance = customer.balance
   customer.balance += Math.min(Math.max(0, -customer.balance), Math.max(0, invoice.total))
   invoice.ending_balance = customer.balance

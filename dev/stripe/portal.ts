@@ -7,7 +7,7 @@ import { setCard } from './plan-invoices.ts'
 export function createPortal(account: Account, params: Params): PortalSession {
   const customer = text(params, 'customer')
   if (!customer) throw missing('customer')
-  if (!account.store.get<Customer>('customers', customer)) throw noSuch('customer', customer)
+  if (!account.store.get<Customer>('customers', customer)) throw noSuch('customer', customer, 'customer')
   const id = account.newId('bps')
   const session: PortalSession = {
     id,

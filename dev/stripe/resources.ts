@@ -35,6 +35,7 @@ const CALLS: Record<string, Call> = {
   'POST /v1/customers': createCustomer,
   'GET /v1/customers': (account, params) =>
     listPage(account.store.all<Customer>('customers'), params, '/v1/customers', equal(params, 'email')),
+  'DELETE /v1/customers/:id': deleteCustomer,
   'GET /v1/customers/:id': (account, _, id) => find<Customer>(account, 'customers', 'customer', id),
   'GET /v1/prices': (account, params) => {
     const keys = list(params, 'lookup_keys')
@@ -130,6 +131,15 @@ function previewInvoice(account: Account, params: Params) {
   if (!id) throw missing('subscription')
   if (!price) throw missing('subscription_details[items]')
   return previewUpdate(account, params, getSubscription(account, id), price)
+}
+
+/** For good, with its subscriptions. Its invoices stay. */
+function deleteCustomer(account: Account, _: Params, id: string) {
+  find<Customer>(account, 'customers', 'customer', id)
+  for (const one of account.store.all<Subscription>('subscriptions'))
+    if (one.customer === id && one.status !== 'canceled') cancelSubscription(account, one.id)
+  account.store.remove('customers', id)
+  return { id, object: 'customer', deleted: true }
 }
 
 function createCustomer(account: Account, params: Params): Customer {

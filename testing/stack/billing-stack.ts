@@ -134,6 +134,16 @@ export async function openBillingStack(
       return (await answer.json()) as T
     },
 
+    /** As someone does in Stripe's dashboard. */
+    async deleteCustomer(email: string): Promise<string> {
+      const found = await this.atStripe<{ data: { id: string }[] }>(`customers?email=${encodeURIComponent(email)}`)
+      const id = found.data[0]?.id ?? ''
+      const init = { method: 'DELETE', headers: { authorization: 'Bearer sk' } }
+      const answer = await fetch(`${standIn.apiBase}/v1/customers/${id}`, init)
+      if (!answer.ok) throw new Error(`${id} is not deleted: ${answer.status}`)
+      return id
+    },
+
     /** Their bills, oldest first. */
     billsOf: (userId: string) =>
       db.select().from(bills).where(eq(bills.userId, userId)).orderBy(asc(bills.periodStart)),

@@ -1,5 +1,6 @@
 import Stripe from 'stripe'
 import { AppError } from '../../domain/error.ts'
+import { CustomerMissing } from '../ports/payments.ts'
 
 const CARD_DECLINED =
   "Your card was declined, so nothing changed and you weren't charged. Change your payment method, then try again."
@@ -44,6 +45,8 @@ export async function translated<T>(call: () => Promise<T>): Promise<T> {
   } catch (cause) {
     if (cause instanceof AppError) throw cause
     if (cause instanceof Stripe.errors.StripeCardError) throw new AppError('plan_unpaid', CARD_DECLINED, { cause })
+    if (cause instanceof Stripe.errors.StripeError && isMissing(cause) && cause.param === 'customer')
+      throw new CustomerMissing('provider_failed', 'The payment provider has no such customer.', { cause })
     const status = cause instanceof Stripe.errors.StripeError ? cause.statusCode : undefined
     if (status !== undefined && status < 500 && status !== 409 && status !== 429)
       throw new AppError('provider_failed', 'The payment provider refused the request. Please contact us.', { cause })

@@ -64,6 +64,7 @@ export function toInvoice(invoice: Stripe.Invoice): Invoice {
   return {
     id: invoice.id,
     billId: invoice.metadata?.record_id ?? null,
+    customerId: customerOf(invoice),
     status: (invoice.status ?? 'draft') as InvoiceStatus,
     totalCents: invoice.total,
     creditedCents: creditedCents(invoice),
@@ -77,6 +78,8 @@ export function toInvoice(invoice: Stripe.Invoice): Invoice {
   }
 }
 
+const customerOf = ({ customer }: Stripe.Invoice) => (customer ? idOf(customer) : '')
+
 function creditedCents(invoice: Stripe.Invoice): number {
   return invoice.pre_payment_credit_notes_amount + invoice.post_payment_credit_notes_amount
 }
@@ -88,7 +91,7 @@ function toPlanCharge(invoice: Stripe.Invoice): PlanCharge | null {
   const periods = invoice.lines.data.map((line) => line.period)
   return {
     subscriptionId: idOf(parent.subscription),
-    customerId: invoice.customer ? idOf(invoice.customer) : '',
+    customerId: customerOf(invoice),
     userId: parent.metadata?.user_id ?? null,
     boughtAs: planNamed(parent.metadata?.plan_type),
     start: ms(Math.min(...(periods.length ? periods.map(({ start }) => start) : [invoice.period_start]))),

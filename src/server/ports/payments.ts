@@ -1,3 +1,4 @@
+import { AppError } from '../../domain/error.ts'
 import type { InvoiceStatus } from '../../domain/money/invoice.ts'
 import type { PlanType } from '../../domain/money/plan.ts'
 
@@ -50,6 +51,7 @@ export type Invoice = {
   id: string
   /** The billing record that it charges; null for an invoice of the plan's own price. */
   billId: string | null
+  customerId: string
   status: InvoiceStatus
   totalCents: number
   /** By credit notes, whether or not it was paid first. */
@@ -89,10 +91,13 @@ export type PaymentEvent = {
   invoiceId?: string | undefined
 }
 
+/** The provider has no such customer: someone deleted it there. */
+export class CustomerMissing extends AppError {}
+
 /**
  * Collects money. Verbs that create something take an idempotency key: the same key creates it once, for at
  * least a day. Every call may throw an `AppError`: 'unavailable' (retryable) if the outcome is unknown,
- * 'provider_failed' if the provider refused.
+ * 'provider_failed' if the provider refused. Those that take a customer throw `CustomerMissing`.
  */
 export type Payments = {
   findCustomer(user: { id: string; email: string }): Promise<string | null>

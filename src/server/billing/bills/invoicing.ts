@@ -11,7 +11,7 @@ import { alertOperator } from '../../mail/alerts.ts'
 import { tellSoon } from '../../mail/notices.ts'
 import { chargeText } from './charge-text.ts'
 import { type Done, giveCredit } from './crediting.ts'
-import { ensureCustomer } from './customers.ts'
+import { withCustomer } from './customers.ts'
 import { syncInvoice } from './invoice-sync.ts'
 import { suspendQueries } from './suspension.ts'
 
@@ -115,30 +115,27 @@ const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
   credit: giveCredit,
 
   async draft(ctx, invoice, record) {
-    const customerId = await ensureCustomer(ctx, record.userId)
-    const before = invoice.attempts > 1 ? await ctx.payments.findInvoiceOf(customerId, record.id) : null
-    const { id } =
-      before ??
-      (await ctx.payments.createInvoice(
-        { customerId, billId: record.id, description: chargeText(record).title, dueDays: PAYMENT_DAYS },
-        `${record.id}:draft`,
-      ))
+    const { id } = await withCustomer(ctx, record.userId, async (customerId) => {
+      const before = invoice.attempts > 1 ? await ctx.payments.findInvoiceOf(customerId, record.id) : null
+      const draft = { customerId, billId: record.id, description: chargeText(record).title, dueDays: PAYMENT_DAYS }
+      return before ?? ctx.payments.createInvoice(draft, `${record.id}:draft:${customerId}`)
+    })
     return { step: 'line', stripeInvoiceId: id }
   },
 
   async line(ctx, invoice, record) {
     const before = invoice.attempts > 1 ? await getInvoice(ctx, invoice) : null
-    if (!before?.totalCents)
-      await ctx.payments.addInvoiceLine(
-        {
-          customerId: await ensureCustomer(ctx, record.userId),
-          invoiceId: invoice.stripeInvoiceId ?? '',
-          cents: record.amountCents,
-          description: chargeText(record).line,
-        },
-        `${record.id}:line`,
-      )
-    return { step: 'finalize' }
+    if (before?.totalCents) return { step: 'finalize' }
+    let owner = before?.customerId
+    return withCustomer(ctx, record.userId, async (customerId): Promise<Done> => {
+      owner ??= customerId
+      // Its customer was deleted: the one that took its place gets a draft of its own.
+      if (owner !== customerId) return { step: 'draft' }
+      const invoiceId = invoice.stripeInvoiceId ?? ''
+      const line = { customerId, invoiceId, cents: record.amountCents, description: chargeText(record).line }
+      await ctx.payments.addInvoiceLine(line, `${record.id}:line:${invoiceId}`)
+      return { step: 'finalize' }
+    })
   },
 
   /** The last chance to notice that the invoice differs from the bill. */

@@ -3,6 +3,7 @@ import { users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { type Context, siteOrigin } from '../../context.ts'
 import { limitPerson } from '../../limits/limits.ts'
+import { withCustomer } from './customers.ts'
 
 type Account = { customerId: string | null }
 
@@ -24,8 +25,6 @@ export async function openPortal(ctx: Context, userId: string): Promise<string> 
   if (!account?.customerId)
     throw new AppError('not_found', "You haven't paid for anything yet, so there are no receipts.")
   await limitPerson(ctx, 'portal', userId)
-  return ctx.payments.createPortal({
-    customerId: account.customerId,
-    returnUrl: `${siteOrigin(ctx)}/billing_history`,
-  })
+  const returnUrl = `${siteOrigin(ctx)}/billing_history`
+  return withCustomer(ctx, userId, (customerId) => ctx.payments.createPortal({ customerId, returnUrl }))
 }

@@ -9,7 +9,7 @@ import { type Context, siteOrigin } from '../../context.ts'
 import { newId } from '../../id.ts'
 import { limitPerson, mayStill } from '../../limits/limits.ts'
 import type { Checkout } from '../../ports/payments.ts'
-import { ensureCustomer } from '../bills/customers.ts'
+import { withCustomer } from '../bills/customers.ts'
 import { syncCheckout } from './checkout-sync.ts'
 import { findPaidPlan } from './paid-plan.ts'
 
@@ -119,17 +119,19 @@ async function insertCheckout(ctx: Context, userId: string, planType: PlanType):
   return { ...row, stripeSessionId: null }
 }
 
-/** The row's id is the idempotency key: within a day, Stripe returns the same page. */
+/** With the row's id in the idempotency key, Stripe returns the same page within a day. */
 async function openAtStripe(ctx: Context, row: Pick<CheckoutRow, 'id' | 'userId' | 'planType'>): Promise<Checkout> {
-  const checkout = await ctx.payments.createCheckout(
-    {
-      customerId: await ensureCustomer(ctx, row.userId),
-      userId: row.userId,
-      planType: row.planType,
-      successUrl: `${siteOrigin(ctx)}/account_overview?checkout=done`,
-      cancelUrl: `${siteOrigin(ctx)}/subscriptions`,
-    },
-    row.id,
+  const checkout = await withCustomer(ctx, row.userId, (customerId) =>
+    ctx.payments.createCheckout(
+      {
+        customerId,
+        userId: row.userId,
+        planType: row.planType,
+        successUrl: `${siteOrigin(ctx)}/account_overview?checkout=done`,
+        cancelUrl: `${siteOrigin(ctx)}/subscriptions`,
+      },
+      `${row.id}:${customerId}`,
+    ),
   )
   await ctx.db.update(checkouts).set({ stripeSessionId: checkout.id }).where(eq(checkouts.id, row.id))
   return checkout

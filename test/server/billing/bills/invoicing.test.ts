@@ -1,7 +1,8 @@
 import { eq } from 'drizzle-orm'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { bills, invoices, outbox, users } from '../../../../db/schema.ts'
 import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
+import { ensureCustomer } from '../../../../src/server/billing/bills/customers.ts'
 import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
 import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
 import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
@@ -53,6 +54,31 @@ async function invoicedUser() {
   const { dueAt, stripeInvoiceId, hostedUrl } = (await billOf(user.id)) ?? {}
   return { user, dueAt: dueAt ?? Number.NaN, invoiceId: stripeInvoiceId ?? '', payPage: hostedUrl }
 }
+
+test("a bill's draft continues with a new customer, if someone deleted theirs at Stripe", async () => {
+  const user = await billedUser()
+  const first = await ensureCustomer(stack.ctx, user.id)
+  expect(await stack.deleteCustomer(user.email)).toBe(first)
+  await advanceInvoices(stack.ctx)
+  expect(await atStripe(user.email)).toEqual(whole)
+  const [row] = await stack.db.select().from(users).where(eq(users.id, user.id))
+  expect(row?.stripeCustomerId).not.toBe(first)
+})
+
+test('a bill whose customer was deleted after its draft gets another draft', async () => {
+  const user = await billedUser()
+  const add = stack.ctx.payments.addInvoiceLine
+  let first = ''
+  const line = vi.spyOn(stack.ctx.payments, 'addInvoiceLine').mockImplementationOnce(async (...call) => {
+    first = await stack.deleteCustomer(user.email)
+    return add(...call)
+  })
+  await advanceInvoices(stack.ctx)
+  line.mockRestore()
+  expect(await atStripe(user.email)).toEqual(whole)
+  expect(await billOf(user.id)).toMatchObject({ step: 'sent' })
+  expect(await ensureCustomer(stack.ctx, user.id)).not.toBe(first)
+})
 
 test('one record becomes one invoice, due in 15 days', async () => {
   const user = await billedUser()

@@ -2,14 +2,18 @@ import { and, eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { checkouts, invoices } from '../../../../db/schema.ts'
 import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
+import { openPortal } from '../../../../src/server/billing/bills/portal.ts'
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
+import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
 import { startRun } from '../../../../src/server/fleet/start-run.ts'
 import { openPlanOwner } from '../../../../testing/people/plan-owner.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-const { stack, owner, another, listPlans, planStates, open, pay, visits } = await openPlanOwner(Date.UTC(2028, 3, 1))
+const { stack, owner, another, listPlans, planStates, stripeId, open, pay, buy, visits } = await openPlanOwner(
+  Date.UTC(2028, 3, 1),
+)
 const expectUnavailable = (call: Promise<unknown>) => expect(call).rejects.toMatchObject({ code: 'unavailable' })
 
 /** What the user has at Stripe. */
@@ -21,6 +25,17 @@ async function opened() {
   const pages = await stack.atStripe<List<{ status: string }>>(`checkout/sessions?customer=${customer}`)
   return { customers: customers.data.length, pages: pages.data.map((page) => page.status) }
 }
+
+test('a customer who was deleted at Stripe can pay again, and see their receipts', async () => {
+  await buy('basic')
+  const first = await stack.deleteCustomer(owner().email)
+  await syncPlan(stack.ctx, await stripeId())
+  expect(await openPortal(stack.ctx, owner().id)).toMatch(/^http/)
+  const second = await stack.deleteCustomer(owner().email)
+  expect(second).not.toBe(first)
+  await pay('premium')
+  expect((await opened()).customers).toBe(1)
+})
 
 test('only plans with a price are for sale', async () => {
   for (const planType of ['demo', 'enterprise', 'free', '', 'constructor'])
