@@ -23,6 +23,18 @@ const refuseLarge = bodyLimit({
   },
 })
 
+/** What Stripe signs. A scanner that posts anything else says nothing about our secret. */
+export const LOOKS_SIGNED = /^t=\d+,(.+,)?v1=[\da-f]{64}(,|$)/
+
+/** An event holds its whole object: an invoice with many lines, before and after. */
+const refuseLargeEvent = bodyLimit({
+  maxSize: DRAINED_BYTES,
+  onError: async (c) => {
+    await drain(c.req.raw.body)
+    throw new AppError('too_large', 'The event is larger than 1 MiB.')
+  },
+})
+
 /** Browsers without script send files through us; with it, straight to the bucket. */
 const MAX_FILE_FORM_BYTES = 10_000_000
 
@@ -47,9 +59,11 @@ const refuseLargeFile = bodyLimit({
  * live sign-in, and still acts after the sign-in has ended.
  */
 export const readBody = createMiddleware<AppEnv>(async (c, next) => {
-  const takesFile = factsOf(c)?.takesFile && mediaType(c) === 'multipart/form-data' && bearerOf(c) === null
+  const facts = factsOf(c)
+  const takesFile = facts?.takesFile && mediaType(c) === 'multipart/form-data' && bearerOf(c) === null
+  const isEvent = facts?.signedBySender && LOOKS_SIGNED.test(c.req.header('Stripe-Signature') ?? '')
   if (takesFile) await refuseStrangers(c)
-  return (takesFile ? refuseLargeFile : refuseLarge)(c, async () => {
+  return (takesFile ? refuseLargeFile : isEvent ? refuseLargeEvent : refuseLarge)(c, async () => {
     if (c.req.raw.body) await (takesFile ? c.req.arrayBuffer() : c.req.text())
     await next()
   })
