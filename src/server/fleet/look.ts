@@ -107,11 +107,19 @@ const LOST: Failure = {
   message: 'Your server stopped unexpectedly. We only count the time until we last saw it running.',
 }
 
+const NEVER_READY: Failure = {
+  code: 'instance_lost',
+  message: "Your server didn't start: its machine stopped before it was ready.",
+}
+
 /** Ends these runs, as of the moment we last saw them, unless they've been seen since or all of this is a mistake. */
 async function endLost(
   ctx: Context,
   isLost: SQL,
-  { isMistake = async () => false, failureOf = async (_: RunRow) => LOST } = {},
+  {
+    isMistake = async () => false,
+    failureOf = async (run: RunRow) => (run.billedFrom === null ? NEVER_READY : LOST),
+  } = {},
 ): Promise<void> {
   const lost = await ctx.db
     .select()

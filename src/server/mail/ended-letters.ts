@@ -12,11 +12,14 @@ const TITLES: Record<EndReason, string> = {
   failure: 'Your server stopped unexpectedly',
 }
 
+type Ended = { id: string; endedBecause: EndReason | null; billedFrom: number | null }
+
 /** @param said the receipt */
-export function endedMail(origin: string, runId: string, because: EndReason | null, said: string): Message {
-  return composeMessage('ended', TITLES[because ?? 'you'], [
+export function endedMail(origin: string, { id, endedBecause, billedFrom }: Ended, said: string): Message {
+  if (endedBecause === 'failure' && billedFrom === null) return startFailedMail(origin, id, said)
+  return composeMessage('ended', TITLES[endedBecause ?? 'you'], [
     said,
-    { link: `${origin}/servers/${runId}`, label: 'See the server and its receipt' },
+    { link: `${origin}/servers/${id}`, label: 'See the server and its receipt' },
   ])
 }
 

@@ -42,7 +42,7 @@ export const stepServerStop: Step = async ({ ctx, job, run, report }) => {
   const failed = job.errorMessage && lostReceipt(job.errorMessage, ended)
   const because = ended.endedBecause
   const { endedMail } = await import('../../mail/ended-letters.ts')
-  const message = endedMail(siteOrigin(ctx), run.id, because, failed ?? receipt(ended))
+  const message = endedMail(siteOrigin(ctx), ended, failed ?? receipt(ended))
   const isEnded = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND ended_at = ${now})`
   const told = endedQueries(ctx, run, message, isEnded, because)
   const results = await writeBatch(ctx.db, [

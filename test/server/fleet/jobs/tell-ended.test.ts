@@ -82,6 +82,26 @@ test('a server that is gone at EC2 is mailed, with what it cost until then', asy
   expect((await mailed(ada))[0]?.sentAt).not.toBeNull()
 })
 
+test('a machine that is lost before it answers is a server that never started', async () => {
+  const ada = await newOne()
+  world.answerMs = Number.POSITIVE_INFINITY
+  await pressStart(world, ada)
+  await world.ring(ada.user.id)
+  world.advance(5)
+  await world.ring(ada.user.id)
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ runningAt: expect.any(Number), billedFrom: null })
+  world.ec2.inject('terminate_instance', 1, { instance_id: (await latestRun(world, ada.user.id)).instanceId ?? '' })
+  await world.watch()
+  await world.process.settle()
+  await settle(world, ada)
+  world.answerMs = 0
+  expect(await subjects(ada)).toEqual(["Your server didn't start"])
+  expect((await heard(ada)).map(({ title }) => title)).toEqual(["Your server didn't start"])
+  expect((await latestRun(world, ada.user.id)).errorMessage).toBe(
+    "Your server didn't start: its machine stopped before it was ready.",
+  )
+})
+
 test('a start that fails is mailed, unless there was no server: they see that at once, and in line they keep their turn', async () => {
   const ada = await newOne()
   world.ec2.inject('UnauthorizedOperation', 9, { action: 'RunInstances' })
