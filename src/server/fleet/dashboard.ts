@@ -5,7 +5,7 @@ import { toIso } from '../../domain/instant.ts'
 import { gpusOfType, restartGives } from '../../domain/machine.ts'
 import { gpusOf, planOf } from '../../domain/money/plan.ts'
 import type { DashboardView } from '../../domain/views.ts'
-import { countUsage, toSummary, usageQueries } from '../billing/bills/usage.ts'
+import { countUsage, type PlanHistory, toSummary, usageQueries } from '../billing/bills/usage.ts'
 import { type Context, serversKeepFiles } from '../context.ts'
 import { machineQueries, toMachines } from './availability.ts'
 import { guestsQuery } from './guests.ts'
@@ -14,7 +14,7 @@ import { listRunsQuery } from './run-list.ts'
 import { toJob, toServer } from './wire.ts'
 import { catalogQuery, toWorlds } from './worlds.ts'
 
-/** A new account's first server ends after 4 hours, unless they choose otherwise. */
+/** The first server on a paid plan ends after 4 hours, unless they choose otherwise. */
 const FIRST_STOP_AFTER = 4 * 3600
 
 /** The reads for everything on the dashboard. */
@@ -47,12 +47,22 @@ export function toDashboard(
     worlds: toWorlds(catalog, planOf(usage.plan)),
     machines: toMachines([any, four, one], gpusOf(usage.plan)),
     filesStay: serversKeepFiles({ config }),
-    stopAfter: servers[0] ? servers[0].stopAfter : FIRST_STOP_AFTER,
+    stopAfter: lastStopAfter(servers, history),
     restart: restartOf(
       servers.find(({ endedAt }) => endedAt === null),
       usage.plan,
     ),
   }
+}
+
+/** Their last choice since they first paid for a plan: a trial ends by itself. A start that failed is none. */
+function lastStopAfter(servers: RunRow[], history: PlanHistory): number | null {
+  const firstPaid = Math.min(...history.flatMap(({ plan }) => (plan?.subType === 'paid' ? plan.anchor : [])))
+  const last = servers.find(
+    ({ requestedAt, billedFrom, errorMessage }) =>
+      requestedAt >= firstPaid && !(billedFrom === null && errorMessage !== null),
+  )
+  return last ? last.stopAfter : FIRST_STOP_AFTER
 }
 
 function restartOf(run: RunRow | undefined, plan: PlanRow | null): DashboardView['restart'] {

@@ -11,6 +11,9 @@ import type { Context } from '../context.ts'
 /** As its index has it. The catalog's are nobody's. */
 const OWNER = sql`(CASE WHEN user_id IS NULL THEN '' ELSE user_id END)`
 
+/** `isFailedStart` in SQL, of a row of `server_sessions`. */
+const IS_FAILED_START = sql`(billed_from IS NULL AND error_message IS NOT NULL)`
+
 /** What a user can choose from, in order: the catalog, then their own. */
 export function catalogQuery(ctx: Pick<Context, 'db'>, userId: string | SQL) {
   return ctx.db
@@ -32,7 +35,7 @@ export function worldQueries(ctx: Pick<Context, 'db'>, userId: string | SQL) {
     ctx.db
       .select({ environment: runs.environment, vehicle: runs.vehicle })
       .from(runs)
-      .where(and(eq(runs.userId, userId), isNotNull(runs.environment)))
+      .where(and(eq(runs.userId, userId), isNotNull(runs.environment), sql`NOT ${IS_FAILED_START}`))
       .orderBy(desc(runs.requestedAt))
       .limit(1),
   ] as const

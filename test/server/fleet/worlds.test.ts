@@ -36,6 +36,19 @@ async function startAndStop(customer: Customer, wishes: Partial<RunWishes> = {})
   return run
 }
 
+test('a start that failed is no last choice', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await startAndStop(ada, { environment: 'mountains', vehicle: 'ugv' })
+  world.advance(1)
+  world.ec2.inject('UnauthorizedOperation', 9, { action: 'RunInstances' })
+  await start(ada, { environment: 'Neighborhood', vehicle: 'uav' })
+  await settle(world, ada)
+  world.ec2.heal()
+  world.advance(1)
+  expect(await startAndStop(ada)).toMatchObject({ environment: 'Mountains', vehicle: 'ugv' })
+})
+
 test('without a choice, a start gets the first environment and vehicle, and then the last choice', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
