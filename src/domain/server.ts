@@ -44,11 +44,6 @@ export function endedBecause({ ended_because, startedAt }: Pick<Server, 'ended_b
   return startedAt ? 'Ended by you' : 'Cancelled by you'
 }
 
-/** Whether it failed before it answered: nobody used what it was to be. */
-export function isFailedStart({ billed_from, error_message }: Pick<Server, 'billed_from' | 'error_message'>): boolean {
-  return !billed_from && error_message !== null
-}
-
 export function isLive(server: Pick<Server, 'active' | 'pending'>): boolean {
   return server.active || server.pending
 }

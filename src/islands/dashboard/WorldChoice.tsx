@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react'
 import type { PlanType } from '../../domain/money/plan.ts'
-import { isFailedStart } from '../../domain/server.ts'
 import type { Server, Worlds } from '../../domain/wire.ts'
 import { choose, OWN_PLANS, smallestPlan, titleOf } from '../../domain/worlds.ts'
 import { Icon } from '../../ui/Icon.tsx'
@@ -24,7 +23,8 @@ export function WorldChoice({
   servers: Server[]
   plan?: PlanType | undefined
 }) {
-  const last = servers.find((server) => server.environment && !isFailedStart(server))
+  // A start that failed is no choice.
+  const last = servers.find((server) => server.environment && (server.billed_from || !server.error_message))
   return (
     <div className="world">
       <Choice name="environment" label="Environment" choices={worlds.environments} last={last?.environment ?? null}>

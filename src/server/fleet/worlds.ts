@@ -11,7 +11,7 @@ import type { Context } from '../context.ts'
 /** As its index has it. The catalog's are nobody's. */
 const OWNER = sql`(CASE WHEN user_id IS NULL THEN '' ELSE user_id END)`
 
-/** `isFailedStart` in SQL, of a row of `server_sessions`. */
+/** Of a row of `server_sessions`: it failed before it answered. */
 const IS_FAILED_START = sql`(billed_from IS NULL AND error_message IS NOT NULL)`
 
 /** What a user can choose from, in order: the catalog, then their own. */
