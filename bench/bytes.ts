@@ -61,7 +61,7 @@ export async function byteRows(url: string, dashboardHtml: string): Promise<Row[
   rows.push(atMost('/dashboard scripts not preloaded', unnamed.length, 0, ''))
   // Has the EC2 and Stripe SDKs whole: leaving out members that we don't read saved 31 kB and hid new ones from readers.
   // Cloudflare allows 10 MB. What a person waits for is the next line, and no SDK is in it.
-  rows.push(atMost('Worker', gzKb(...workerFiles()), 465, 'kB'))
+  rows.push(atMost('Worker', gzKb(...workerFiles()), 475, 'kB'))
   rows.push(atMost('Worker, evaluated at startup', gzKb(...startUpFiles()), 230, 'kB'))
   return rows
 }
