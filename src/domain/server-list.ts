@@ -9,7 +9,7 @@ export type Notice = {
   kind: 'danger' | 'success' | 'info'
   text: string
   job: string | null
-  code?: string | undefined
+  code?: string | null | undefined
 }
 
 /** The server list and its jobs, as the dashboard knows them. */
@@ -142,7 +142,7 @@ function noticeOf(job: Job, shown: Notice | null): Notice | null {
   if (job.status === 'failed') {
     // The user stopped it: the stop job's own messages say what happens.
     if (job.error_code === 'stopped') return shown?.job === job.id ? null : shown
-    return { kind: 'danger', text: jobFailure(job), job: job.id, ...(job.error_code && { code: job.error_code }) }
+    return { kind: 'danger', text: jobFailure(job), code: job.error_code, job: job.id }
   }
   return { kind: 'info', text: job.kind === 'server_start' ? STARTING : STOPPING, job: job.id }
 }

@@ -1,3 +1,4 @@
+import { instantText } from '../domain/instant.ts'
 import { machineText } from '../domain/machine.ts'
 import { billedSecondsAt } from '../domain/money/live-usage.ts'
 import { costText } from '../domain/money/money.ts'
@@ -49,12 +50,12 @@ export function Runs({ servers, page, pages, total, months, filter, now }: RunsP
         <Button type="submit">Show</Button>
       </form>
       {servers.length ? (
-        <div className="card" data-utc={filter.month === null ? undefined : true}>
+        <div className="card">
           <DataTable
             caption="Servers, newest first"
             hideCaption
             columns={COLUMNS}
-            rows={servers.map((server) => ({ id: server.id, cells: cellsOf(server, now) }))}
+            rows={servers.map((server) => ({ id: server.id, cells: cellsOf(server, now, filter.month !== null) }))}
           />
         </div>
       ) : (
@@ -79,7 +80,7 @@ export function Runs({ servers, page, pages, total, months, filter, now }: RunsP
   )
 }
 
-function cellsOf(server: Server, now: number) {
+function cellsOf(server: Server, now: number, inUtc: boolean) {
   const status = serverStatus(server)
   const why = server.error_message ?? endedBecause(server)
   return {
@@ -89,7 +90,7 @@ function cellsOf(server: Server, now: number) {
         <code>{server.id}</code>
       </a>
     ),
-    requested: <Time at={server.requested_at} />,
+    requested: inUtc ? instantText(server.requested_at, false) : <Time at={server.requested_at} />,
     machine: (
       <span className="session-id">
         {machineText(server.instance_type)}

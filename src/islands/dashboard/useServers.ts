@@ -21,9 +21,9 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
   /** Starts and stops that wait for a response, so that a second click sends no second request. */
   const underWay = useRef(new Set<string>())
   const danger = (text: string, code?: string) =>
-    dispatch({ type: 'told', notice: { kind: 'danger', text, job: null, ...(code && { code }) } })
+    dispatch({ type: 'told', notice: { kind: 'danger', text, code, job: null } })
   const refused = (answer: Answer<unknown>, fallback: string, before = '') =>
-    danger(before + sentence(answer, fallback), isOffline(answer) ? 'offline' : answer.body.code)
+    danger(before + sentence(answer, fallback), answer.status || navigator.onLine ? answer.body.code : 'offline')
 
   async function refresh(signal?: AbortSignal): Promise<void> {
     reads.current += 1
@@ -110,10 +110,7 @@ function complete(summary: Partial<Summary>): Summary {
 }
 
 /** The server's own sentence, or the call's if there was no response. */
-function sentence(answer: Answer<unknown>, fallback: string): string {
-  if (isOffline(answer)) return OFFLINE
-  const { status, body } = answer
+function sentence({ status, body }: Answer<unknown>, fallback: string): string {
+  if (!status && !navigator.onLine) return OFFLINE
   return (status && (body.error ?? body.message)) || fallback
 }
-
-const isOffline = ({ status }: Answer<unknown>) => !status && !navigator.onLine
