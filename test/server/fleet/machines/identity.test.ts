@@ -49,7 +49,7 @@ function withFiles(settings: { accountId?: string; region?: string } = {}): Cont
   if (!publicKey) throw new Error('no certificate')
   const { ctx } = world.process
   const machines = { accountId: ACCOUNT_ID, region: 'us-east-1', publicKey, ...settings }
-  return { ...ctx, bucket: {}, counter: memoryCounters(), config: { ...ctx.config, machines } } as Context
+  return { ...ctx, bucket: {}, counter: memoryCounters(), config: { ...ctx.config, files: {}, machines } } as Context
 }
 
 function ask({

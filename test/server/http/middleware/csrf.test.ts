@@ -62,7 +62,9 @@ async function send(route: string, headers: Record<string, string>, type: string
 
 describe.each(CHANGES)('%s', (route) => {
   test.each(SOURCES)('from %s', async (_, headers, own) => {
-    const withToken = { ...headers, 'X-CSRF-Token': mine.token, Cookie: mine.cookie }
+    // Nobody but people who are signed in may send a file's form.
+    const signedIn = route === 'POST /files' ? `; ${(await site.signInAs('user')).cookie}` : ''
+    const withToken = { ...headers, 'X-CSRF-Token': mine.token, Cookie: `${mine.cookie}${signedIn}` }
     for (const [name, type, body, ok] of CONTENTS)
       expect(await send(route, withToken, type, body), name).toBe(own && ok ? 'passed' : 'refused')
     const form = new URLSearchParams({ authenticity_token: mine.token }).toString()

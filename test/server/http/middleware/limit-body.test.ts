@@ -21,7 +21,7 @@ test('only a form that brings a file may be larger, and only where a route takes
   expect(await post('/files', 'multipart/form-data; boundary=b', form)).not.toBe(413)
   for (const type of ['application/json', 'application/x-www-form-urlencoded', 'text/plain'])
     expect(await post('/files', type, large)).toBe(413)
-  expect(await post('/contact_sales', 'multipart/form-data; boundary=b', form)).toBe(413)
+  expect(await post('/api/v1/contact_sales', 'multipart/form-data; boundary=b', form)).toBe(413)
 })
 
 test('reads 64 KiB, and refuses one byte more with 413', async () => {

@@ -52,8 +52,9 @@ test('without a bucket, no page speaks of files', async () => {
   expect(await textOf('/pricing')).toContain('Yes. We erase its disk')
 })
 
-test('with one, they do', async () => {
-  const textOf = await openPages({ ...BUCKET, ...MACHINES })
+test('where machines get them through the door alone, they do', async () => {
+  const door = { DOOR_DOMAIN: 'doors.test', DOOR_ONLY: 'true', FLEET: {} as never }
+  const textOf = await openPages({ ...BUCKET, ...MACHINES, ...door })
   const texts = {
     '/stop_server': 'What it saved to your files stays.',
     '/pricing': 'No. What is in /data on a server is in your files',
