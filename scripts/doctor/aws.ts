@@ -48,8 +48,10 @@ export async function checkAws(settings: Settings, inUse: PlaceRow[]): Promise<F
     if (key.some(({ state }) => state === 'fail')) return key
     const kinds = kindsOf(inUse, settings)
     const byKind = []
-    for (const kind of kinds) byKind.push(await checkLaunch(aws, kind))
-    return [...key, await checkTerminate(aws), ...byKind.flat(), await checkQuota(aws, inUse)]
+    for (const kind of kinds) byKind.push(...(await checkLaunch(aws, kind)))
+    // Kinds that differ only in their template share some faults.
+    const once = new Map(byKind.map((finding) => [JSON.stringify(finding), finding])).values()
+    return [...key, await checkTerminate(aws), ...once, await checkQuota(aws, inUse)]
   } finally {
     aws.ec2.destroy()
     aws.quotas.destroy()
