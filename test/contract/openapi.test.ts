@@ -38,7 +38,7 @@ type Operation = {
   operationId: string
   security: Record<string, string[]>[]
   requestBody?: { content: { 'application/json': { schema: Schema } } }
-  responses: Record<string, { content: { 'application/json': { schema: Schema } } }>
+  responses: Record<string, { 'x-codes'?: string[]; content: { 'application/json': { schema: Schema } } }>
 }
 type Document = {
   openapi: string
@@ -71,11 +71,16 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 const accepted = new Set<string>()
 const refused = new Set<string>()
 
-function schemaAt(route: string, status: number): ValidateFunction {
+function responseAt(route: string, status: number) {
   const responses = operations.find((one) => one.route === route)?.operation.responses
   if (!responses) throw new Error(`${route} is not in the document`)
   const response = responses[status] ?? (status >= 500 ? responses.default : undefined)
   if (!response) throw new Error(`${route} answers ${status}, which the document lacks`)
+  return response
+}
+
+function schemaAt(route: string, status: number): ValidateFunction {
+  const response = responseAt(route, status)
   return ajv.compile({ ...(tighten(response.content['application/json'].schema) as Schema), components })
 }
 
@@ -83,6 +88,10 @@ function schemaAt(route: string, status: number): ValidateFunction {
 function check(route: string, reply: Pick<Reply, 'status' | 'body' | 'text'>): void {
   const validate = schemaAt(route, reply.status)
   expect(validate(reply.body), `${route} ${reply.status} ${reply.text}: ${ajv.errorsText(validate.errors)}`).toBe(true)
+  if (reply.status >= 400) {
+    const { code } = reply.body as { code?: string }
+    expect(responseAt(route, reply.status)['x-codes'], `${route} ${reply.status} ${reply.text}`).toContain(code)
+  }
   ;(reply.status < 300 ? accepted : refused).add(route)
 }
 

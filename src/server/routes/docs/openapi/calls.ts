@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import type { RefusalCode } from '../../../../domain/error.ts'
 import { RUN_STATUSES } from '../../../../domain/run-list.ts'
 import type { SITE_MAP } from '../../../http/site-map.ts'
 import * as shape from './shapes.ts'
@@ -46,41 +47,59 @@ type Description = {
   answer: [status: 200 | 201 | 202, shape: z.ZodMiniType]
   /** It answers the same while the work goes on. */
   later?: 202
-  /** Statuses of refusals that are particular to this call. */
-  refusals?: number[]
+  /** The codes of refusals that are particular to this call. */
+  refusals?: RefusalCode[]
   query?: Record<string, Parameter>
   /** Takes an Idempotency-Key. */
   repeatable?: true
 }
 
+const MAY_NOT_START: RefusalCode[] = [
+  'no_minutes',
+  'suspended',
+  'plan_unpaid',
+  'no_plan',
+  'budget',
+  'held',
+  'has_server',
+  'stopping',
+  'conflict',
+  'invalid',
+  'not_offered',
+]
+
 const started = [202, z.object({ job_id: z.string() })] as const
 
 /** What the document adds to each call's row in the site map and the shape that checks its body. */
 export const CALLS: Record<JsonCall, Description> = {
-  'POST /users': { summary: 'Sign up', answer: [201, shape.message], refusals: [422] },
+  'POST /users': { summary: 'Sign up', answer: [201, shape.message], refusals: ['invalid'] },
   'PUT /users': {
     summary: 'Change your name or password',
     answer: [200, z.object({ status: z.literal('ok'), user: shape.user, message: z.string() })],
-    refusals: [422],
+    refusals: ['invalid'],
   },
-  'DELETE /users': { summary: 'Close your account', answer: [200, shape.message], refusals: [422, 502] },
+  'DELETE /users': {
+    summary: 'Close your account',
+    answer: [200, shape.message],
+    refusals: ['invalid', 'provider_failed'],
+  },
   'GET /users/confirmation': {
     summary: 'Confirm an email address',
     answer: [200, z.extend(shape.message, { trial: z.boolean() })],
-    refusals: [422],
+    refusals: ['invalid'],
     query: { confirmation_token: 'From the email' },
   },
-  'POST /users/confirmation': { summary: 'Email the link again', answer: [200, shape.message], refusals: [422] },
+  'POST /users/confirmation': { summary: 'Email the link again', answer: [200, shape.message], refusals: ['invalid'] },
   'POST /users/password': {
     summary: 'Email a link to reset a password',
     answer: [200, shape.message],
-    refusals: [422],
+    refusals: ['invalid'],
   },
-  'PUT /users/password': { summary: 'Reset a password', answer: [200, shape.message], refusals: [422] },
+  'PUT /users/password': { summary: 'Reset a password', answer: [200, shape.message], refusals: ['invalid'] },
   'POST /users/sign_in': {
     summary: 'Sign in a browser',
     answer: [200, z.object({ user: shape.user, page: z.string() })],
-    refusals: [401, 422],
+    refusals: ['invalid_credentials', 'forbidden', 'invalid'],
   },
   'DELETE /users/sign_out': { summary: 'Sign out', answer: [200, shape.message] },
   'GET /api/v1/users/get_session': { summary: 'Show who is signed in', answer: [200, z.object({ Body: shape.user })] },
@@ -90,45 +109,57 @@ export const CALLS: Record<JsonCall, Description> = {
     answer: [200, z.object({ sign_ins: z.array(shape.signIn) })],
   },
   'DELETE /api/v1/users/sign_ins': { summary: 'Sign out everywhere', answer: [200, shape.message] },
-  'DELETE /api/v1/users/sign_ins/:id': { summary: 'End a sign-in', answer: [200, shape.message], refusals: [404] },
+  'DELETE /api/v1/users/sign_ins/:id': {
+    summary: 'End a sign-in',
+    answer: [200, shape.message],
+    refusals: ['not_found'],
+  },
   'POST /api_tokens': {
     summary: 'Create an API token',
     answer: [201, z.extend(shape.apiToken, { token: z.string() })],
-    refusals: [409, 422],
+    refusals: ['conflict', 'invalid'],
   },
   'GET /api/v1/api_token': {
     summary: 'Show the API token in use',
     answer: [200, z.object({ api_token: shape.apiToken })],
-    refusals: [404],
+    refusals: ['not_found'],
   },
   'DELETE /api/v1/api_token': {
     summary: 'Revoke the API token in use',
     answer: [200, shape.message],
-    refusals: [404],
+    refusals: ['not_found'],
   },
   'POST /activate': {
     summary: 'Approve a command line, or refuse it',
     answer: [200, shape.message],
-    refusals: [404, 409, 422],
+    refusals: ['not_found', 'conflict', 'invalid'],
   },
-  'DELETE /api_tokens/:id': { summary: 'Revoke an API token', answer: [200, shape.message], refusals: [404] },
+  'DELETE /api_tokens/:id': { summary: 'Revoke an API token', answer: [200, shape.message], refusals: ['not_found'] },
   'POST /webhooks': {
     summary: 'Add a webhook',
     answer: [201, z.extend(shape.webhook, { secret: z.string() })],
-    refusals: [409, 422],
+    refusals: ['conflict', 'invalid'],
   },
-  'DELETE /webhooks/:id': { summary: 'Delete a webhook', answer: [200, shape.message], refusals: [404] },
+  'DELETE /webhooks/:id': { summary: 'Delete a webhook', answer: [200, shape.message], refusals: ['not_found'] },
   'POST /webhooks/:id/secret': {
     summary: "Replace a webhook's secret",
     answer: [201, z.object({ secret: z.string() })],
-    refusals: [404, 409, 422],
+    refusals: ['not_found', 'conflict', 'invalid'],
   },
-  'POST /webhooks/:id/on': { summary: 'Turn a webhook on again', answer: [200, shape.message], refusals: [404] },
-  'POST /webhooks/:id/test': { summary: 'Send a test event', answer: [202, shape.message], refusals: [404, 409] },
+  'POST /webhooks/:id/on': {
+    summary: 'Turn a webhook on again',
+    answer: [200, shape.message],
+    refusals: ['not_found'],
+  },
+  'POST /webhooks/:id/test': {
+    summary: 'Send a test event',
+    answer: [202, shape.message],
+    refusals: ['not_found', 'conflict'],
+  },
   'POST /webhooks/:id/deliveries/:event': {
     summary: 'Send an event again',
     answer: [202, shape.message],
-    refusals: [404, 409],
+    refusals: ['not_found', 'conflict'],
   },
   'GET /api/v1/servers/get_servers': {
     summary: 'List your latest servers, newest first',
@@ -149,33 +180,37 @@ export const CALLS: Record<JsonCall, Description> = {
       },
       status: { description: 'What it is now', schema: { type: 'string', enum: RUN_STATUSES } },
     },
-    refusals: [422],
+    refusals: ['invalid'],
   },
   'GET /api/v1/servers/:id': {
     summary: 'Show one server: what happened, what it cost, and when EC2 ran it',
     answer: [200, shape.run],
-    refusals: [404],
+    refusals: ['not_found'],
   },
   'GET /api/v1/servers/:id/guests': {
     summary: "List the guests of your server's own address",
     answer: [200, z.object({ guests: z.array(shape.guest) })],
-    refusals: [404],
+    refusals: ['not_found'],
   },
   'POST /api/v1/servers/:id/guests': {
     summary: 'Make a link that lets guests into your server',
     answer: [201, z.object({ guest: z.extend(shape.guest, { url: z.string() }) })],
-    refusals: [404, 409, 422],
+    refusals: ['not_found', 'not_running', 'conflict', 'invalid'],
   },
   'DELETE /api/v1/servers/:id/guests/:guest': {
     summary: "End a guest's link and close their connections",
     answer: [200, shape.message],
-    refusals: [404],
+    refusals: ['not_found'],
   },
   'GET /api/v1/notices': {
     summary: 'List your latest notices, newest first',
     answer: [200, z.object({ notices: z.array(shape.notice), unread: z.int() })],
   },
-  'POST /api/v1/notices/read': { summary: 'Mark your notices as read', answer: [200, shape.message], refusals: [422] },
+  'POST /api/v1/notices/read': {
+    summary: 'Mark your notices as read',
+    answer: [200, shape.message],
+    refusals: ['invalid'],
+  },
   'GET /api/v1/idle': {
     summary: 'See after how many minutes without use your server stops',
     answer: [200, z.object({ minutes: z.nullable(z.int()) })],
@@ -183,7 +218,7 @@ export const CALLS: Record<JsonCall, Description> = {
   'POST /api/v1/idle': {
     summary: 'Stop servers that nobody uses',
     answer: [200, z.extend(shape.message, { minutes: z.nullable(z.int()) })],
-    refusals: [422],
+    refusals: ['invalid'],
   },
   'POST /api/v1/mails': {
     summary: 'Choose your emails: those you leave out stay as they are',
@@ -193,25 +228,25 @@ export const CALLS: Record<JsonCall, Description> = {
   'GET /api/v1/files': {
     summary: 'List a folder of your files',
     answer: [200, shape.fileList],
-    refusals: [404, 422],
+    refusals: ['not_found', 'invalid'],
     query: { path: 'A folder; without it, all of yours', after: 'The `next` of the page before' },
   },
   'POST /api/v1/files': {
     summary: 'Request a link to upload a file',
     answer: [201, z.object({ upload: shape.fileUpload })],
-    refusals: [404, 409, 422],
+    refusals: ['no_plan', 'not_found', 'conflict', 'invalid'],
   },
   'GET /api/v1/files/size': {
     summary: 'Count what is in a folder, up to 8,000 files',
     answer: [200, shape.folderSize],
-    refusals: [404, 422],
+    refusals: ['not_found', 'invalid'],
     query: { path: 'A folder; its path ends in a slash' },
   },
   'DELETE /api/v1/files': {
     summary: 'Delete a file, or a folder with everything in it, for good',
     answer: [200, z.extend(shape.message, { path: z.string(), files_left: z.int() })],
     later: 202,
-    refusals: [404, 422],
+    refusals: ['not_found', 'invalid'],
     query: {
       path: 'A file, or a folder, whose path ends in a slash',
       only: {
@@ -223,58 +258,58 @@ export const CALLS: Record<JsonCall, Description> = {
   'GET /api/v1/files/uploads': {
     summary: 'List uploads in parts that can continue',
     answer: [200, z.object({ uploads: z.array(shape.unfinishedUpload) })],
-    refusals: [404],
+    refusals: ['not_found'],
   },
   'POST /api/v1/files/uploads': {
     summary: 'Begin an upload in parts, or continue it',
     answer: [200, z.object({ upload: shape.partsUpload })],
-    refusals: [404, 409, 422],
+    refusals: ['no_plan', 'not_found', 'conflict', 'invalid'],
   },
   'POST /api/v1/files/uploads/:id/parts': {
     summary: 'Request links to upload parts',
     answer: [200, shape.partLinks],
-    refusals: [404, 422],
+    refusals: ['not_found', 'invalid'],
   },
   'POST /api/v1/files/uploads/:id/complete': {
     summary: 'Make the file of its parts',
     answer: [200, z.extend(shape.message, { file: z.object({ path: z.string(), size: z.number() }) })],
-    refusals: [404, 409, 422],
+    refusals: ['not_found', 'conflict', 'invalid'],
   },
   'DELETE /api/v1/files/uploads/:id': {
     summary: 'Discard an unfinished upload',
     answer: [200, shape.message],
-    refusals: [404],
+    refusals: ['not_found'],
   },
   'POST /api/v1/files/credentials': {
     summary: 'Request credentials for your files, for 15 minutes or longer',
     answer: [201, z.object({ credentials: shape.filesAccess })],
-    refusals: [404, 409],
+    refusals: ['not_found', 'conflict'],
   },
   'GET /api/v1/environments': { summary: 'List what a server can simulate', answer: [200, shape.worlds] },
   'POST /api/v1/environments': {
     summary: 'Add a container image of your own as an environment',
     answer: [201, z.extend(shape.message, { environment: shape.ownEnvironment })],
-    refusals: [409, 422],
+    refusals: ['forbidden', 'conflict', 'invalid'],
   },
   'DELETE /api/v1/environments/:name': {
     summary: 'Remove an environment of your own',
     answer: [200, shape.message],
-    refusals: [404],
+    refusals: ['not_found'],
   },
   'GET /api/v1/line': {
     summary: 'Show your place in line',
     answer: [200, z.object({ line: z.nullable(shape.linePlace) })],
-    refusals: [404],
+    refusals: ['not_found'],
   },
   'POST /api/v1/line': {
     summary: 'Wait in line for a server',
     answer: [201, z.extend(shape.message, { line: shape.linePlace })],
-    refusals: [402, 404, 409, 422],
+    refusals: [...MAY_NOT_START, 'not_found', 'no_capacity'],
   },
   'DELETE /api/v1/line': {
     summary: 'Leave the line',
     answer: [200, z.extend(shape.message, { line: z.null() })],
-    refusals: [404],
+    refusals: ['not_found'],
   },
   'POST /api/v1/aws/auto_cloud_start_request': {
     summary: 'Start a server in any free place',
@@ -282,36 +317,36 @@ export const CALLS: Record<JsonCall, Description> = {
       202,
       z.object({ server: shape.server, job_id: z.string(), errors: z.array(z.string()).check(z.maxLength(0)) }),
     ],
-    refusals: [402, 409, 422],
+    refusals: [...MAY_NOT_START, 'no_capacity'],
     repeatable: true,
   },
   'POST /api/v1/aws/start': {
     summary: 'Start a server in a given place',
     answer: [...started],
-    refusals: [402, 404, 409, 422],
+    refusals: [...MAY_NOT_START, 'not_found', 'no_capacity'],
     repeatable: true,
   },
   'POST /api/v1/aws/stop_server': {
     summary: 'Stop a server',
     answer: [202, z.object({ job_id: z.string(), server: shape.server })],
-    refusals: [404, 409, 422],
+    refusals: ['not_found', 'not_running', 'invalid'],
     repeatable: true,
   },
   'PUT /api/v1/servers/:id': {
     summary: "Change a server's end or its name",
     answer: [200, z.object({ server: shape.server, message: z.string() })],
-    refusals: [404, 409, 422],
+    refusals: ['not_found', 'not_running', 'conflict', 'invalid'],
   },
   'POST /api/v1/aws/check_server_ip_status': {
     summary: 'See whether your server answers',
     answer: [200, z.object({ status: z.enum(['reachable', 'unreachable']), code: z.nullable(z.string()) })],
-    refusals: [404],
+    refusals: ['not_found'],
   },
   'POST /api/servers/request_more': { summary: 'Request more servers', answer: [202, shape.message] },
   'GET /api/v1/instances': {
     summary: 'List all instances (admins)',
     answer: [200, z.array(shape.instance)],
-    refusals: [502],
+    refusals: ['provider_failed'],
   },
   'GET /api/v1/billings/summary': { summary: "See this month's usage and your plan", answer: [200, shape.summary] },
   'GET /api/v1/billings/history': {
@@ -321,38 +356,38 @@ export const CALLS: Record<JsonCall, Description> = {
   'POST /api/v1/billings/portal': {
     summary: "Open Stripe's page with your payment method and receipts",
     answer: [200, z.object({ url: z.url() })],
-    refusals: [404, 502],
+    refusals: ['not_found', 'provider_failed'],
   },
   'POST /api/v1/billings/budget': {
     summary: 'Set or remove your monthly budget',
     answer: [200, z.object({ message: z.string(), budget: shape.budget })],
-    refusals: [422],
+    refusals: ['invalid'],
   },
   'POST /api/v1/subscriptions/cancel_subscription_at_period_end': {
     summary: 'Cancel your plan at the end of its period',
     answer: [200, z.object({ subscription: z.nullable(shape.subscription), message: z.string() })],
-    refusals: [404, 502],
+    refusals: ['not_found', 'provider_failed'],
   },
   'POST /api/v1/subscriptions/keep_subscription': {
     summary: 'Keep your plan: undo its cancellation, or its change with the next period',
     answer: [200, z.object({ subscription: shape.subscription, message: z.string() })],
-    refusals: [404, 409, 502],
+    refusals: ['not_found', 'conflict', 'provider_failed'],
   },
   'POST /api/v1/subscriptions/change_plan': {
     summary: 'Upgrade at once, or switch to the smaller plan with the next period',
     answer: [200, z.object({ subscription: shape.subscription, message: z.string() })],
-    refusals: [402, 404, 409, 422, 502],
+    refusals: ['plan_unpaid', 'not_found', 'conflict', 'invalid', 'not_offered', 'provider_failed'],
   },
   'POST /api/v1/subscriptions/create_checkout_session': {
     summary: 'Open a checkout page',
     answer: [200, z.object({ url: z.url() })],
-    refusals: [422, 502],
+    refusals: ['conflict', 'invalid', 'not_offered', 'provider_failed'],
   },
   'POST /api/v1/contact_sales': {
     summary: 'Write to sales',
     answer: [200, z.object({ Errors: z.array(z.string()).check(z.maxLength(0)) })],
-    refusals: [422],
+    refusals: ['invalid'],
   },
-  'POST /api/v1/help': { summary: 'Ask for help', answer: [200, shape.message], refusals: [422] },
-  'POST /api/v1/feedback': { summary: 'Send feedback', answer: [200, shape.message], refusals: [422] },
+  'POST /api/v1/help': { summary: 'Ask for help', answer: [200, shape.message], refusals: ['invalid'] },
+  'POST /api/v1/feedback': { summary: 'Send feedback', answer: [200, shape.message], refusals: ['invalid'] },
 }

@@ -1,5 +1,6 @@
 import type { RouterRoute } from 'hono/types'
 import * as z from 'zod/mini'
+import { REFUSALS, type RefusalCode } from '../../../../domain/error.ts'
 import { type RouteFacts, SITE_MAP } from '../../../http/site-map.ts'
 import { isOptional, shapeOf } from '../../../http/valid.ts'
 import { CALLS, type JsonCall } from './calls.ts'
@@ -22,7 +23,7 @@ const NAMED = {
 /** ogen, a generator of Go, has a type of its own that is called Server. */
 const NAMES_IN_GO: Record<string, Schema> = { Server: { 'x-ogen-name': 'ServerRun' } }
 
-const REASONS: Record<number, string> = {
+const REASONS: Record<number | 'default', string> = {
   200: 'Done',
   201: 'Created',
   202: 'Accepted',
@@ -36,6 +37,8 @@ const REASONS: Record<number, string> = {
   422: 'A rule refused it',
   429: 'Too many requests',
   502: 'A provider refused',
+  503: 'No server is free, or something on our side did not answer',
+  default: 'Something went wrong on our side; with 503, try again',
 }
 
 type Schema = Record<string, unknown>
@@ -91,14 +94,22 @@ function operation(route: JsonCall, body: Body | null, schemaOf: (answer: z.ZodM
   const facts: RouteFacts = SITE_MAP[route]
   const isChange = !route.startsWith('GET ')
   const [status, answered] = answer
-  const refused = new Set([
+  const codes: RefusalCode[] = [
     ...refusals,
-    ...(body || repeatable ? [400] : []),
-    ...(facts.access === 'public' ? [] : [401]),
-    ...(isChange || facts.access === 'admin' ? [403] : []),
-    ...(isChange ? [413] : []),
-    429,
-  ])
+    ...(repeatable ? (['conflict'] as const) : []),
+    ...(facts.access === 'public' ? [] : (['unauthenticated'] as const)),
+    ...(facts.access === 'public' || facts.scope === 'read' ? [] : (['forbidden'] as const)),
+    ...(facts.scope === 'operate' ? (['insufficient_scope'] as const) : []),
+    ...(isChange ? (['csrf', 'other_person', 'too_large'] as const) : []),
+    'too_many',
+    'unavailable',
+  ]
+  const refused = new Map<number | 'default', Set<RefusalCode>>(body || repeatable ? [[400, new Set(['invalid'])]] : [])
+  for (const code of codes) {
+    const at = code === 'unavailable' ? 'default' : REFUSALS[code]
+    refused.set(at, (refused.get(at) ?? new Set()).add(code))
+  }
+  refused.get(503)?.add('unavailable')
   const parameters = [
     ...[...route.matchAll(/:(\w+)/g)].map(([, name]) => ({
       name,
@@ -145,16 +156,20 @@ function operation(route: JsonCall, body: Body | null, schemaOf: (answer: z.ZodM
           { description: REASONS[code], content: json(schemaOf(answered)) },
         ]),
       ),
-      ...Object.fromEntries([...refused].sort().map((code) => [code, refusal(REASONS[code] ?? '')])),
-      default: refusal('Something went wrong on our side; 503: try again'),
+      ...Object.fromEntries([...refused].sort().map(([status, codes]) => [status, refusal(status, [...codes])])),
     },
   }
 }
 
 const json = (schema: Schema) => ({ 'application/json': { schema } })
 
-function refusal(description: string) {
-  return { description, content: json({ $ref: '#/components/schemas/Refusal' }) }
+/** @param codes that this call answers with this status */
+function refusal(status: number | 'default', codes: RefusalCode[]) {
+  return {
+    description: `${REASONS[status]} (${codes.join(', ')})`,
+    'x-codes': codes,
+    content: json({ $ref: '#/components/schemas/Refusal' }),
+  }
 }
 
 /** Answers may gain fields, `format` already describes a time, and without one, Go's numbers have 24 bits. */
