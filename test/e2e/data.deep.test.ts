@@ -7,7 +7,8 @@ import { pageOf, stackAndBrowser, stopServer, untilHydrated } from '../../testin
 import { newPerson } from '../../testing/people/client.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
 
-const world = stackAndBrowser()
+// Machines get files only where the door is the way to them.
+const world = stackAndBrowser({ doorDomain: 'door.localhost' })
 
 async function downloaded(page: Page, link: Locator): Promise<string> {
   const [download] = await Promise.all([page.waitForEvent('download'), link.click()])
@@ -31,8 +32,6 @@ test('a folder goes up, a server reads it and saves a recording, and both stay w
   await page.getByRole('button', { name: 'Start Server' }).click()
   const card = page.getByRole('region', { name: 'Server running' })
   const link = card.getByRole('link', { name: 'Open simulator' })
-  // As a door says of its owner.
-  await page.context().setExtraHTTPHeaders({ 'x-door-visitor': 'owner' })
   const [simulator] = await Promise.all([page.context().waitForEvent('page'), link.click()])
   // Its script names the view once it answers the buttons.
   await simulator.getByRole('application', { name: 'Flight view: a UAV in Blocks' }).waitFor()
