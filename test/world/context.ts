@@ -1,4 +1,5 @@
 import { ACCOUNT_ID } from '../../dev/ec2/identity.ts'
+import type { BucketSettings } from '../../src/server/bucket-settings.ts'
 import type { Context } from '../../src/server/context.ts'
 import { bindLog } from '../../src/server/log.ts'
 import { publicKeyOf } from '../../src/server/machine-settings.ts'
@@ -62,11 +63,20 @@ export function worldContext(world: World): Context {
       portalOrigin: 'https://billing.stripe.com',
       door: null,
       doorOnly: true,
-      files: null,
+      files: files && BUCKET,
       line: true,
       machines: files && { accountId: ACCOUNT_ID, region: 'us-east-1', publicKey: machineKey() },
     },
   }
+}
+
+const BUCKET: BucketSettings = {
+  endpoint: 'https://bucket.test',
+  bucket: 'files',
+  region: 'auto',
+  accessKeyId: 'id',
+  secretAccessKey: 'key',
+  stsUrl: null,
 }
 
 let key: Uint8Array<ArrayBuffer> | null = null

@@ -3,6 +3,7 @@ import { type FileRemovalRow, fileRemovals } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { inText, toFolder } from '../../domain/file-names.ts'
 import { FILE_NOT_FOUND, FOLDER_NOT_FOUND } from '../../domain/files.ts'
+import { MINUTE_MS } from '../../domain/instant.ts'
 import type { FolderSize } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 import { findFolder, keyOf, requireBucket, requirePath } from './folder.ts'
@@ -40,8 +41,9 @@ type Named = { key: string; path: string }
 async function deleteFile(ctx: Context, userId: string, { key, path }: Named): Promise<void> {
   const bucket = requireBucket(ctx)
   if (!(await bucket.find(key))) throw new AppError('not_found', FILE_NOT_FOUND)
+  // First: if this request ends in between, the files are counted all the same.
+  await openQuery(ctx, userId, ctx.now() + MINUTE_MS)
   await bucket.remove([key])
-  await openQuery(ctx, userId, ctx.now())
   if (await bucket.find(key)) throw stillThere(path)
 }
 

@@ -112,15 +112,18 @@ export class FilesWorld {
     )
   }
 
-  /** Takes note of everything that may go: with its account, or 30 days after its plan. */
+  /** Takes note of everything that may go: with its account, 30 days after its plan, or 7 days over its limit. */
   settle(): void {
-    const { users, witnessed } = this.#world.database.read()
+    const { users, witnessed, folders } = this.#world.database.read()
     for (const { id, closedAt } of users) if (closedAt !== null) this.kept.forget(id)
+    const now = this.#world.clock.ms
+    for (const { userId, overTold, overDeleteAt } of folders)
+      if (overTold === 1 && overDeleteAt !== null && overDeleteAt <= now) this.kept.forget(userId)
     for (const { what } of witnessed.slice(this.#settled)) {
-      const [, userId] = /^mailed \d+ files-end:0:(.+):\d+$/.exec(what) ?? []
+      const [, userId] = /^mailed \d+ files-(?:end|over):0:(.+):\d+$/.exec(what) ?? []
       if (userId === undefined) continue
       this.kept.forget(userId)
-      this.#world.note('files deleted after their plan')
+      this.#world.note(what.includes(' files-end:') ? 'files deleted after their plan' : 'files deleted over a limit')
     }
     this.#settled = witnessed.length
   }
