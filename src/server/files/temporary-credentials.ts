@@ -28,7 +28,7 @@ export async function temporaryCredentials(
 }
 
 /**
- * When credentials begin and end: with a quarter hour, so that whoever asks again soon gets the same, and a quarter hour
+ * When credentials begin and end: with a quarter hour, so that a program that asks again soon gets the same, and a quarter hour
  * later than wanted. Programs of AWS ask again 15 minutes before the end, and then get others.
  */
 export function windowOf(now: number, seconds: number): { from: number; until: number } {

@@ -152,7 +152,7 @@ export const FLEET_RULES: Rule[] = [
   {
     name: 'what-dies-before-it-runs-is-refused',
     sentence:
-      'A machine that EC2 ends before it runs is a refusal of its place: the start goes on in another one, at most three times.',
+      'A machine that EC2 ends before it runs is a refusal of its place: the start continues in another one, at most three times.',
     broken: ({ world, rows }) => {
       const dead = world.ec2.all().filter(({ dies, id }) => dies && !world.ec2.vanished.has(id))
       const ofRun = (run: string) => dead.filter(({ tags }) => tags.session === run)
