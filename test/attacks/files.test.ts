@@ -94,7 +94,7 @@ test('credentials reach their own files, in their mode, until they end', async (
   expect(await status('GET', own)).toBe(403)
 })
 
-test('credentials begin with the quarter hour, and whoever asks again gets the same', async () => {
+test('credentials begin with the quarter hour, and a second request gets the same', async () => {
   const ada = await newPerson(url)
   for (const [mode, least] of [
     ['write', 15],

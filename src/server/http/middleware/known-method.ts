@@ -5,7 +5,7 @@ import type { AppEnv } from '../app-env.ts'
 import { isFormPost } from '../form-post.ts'
 import { methodsAt } from '../site-map.ts'
 
-/** Refuses a known path's other methods, whoever asks. A form's method is known only once it is read. */
+/** Refuses a known path's other methods to everyone. A form's method is known only once it is read. */
 export const knownMethod = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.method === 'POST' && isFormPost(c)) return next()
   return answerOtherMethod(c) ?? next()
