@@ -90,9 +90,11 @@ export const FLEET_RULES: Rule[] = [
     name: 'servers-run-until-they-are-stopped',
     sentence: 'We terminate an instance only after its stop was accepted, or its start failed or gave it up.',
     broken: ({ world, rows }) =>
-      world.ec2.records().flatMap(({ instanceId, clientToken, tags, shuttingDownAt }) => {
+      world.ec2.records().flatMap(({ instanceId, clientToken, tags, shuttingDownAt, toldEnd }) => {
         const run = rows.runs.find(({ id }) => id === tags.session)
-        if (!run || shuttingDownAt === null || world.ec2.vanished.has(instanceId)) return []
+        // EC2 names an end only where someone called for it: not where the machine died, even before our next look.
+        const isOurs = toldEnd !== null && !world.ec2.vanished.has(instanceId)
+        if (!run || shuttingDownAt === null || !isOurs) return []
         const hasFailed = rows.jobs.some(
           (job) => job.runId === run.id && job.kind === 'server_start' && job.errorCode !== null,
         )
