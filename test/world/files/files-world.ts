@@ -28,6 +28,8 @@ export class FilesWorld {
   /** When something below a key's first folder last changed. */
   readonly changedAt = new Map<string, number>()
   #settled = 0
+  /** Since when each account has more than its limit, also once that is over. */
+  #overSince = new Map<string, number>()
   #world: World
 
   constructor(world: World) {
@@ -112,18 +114,25 @@ export class FilesWorld {
     )
   }
 
-  /** Takes note of everything that may go: with its account, 30 days after its plan, or 7 days over its limit. */
+  /**
+   * Takes note of everything that may go: with its account, 30 days after its plan, or 7 days over its limit. What was
+   * there while it last fitted stays.
+   */
   settle(): void {
     const { users, witnessed, folders } = this.#world.database.read()
     for (const { id, closedAt } of users) if (closedAt !== null) this.kept.forget(id)
     const now = this.#world.clock.ms
-    for (const { userId, overTold, overDeleteAt } of folders)
-      if (overTold === 1 && overDeleteAt !== null && overDeleteAt <= now) this.kept.forget(userId)
+    for (const { userId, overSince, overTold, overDeleteAt } of folders) {
+      if (overSince === null) continue
+      this.#overSince.set(userId, overSince)
+      if (overTold === 1 && overDeleteAt !== null && overDeleteAt <= now) this.kept.forgetNewer(userId, overSince)
+    }
     for (const { what } of witnessed.slice(this.#settled)) {
-      const [, userId] = /^mailed \d+ files-(?:end|over):0:(.+):\d+$/.exec(what) ?? []
+      const [, why, userId] = /^mailed \d+ files-(end|over):0:(.+):\d+$/.exec(what) ?? []
       if (userId === undefined) continue
-      this.kept.forget(userId)
-      this.#world.note(what.includes(' files-end:') ? 'files deleted after their plan' : 'files deleted over a limit')
+      if (why === 'end') this.kept.forget(userId)
+      else this.kept.forgetNewer(userId, this.#overSince.get(userId) ?? Infinity)
+      this.#world.note(why === 'end' ? 'files deleted after their plan' : 'files deleted over a limit')
     }
     this.#settled = witnessed.length
   }

@@ -18,7 +18,7 @@ const takes = (path: string, file: string) => (path.endsWith('/') ? file.startsW
  * know, because two things happened at once or an answer was lost, nothing must be there.
  */
 export class KeptFiles {
-  #sure = new Map<string, Map<string, number>>()
+  #sure = new Map<string, Map<string, { size: number; writtenAt: number }>>()
   #asks = new Set<Ask>()
   #removals: () => FileRemovalRow[]
   #now: () => number
@@ -30,13 +30,13 @@ export class KeptFiles {
 
   /** What someone can rely on now, by path. */
   of(userId: string): Map<string, number> {
-    return new Map(this.#all(userId))
+    return new Map([...this.#all(userId)].map(([path, { size }]) => [path, size]))
   }
 
   /** The bucket has it. */
   wrote(userId: string, path: string, size: number): void {
     const isSure = this.#touch(userId, path)
-    if (isSure) this.#all(userId).set(path, size)
+    if (isSure) this.#all(userId).set(path, { size, writtenAt: this.#now() })
     else this.#all(userId).delete(path)
   }
 
@@ -48,6 +48,12 @@ export class KeptFiles {
   /** All of it may be gone: the account was closed, or its files went with its plan. */
   forget(userId: string): void {
     this.#sure.delete(userId)
+  }
+
+  /** What was written after this moment may be gone: it passed the limit. */
+  forgetNewer(userId: string, since: number): void {
+    const all = this.#all(userId)
+    for (const [path, { writtenAt }] of all) if (writtenAt > since) all.delete(path)
   }
 
   /** Until its answer, nobody can rely on what it takes; after a refusal, everything is as it was. */
@@ -62,15 +68,15 @@ export class KeptFiles {
       await run()
     } catch (error) {
       if (!isMishap(error) && ask.isAlone)
-        for (const [file, size] of taken) if (!ask.touched.has(file)) this.#all(userId).set(file, size)
+        for (const [file, kept] of taken) if (!ask.touched.has(file)) this.#all(userId).set(file, kept)
       throw error
     } finally {
       this.#asks.delete(ask)
     }
   }
 
-  #all(userId: string): Map<string, number> {
-    const known = this.#sure.get(userId) ?? new Map<string, number>()
+  #all(userId: string): Map<string, { size: number; writtenAt: number }> {
+    const known = this.#sure.get(userId) ?? new Map<string, { size: number; writtenAt: number }>()
     this.#sure.set(userId, known)
     return known
   }
