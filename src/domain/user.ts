@@ -7,11 +7,11 @@ const MAX_PASSWORD = 128
 
 /** The sentences that browser and server share, many of them from the specification. */
 // Stryker disable StringLiteral: text for people; the route and browser tests check it.
-export const ALL_FIELDS_REQUIRED = 'All fields are required.'
+const ALL_FIELDS_REQUIRED = 'All fields are required.'
 export const PASSWORDS_MATCH = 'Passwords match.'
 export const PASSWORDS_DO_NOT_MATCH = 'Passwords do not match.'
 const TERMS_REQUIRED = 'You must accept the Terms of Service.'
-export const CREDENTIALS_REQUIRED = 'Please enter your email and password.'
+const CREDENTIALS_REQUIRED = 'Please enter your email and password.'
 export const INVALID_CREDENTIALS = 'Invalid email or password.'
 export const NOT_CONFIRMED = 'You have to confirm your email address before continuing.'
 export const SIGNED_UP = 'Account created but you need to confirm you email!'

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { CREDENTIALS_REQUIRED, signInForm } from '../domain/user.ts'
+import { signInForm } from '../domain/user.ts'
 import type { User } from '../domain/wire.ts'
 import { Button } from '../ui/Button.tsx'
 import { Field, PasswordField } from '../ui/Field.tsx'
@@ -19,7 +19,7 @@ export function SignInForm({ csrfToken, flash }: SignInFormProps) {
   const { form, field, password, busy, said } = useForm({
     rules: signInForm,
     flash,
-    aboutEmpty: CREDENTIALS_REQUIRED,
+    allRequired: true,
     async send(user) {
       try {
         const reply = await request<{ user?: User; page?: string }>('POST', '/users/sign_in', { user })

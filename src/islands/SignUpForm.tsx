@@ -1,10 +1,4 @@
-import {
-  ALL_FIELDS_REQUIRED,
-  PASSWORD_HINT,
-  PASSWORDS_DO_NOT_MATCH,
-  PASSWORDS_MATCH,
-  signUpForm,
-} from '../domain/user.ts'
+import { PASSWORD_HINT, PASSWORDS_DO_NOT_MATCH, PASSWORDS_MATCH, signUpForm } from '../domain/user.ts'
 import { Button } from '../ui/Button.tsx'
 import { Checkbox, Field, PasswordField } from '../ui/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
@@ -19,7 +13,7 @@ export function SignUpForm({ csrfToken, flash }: SignUpFormProps) {
   const { form, field, password, typed, busy, hydrated, said } = useForm({
     rules: signUpForm,
     flash,
-    aboutEmpty: ALL_FIELDS_REQUIRED,
+    allRequired: true,
     async send(user) {
       const failure = signUpFailure(await request<object>('POST', '/users', { user }, undefined, { flash: true }))
       if (failure !== null) return { kind: 'danger', message: failure }

@@ -12,8 +12,8 @@ type Options<F extends Typed> = {
   rules?: GenericSchema<F, unknown>
   /** The previous page's message, with what was typed into the plain form that was refused. */
   flash?: FlashMessage | null
-  /** The one sentence of the rules that is about every empty field. */
-  aboutEmpty?: string
+  /** A refusal that names no field is about each empty one. */
+  allRequired?: true
   /** Focus the faulty field, for a form that shows faults only there. Otherwise the alert takes the focus. */
   focusField?: boolean
   /** Pass it to warn before the user leaves with edits. Few forms do, and the others needn't load it. */
@@ -31,7 +31,7 @@ export const ALERT_WORDS = 'refusal'
  * empty the inputs they send, and have no plain address to post to.
  */
 export function useForm<F extends Typed>(options: Options<F>) {
-  const { rules, flash = null, aboutEmpty, focusField = false, guard, send } = options
+  const { rules, flash = null, allRequired = false, focusField = false, guard, send } = options
   const ref = useRef<HTMLFormElement>(null)
   const hydrated = useHydrated()
   const [shown, setShown] = useState(false)
@@ -73,7 +73,7 @@ export function useForm<F extends Typed>(options: Options<F>) {
     const form = event.currentTarget
     const now = read()
     const checked = rules && checkForm(rules, now)
-    if (checked?.ok === false) return say({ kind: 'danger', ...checked.faults[0] }, now)
+    if (checked?.ok === false) return say({ kind: 'danger', code: 'invalid', ...checked.faults[0] }, now)
     underWay.current = true
     setBusy(true)
     // `send` handles its own failures. If it throws, that is our bug, and no reason to lock the form.
@@ -86,6 +86,9 @@ export function useForm<F extends Typed>(options: Options<F>) {
     read()
   }
 
+  const { code, field: about = null } = said.flash ?? {}
+  const blamesEmpty = allRequired && code === 'invalid' && about === null
+
   /** The props of an input: its name, what was typed into it before, and what is wrong with it. */
   const field = (name: keyof F & string) => {
     const before = kept[name]
@@ -94,8 +97,7 @@ export function useForm<F extends Typed>(options: Options<F>) {
       name: wireName(name),
       defaultValue: typeof before === 'string' ? before : undefined,
       error: said.flash?.field === name ? said.flash.message : null,
-      blamedBy:
-        aboutEmpty && said.flash?.message === aboutEmpty && isEmpty(name, said.about[name]) ? ALERT_WORDS : null,
+      blamedBy: blamesEmpty && isEmpty(name, said.about[name]) ? ALERT_WORDS : null,
     }
   }
   /** Any Show button shows every password, once a script runs. */

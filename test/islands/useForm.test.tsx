@@ -33,7 +33,7 @@ function Form({ flash, focusField }: Given) {
   const { form, field, password, typed, busy, hydrated, said } = useForm({
     rules,
     flash: flash ?? null,
-    aboutEmpty: ALL,
+    allRequired: true,
     ...(focusField && { focusField }),
     send: (typed) =>
       new Promise<FlashMessage | null>((resolve, reject) => {
@@ -176,6 +176,12 @@ test('the sentence about all fields marks the empty ones; a space counts only in
   expect(form.wrong()).toEqual(['name'])
 })
 
+test('a refusal for another reason marks no empty field', async () => {
+  const form = await open({ flash: { kind: 'danger', code: 'too_many', message: ALL, field: null } })
+  expect(form.said()).toBe(ALL)
+  expect(form.wrong()).toEqual([])
+})
+
 test('announces the same fault again, even after its alert was closed', async () => {
   const form = await open()
   await form.submit()
@@ -284,7 +290,7 @@ test('a refused plain form is filled in again, and marked as on the page itself'
   expect(form.wrong()).toEqual(['name'])
   await form.unmount()
 
-  const empty = await open({ flash: { kind: 'danger', message: ALL, field: null, values } })
+  const empty = await open({ flash: { kind: 'danger', code: 'invalid', message: ALL, field: null, values } })
   expect(empty.wrong()).toEqual(['password'])
 })
 

@@ -94,7 +94,8 @@ function messageForm<F extends Record<string, string>>(
   const failed = flash?.kind === 'danger' ? flash : null
   const checked = failed && checkForm(schema, { ...empty, ...failed.values }, { every: true })
   const faults = checked?.ok === false ? checked.faults : []
-  const isAboutThem = faults.map((fault) => fault.message).join(', ') === failed?.message
+  // A flash that would be too long carries no values.
+  const isAboutThem = failed?.code === 'invalid' && Object.keys(failed.values ?? {}).length > 0
   return {
     csrfToken: csrfToken(c),
     values: (failed?.values ?? {}) as Partial<F>,
