@@ -73,7 +73,7 @@ export function orElse(sentence: string): (thrown: unknown) => never {
   }
 }
 
-/** The product's only error class: a code for programs, a sentence for people. */
+/** What every refusal is: a code for programs, a sentence for people. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly errors: string[]

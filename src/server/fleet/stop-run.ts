@@ -4,6 +4,7 @@ import { type JobRow, jobs, type RunRow, runs } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { NOT_CHARGED } from '../../domain/money/receipt.ts'
 import { endOfFailure, type Failure } from '../../domain/run-end.ts'
+import { STOPPING } from '../../domain/server-list.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
 import { endReasonAt } from './jobs/ends.ts'
@@ -96,7 +97,7 @@ export async function requestStop(
   const results = await writeBatch(ctx.db, [
     ...first,
     ctx.db.run(sql`INSERT INTO jobs (id, user_id, session_id, kind, status, progress, error_code, error_message, run_at, created_at, updated_at)
-      SELECT ${newId('job')}, user_id, id, 'server_stop', 'queued', 'Stopping server...', ${failure?.code ?? null},
+      SELECT ${newId('job')}, user_id, id, 'server_stop', 'queued', ${STOPPING}, ${failure?.code ?? null},
         ${failure?.message ?? null}, ${now}, ${now}, ${now}
       FROM server_sessions WHERE ${open}`),
     ctx.db.run(sql`UPDATE jobs SET status = 'failed', run_at = NULL, updated_at = ${now},

@@ -75,7 +75,7 @@ async function runStep(base: Context, job: JobRow, run: RunRow, publish: Publish
     await publishJob(ctx, job.id, publish)
   }
   try {
-    const outcome = await STEPS[job.kind]({ ctx, job: { ...job, status: 'running' }, run, report })
+    const outcome = await STEPS[job.kind]({ ctx, job, run, report })
     if (outcome === 'finished') return await publishJob(ctx, job.id, publish)
     await writeUnfinished(ctx, job, { runAt: ctx.now() + outcome.wait, attempts: 0 })
   } catch (error) {

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
 import { launches, runs } from '../../../../db/schema.ts'
 import { lostReceipt, receipt } from '../../../domain/money/receipt.ts'
+import { STOPPING } from '../../../domain/server-list.ts'
 import { getRunCost } from '../../billing/bills/usage.ts'
 import { siteOrigin } from '../../context.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
@@ -14,21 +15,19 @@ import { nextLookIn } from './sight.ts'
 import type { Step } from './step.ts'
 import { endedQueries } from './tell-ended.ts'
 
-const SAVING = 'Saving your files…'
-
 /**
  * Terminates the run's instance, waits until it is gone, and frees the place. The meter stopped when we
  * accepted the stop.
  */
 export const stepServerStop: Step = async ({ ctx, job, run, report }) => {
   const isSaving = run.filesMode === 'write' && (run.filesPhase === 'loading' || run.filesPhase === 'loaded')
-  if (!(isSaving && job.progress === SAVING)) await report('Stopping server...')
+  if (job.status === 'queued' || !isSaving) await report(STOPPING)
   const metered = await confirmMeter(ctx, run)
   if (metered === 'unseen') return { wait: nextLookIn(ctx, run.unseenSince) }
   const wait = await clearLaunches(ctx, run)
   if (wait !== null) {
     // EC2 has told the machine to shut down: it stops the simulator, and then saves what is left.
-    if (isSaving) await report(SAVING)
+    if (isSaving) await report('Saving your files…')
     return { wait }
   }
   const { settleMeter } = await import('../../billing/bills/settle-meter.ts')

@@ -9,6 +9,7 @@ export type Tell = (event: ServerFrame, server: Server) => void
 /** The input of one step. */
 export type StepInput = {
   ctx: Context
+  /** As we found it: `queued` at its first step. */
   job: JobRow
   run: RunRow
   /** Tells the person what is happening. Stored with the job and pushed; repeating a text does nothing. */
