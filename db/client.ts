@@ -8,6 +8,13 @@ const TIMEOUT_MS = 8_000
 const TOO_MANY = 429
 export const NO_ANSWER = 'The database did not answer. Please try again in a moment.'
 
+/** A class of its own, so that scripts tell it from the other services that don't answer. */
+export class NoAnswer extends AppError {
+  constructor(cause: unknown) {
+    super('unavailable', NO_ANSWER, { cause, retryable: true })
+  }
+}
+
 /**
  * libSQL over HTTP. The client alone would wait forever; here a silent or absent database becomes one clear
  * error.
@@ -28,7 +35,7 @@ export function openDatabase(url: string, authToken?: string, fetcher: typeof fe
         if (status < 500 && status !== TOO_MANY) return new Response(body, response)
         throw Object.assign(new Error(`libSQL answered HTTP ${status}: ${new TextDecoder().decode(body)}`), { status })
       } catch (cause) {
-        throw new AppError('unavailable', NO_ANSWER, { cause, retryable: true })
+        throw new NoAnswer(cause)
       }
     },
   })

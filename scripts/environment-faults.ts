@@ -41,13 +41,11 @@ export function faultsOfEnvironment(environment: Environment, secrets: Settings 
   const required = environment.secrets?.required ?? []
   faults.push(...required.flatMap((name) => nameFault(name, 'secrets.required')))
   const given = { ...secrets, ...texts }
-  const isMissing = (sentence: string) => /^(\w+) is missing\.$/.exec(sentence)?.[1]
-  for (const fault of faultsOf({ ...given, ...notTexts(vars) })) {
-    const name = isMissing(fault)
+  for (const { setting, sentence, missing } of faultsOf({ ...given, ...notTexts(vars) })) {
     // It has its own sentence already, or Cloudflare has the secret.
-    if (Object.keys(notTexts(vars)).some((key) => fault.startsWith(`${key} `))) continue
-    if (name && !secrets && required.includes(name)) continue
-    faults.push(name ? `${name} is missing. ${whereTo(name)}` : fault)
+    if (setting in notTexts(vars)) continue
+    if (missing && !secrets && required.includes(setting)) continue
+    faults.push(missing ? `${sentence} ${whereTo(setting)}` : sentence)
   }
   faults.push(...exampleFaults(given, environment), ...originFaults(texts, environment))
   faults.push(...bindingFaults(texts, environment, shared))

@@ -1,5 +1,5 @@
 import { DrizzleQueryError } from 'drizzle-orm'
-import { NO_ANSWER } from '../db/client.ts'
+import { NoAnswer } from '../db/client.ts'
 
 /** A vendor's own words on one line. libSQL and fetch hide them in the innermost cause. */
 export function words(error: unknown): string {
@@ -14,7 +14,8 @@ export function sentenceOf(error: unknown): string {
   if (isOfStripe(error)) return stripeSentence(error)
   if (isOfDns(error))
     return `No name server answers (${words(error)}). Check DOCTOR_DNS if it's set, and this machine's network.`
-  if (error instanceof TypeError && error.message === 'fetch failed')
+  // Only fetch gives a TypeError a cause.
+  if (error instanceof TypeError && error.cause instanceof Error)
     return `A server doesn't answer (${words(error)}). Check the address in the settings, and this machine's network.`
   if (!(error instanceof Error)) return words(error)
   const isOurs = error.constructor.name === 'AppError' || (error.constructor === Error && !('code' in error))
@@ -59,8 +60,8 @@ export function awsRemedy(error: unknown): string {
 
 const isOfDatabase = (error: unknown) =>
   error instanceof DrizzleQueryError ||
-  (error instanceof Error &&
-    (error.message === NO_ANSWER || [error, ...causesOf(error)].some(({ name }) => name === 'LibsqlError')))
+  error instanceof NoAnswer ||
+  (error instanceof Error && [error, ...causesOf(error)].some(({ name }) => name === 'LibsqlError'))
 
 const isOfAws = (error: unknown) =>
   error instanceof Error && ('$metadata' in error || /CredentialsProviderError|TokenProviderError/.test(error.name))

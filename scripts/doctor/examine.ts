@@ -54,9 +54,9 @@ export async function examine(settings: Settings, say: (line: string) => void, e
   const faults = faultsOf(settings)
   let failed = 0
   for (const { room, needs, check } of rooms) {
-    const fault = faults.find((sentence) => needs.test(sentence))
+    const fault = faults.find(({ setting }) => needs.test(setting))
     const findings = fault
-      ? [skip(room, `Fix ${fault.split(' ')[0]} first.`)]
+      ? [skip(room, `Fix ${fault.setting} first.`)]
       : await Promise.resolve(check()).catch((error) => [fail(room, sentenceOf(error))])
     for (const { state, check: name, says } of findings) {
       say(`${MARK[state]}  ${name}: ${says}`)

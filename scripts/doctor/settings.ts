@@ -4,10 +4,10 @@ import { type Finding, fail, ok } from './check.ts'
 
 /** Settings that the Worker itself refuses, and those it would accept but shouldn't. */
 export function checkSettings(settings: Settings): Finding[] {
-  const found = faultsOf(settings).map((sentence) =>
+  const found = faultsOf(settings).map(({ sentence, missing }) =>
     fail(
       'settings',
-      sentence.endsWith('is missing.')
+      missing
         ? `${sentence} Put it into the file of secrets, or into wrangler.toml if everyone may read it. Then deploy.`
         : `${sentence} Change it in wrangler.toml or in the file of secrets. Then deploy.`,
     ),

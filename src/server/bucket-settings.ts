@@ -15,12 +15,12 @@ export type BucketSettings = {
 const NEEDED = ['FILES_BUCKET', 'FILES_ACCESS_KEY_ID', 'FILES_SECRET_ACCESS_KEY'] as const satisfies (keyof Env)[]
 
 /** A sentence for each setting that the endpoint needs. */
-export function faultsOfBucket(settings: { [Name in keyof Env]?: unknown }): string[] {
+export function faultsOfBucket(settings: { [Name in keyof Env]?: unknown }) {
   if (settings.FILES_ENDPOINT === undefined) return []
   const isAws = String(settings.FILES_ENDPOINT).includes('.amazonaws.com')
   return [...NEEDED, ...(isAws ? (['FILES_STS_URL'] as const) : [])]
     .filter((name) => settings[name] === undefined)
-    .map((name) => `FILES_ENDPOINT needs ${name}.`)
+    .map((name) => ({ setting: 'FILES_ENDPOINT' as const, sentence: `FILES_ENDPOINT needs ${name}.` }))
 }
 
 /** From settings without faults. Null: there are no files. */

@@ -138,9 +138,10 @@ export function readConfig(env: Env, log: Log): Config {
   const known = configs.get(env)
   if (known) return known
   const faults = faultsOf(env)
-  if (env.DOOR_DOMAIN && !env.FLEET) faults.push('DOOR_DOMAIN needs the binding FLEET.')
+  if (env.DOOR_DOMAIN && !env.FLEET)
+    faults.push({ setting: 'DOOR_DOMAIN', sentence: 'DOOR_DOMAIN needs the binding FLEET.' })
   if (faults.length) {
-    log('settings_wrong', { message: faults.join(' ') })
+    log('settings_wrong', { message: faults.map(({ sentence }) => sentence).join(' ') })
     throw new AppError('unavailable', "This site isn't set up correctly. The operator can find the reason in the log.")
   }
   const origins = parseOrigins(env.SITE_ORIGINS).filter((origin) => origin !== null)
@@ -183,37 +184,45 @@ function doorOf({ DOOR_DOMAIN, DOOR_PORTS: web, DOOR_TCP_PORTS: tcp }: Env, site
 
 const parsePorts = (list: string): number[] => list.split(',').map((port) => Number(port.trim()))
 
-/** A sentence for each setting that is missing or malformed. It names the setting, never its value. */
-export function faultsOf(settings: Partial<Record<Setting, unknown>>): string[] {
+/** The sentence names the setting, never its value. */
+type SettingFault = { setting: Setting; sentence: string; missing?: true }
+
+/** One for each setting that is missing or malformed. */
+export function faultsOf(settings: Partial<Record<Setting, unknown>>): SettingFault[] {
   return SETTINGS.map((name) => faultOf(name, settings[name]))
     .filter((fault) => fault !== null)
     .concat(faultsOfStripe(settings), faultsOfBucket(settings), faultsOfDoor(settings))
 }
 
 /** Whoever sells needs both, and one without the other is a slip. */
-function faultsOfStripe(settings: Partial<Record<Setting, unknown>>): string[] {
+function faultsOfStripe(settings: Partial<Record<Setting, unknown>>): SettingFault[] {
   const both = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'] as const
   const isNeeded = settings.PLANS_FOR_SALE === 'true' || both.some((name) => settings[name] !== undefined)
-  return both.filter((name) => isNeeded && settings[name] === undefined).map((name) => `${name} is missing.`)
+  return both.filter((name) => isNeeded && settings[name] === undefined).map(missing)
 }
 
 /** A page of a door may set cookies for its domain and everything below it, so the site must be in neither. */
-function faultsOfDoor(settings: Partial<Record<Setting, unknown>>): string[] {
+function faultsOfDoor(settings: Partial<Record<Setting, unknown>>): SettingFault[] {
   const { DOOR_DOMAIN: domain, SITE_ORIGINS: list, DOOR_ONLY: only } = settings
-  if (only === 'true' && domain === undefined) return ['DOOR_ONLY needs DOOR_DOMAIN.']
+  if (only === 'true' && domain === undefined)
+    return [{ setting: 'DOOR_ONLY', sentence: 'DOOR_ONLY needs DOOR_DOMAIN.' }]
   if (typeof domain !== 'string' || typeof list !== 'string') return []
   const hosts = parseOrigins(list).flatMap((origin) => (origin === null ? [] : new URL(origin).hostname))
   const isIn = (host: string, other: string) => host === other || host.endsWith(`.${other}`)
   const wrong = hosts.find((host) => isIn(domain, host) || isIn(host, domain))
   // The whole local stack is below localhost.
   if (wrong === undefined || wrong === 'localhost') return []
-  return [`DOOR_DOMAIN must be a domain of its own, apart from the site's ${wrong}.`]
+  const sentence = `DOOR_DOMAIN must be a domain of its own, apart from the site's ${wrong}.`
+  return [{ setting: 'DOOR_DOMAIN', sentence }]
 }
 
-function faultOf(name: Setting, value: unknown): string | null {
-  const { optional, must, holds } = RULES[name]
-  if (value === undefined) return optional ? null : `${name} is missing.`
-  return typeof value === 'string' && value.trim() !== '' && holds(value) ? null : `${name} ${must}.`
+const missing = (setting: Setting): SettingFault => ({ setting, sentence: `${setting} is missing.`, missing: true })
+
+function faultOf(setting: Setting, value: unknown): SettingFault | null {
+  const { optional, must, holds } = RULES[setting]
+  if (value === undefined) return optional ? null : missing(setting)
+  const isValid = typeof value === 'string' && value.trim() !== '' && holds(value)
+  return isValid ? null : { setting, sentence: `${setting} ${must}.` }
 }
 
 /** As browsers write them: lower case, no trailing slash, no default port. */

@@ -1,7 +1,7 @@
 import type { Context as HonoContext } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { isDatabaseBusy, NO_ANSWER } from '../../../db/client.ts'
+import { isDatabaseBusy, NoAnswer } from '../../../db/client.ts'
 import { AppError, refusalOf } from '../../domain/error.ts'
 import type { AppEnv } from './app-env.ts'
 import { askForCookies, setFlash } from './flash.ts'
@@ -24,7 +24,7 @@ export function errorBody(error: AppError) {
 export function toAppError(thrown: unknown): AppError {
   for (let e = thrown; e instanceof Error; e = e.cause) {
     if (e instanceof AppError) return e
-    if (isDatabaseBusy(e)) return new AppError('unavailable', NO_ANSWER, { cause: thrown, retryable: true })
+    if (isDatabaseBusy(e)) return new NoAnswer(thrown)
   }
   if (thrown instanceof HTTPException && thrown.status === 400)
     return new AppError('malformed', 'The request body is not valid JSON.', { cause: thrown })
