@@ -36,9 +36,3 @@ export function auditQuery(
     SELECT ${actId ?? newId('act')}, ${now()}, ${by?.id ?? 'script'}, ${act}, ${subject}, ${userId ?? null}, ${by?.reason ?? ''},
       ${detail ? JSON.stringify(detail) : null} WHERE ${when}`)
 }
-
-/** Whether a batch failed because its act is already in the log. */
-export function isDoneAlready(error: unknown): boolean {
-  for (let e = error; e instanceof Error; e = e.cause) if (e.message.includes('The audit log can not be')) return true
-  return false
-}

@@ -68,7 +68,7 @@ async function submit(world: World, random: Random, person: Person, name: ActNam
   const one = {
     name: `operator ${name} of ${person.user.name}`,
     run: async () => {
-      await once(acts[name]())
+      await once(world.ctx, why, acts[name]())
       world.note(`act: ${name}`)
       if (name !== 'stop_run' || run)
         world.acts.push({ id: actId, act: name, subject: run && name === 'stop_run' ? run.id : id })

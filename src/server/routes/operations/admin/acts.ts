@@ -22,22 +22,22 @@ export async function confirm(c: C, to: string, password: string): Promise<Respo
 }
 
 export async function stopRun(c: C, runId: string, why: Why): Promise<Response> {
-  await once(fleet.forceStop(operatorOf(c), runId, why))
+  await once(c.var.ctx, why, fleet.forceStop(operatorOf(c), runId, why))
   return answer(c, { message: 'We are stopping the server.' })
 }
 
 export async function endInstance(c: C, { instance, ...why }: Why & { instance: string }): Promise<Response> {
-  await once(fleet.endInstance(operatorOf(c), instance.trim(), why))
+  await once(c.var.ctx, why, fleet.endInstance(operatorOf(c), instance.trim(), why))
   return answer(c, { message: 'EC2 is ending the instance.' })
 }
 
 export async function suspend(c: C, userId: string, why: Why): Promise<Response> {
-  await once(person.suspend(operatorOf(c), userId, why))
+  await once(c.var.ctx, why, person.suspend(operatorOf(c), userId, why))
   return answer(c, { message: 'The account is suspended.' })
 }
 
 export async function lift(c: C, userId: string, why: Why): Promise<Response> {
-  await once(person.lift(operatorOf(c), userId, why))
+  await once(c.var.ctx, why, person.lift(operatorOf(c), userId, why))
   return answer(c, { message: 'The suspension is lifted.' })
 }
 
@@ -48,17 +48,17 @@ export async function grant(c: C, userId: string, { plan, hours, ...why }: Grant
   if (!known && plan !== 'demo') throw new AppError('invalid', 'Please choose a plan.', { field: 'plan' })
   const usual = known ? (known.hours ?? 0) : TRIAL_MINUTES / 60
   const granted = { type: plan as PlanType, hours: hours.trim() === '' ? usual : Number(hours) }
-  await once(person.grant(operatorOf(c), userId, granted, why))
+  await once(c.var.ctx, why, person.grant(operatorOf(c), userId, granted, why))
   return answer(c, { message: 'The plan is granted.' })
 }
 
 export async function endPlan(c: C, userId: string, why: Why): Promise<Response> {
-  await once(person.endGrant(operatorOf(c), userId, why))
+  await once(c.var.ctx, why, person.endGrant(operatorOf(c), userId, why))
   return answer(c, { message: 'The plan has ended.' })
 }
 
 export async function signOut(c: C, userId: string, why: Why): Promise<Response> {
-  await once(person.signOutPerson(operatorOf(c), userId, why))
+  await once(c.var.ctx, why, person.signOutPerson(operatorOf(c), userId, why))
   return answer(c, { message: 'They are signed out everywhere.' })
 }
 
@@ -66,7 +66,7 @@ type Correction = Why & { bill: string; seconds: string }
 
 export async function correct(c: C, { bill, seconds, ...why }: Correction): Promise<Response> {
   const right = seconds.trim() === '' ? Number.NaN : Number(seconds)
-  const changed = await once(person.correct(operatorOf(c), bill, right, why))
+  const changed = await once(c.var.ctx, why, person.correct(operatorOf(c), bill, right, why))
   return answer(c, { message: changed ? 'The bill is corrected.' : 'Nothing changed: the bill was already right.' })
 }
 
@@ -80,7 +80,7 @@ export async function addPlaces(c: C, { type, zone, template, gpus, count, ...wh
     gpus: Number(gpus || Number.NaN),
     count: Number(count || Number.NaN),
   }
-  const added = await once(addPlacesToFleet(handFor(c, why), input))
+  const added = await once(c.var.ctx, why, addPlacesToFleet(handFor(c, why), input))
   return answer(c, { message: added.length === 1 ? 'Added a place.' : `Added ${added.length} places.` })
 }
 
@@ -97,7 +97,7 @@ export async function changePlace(
 ): Promise<Response> {
   if (!isPlaceAct(act)) throw new AppError('invalid', 'Please choose what to do.', { field: 'act' })
   const { does, done } = PLACE_ACTS[act]
-  await once(does(handFor(c, why), place.trim()))
+  await once(c.var.ctx, why, does(handFor(c, why), place.trim()))
   return answer(c, { message: `The place is ${done}.` })
 }
 
@@ -106,7 +106,7 @@ type EnvironmentForm = Why & { name: string; description: string; image: string;
 export async function addEnvironment(c: C, form: EnvironmentForm): Promise<Response> {
   const { name, description, image, from, position, ...why } = trimmed(form)
   const input = { name, description, image: image || null, from, position: position ? Number(position) : null }
-  await once(catalog.addEnvironment(handFor(c, why), input))
+  await once(c.var.ctx, why, catalog.addEnvironment(handFor(c, why), input))
   return answer(c, { message: `Added ${name}.` })
 }
 
@@ -119,7 +119,7 @@ export async function changeEnvironment(c: C, form: EnvironmentForm): Promise<Re
     ...(from && { from }),
     ...(position && { position: Number(position) }),
   }
-  await once(catalog.changeEnvironment(handFor(c, why), name, change))
+  await once(c.var.ctx, why, catalog.changeEnvironment(handFor(c, why), name, change))
   return answer(c, { message: `${name} is changed.` })
 }
 
@@ -136,17 +136,17 @@ export async function addGroup(c: C, form: GroupForm): Promise<Response> {
     people,
     withCode,
   }
-  const { code } = await once(groups.makeGroup(handFor(c, why), input))
+  const { code } = await once(c.var.ctx, why, groups.makeGroup(handFor(c, why), input))
   return answer(c, { message: code ? `The group is set. Its code is ${code}.` : 'The group is set.' })
 }
 
 export async function endGroup(c: C, { group, ...why }: Why & { group: string }): Promise<Response> {
-  await once(groups.endGroup(handFor(c, why), group))
+  await once(c.var.ctx, why, groups.endGroup(handFor(c, why), group))
   return answer(c, { message: 'The group has ended. Its unused places are everyone’s again.' })
 }
 
 export async function retireEnvironment(c: C, { name, ...why }: Why & { name: string }): Promise<Response> {
-  await once(catalog.retireEnvironment(handFor(c, why), name))
+  await once(c.var.ctx, why, catalog.retireEnvironment(handFor(c, why), name))
   return answer(c, { message: `${name} is retired.` })
 }
 
