@@ -3,11 +3,17 @@ import { CLOSED_DAYS, COOKIE_S, DELIVERY_DAYS, TRACE_DAYS } from '../domain/rete
 import { KEPT_DELIVERIES } from '../domain/webhook.ts'
 import { DataTable } from '../ui/DataTable.tsx'
 
+type Kept = [what: string, why: string, until: string]
+
 /** Only a site with files stores them. */
-const FILES = 'Your files, and their names, sizes, and times'
+const FILES: Kept = [
+  'Your files, and their names, sizes, and times',
+  'To keep them for you and your servers',
+  `Until you delete them; ${FILES_KEPT_DAYS} days after your plan ends, or when you close your account`,
+]
 
 /** What the database holds about a person, why, and when it goes: retention.ts and close-account.ts delete it. */
-const KEPT: [what: string, why: string, until: string][] = [
+const KEPT: Kept[] = [
   [
     'Name, email address, and your password as a hash',
     'To sign you in and write to you',
@@ -34,11 +40,7 @@ const KEPT: [what: string, why: string, until: string][] = [
     `The last ${KEPT_DELIVERIES} deliveries, for ${DELIVERY_DAYS} days; all of it until you delete the webhook or close your account`,
   ],
   ['Your servers: times, machine, address, what each cost', 'To run and bill them', 'Kept with your bills'],
-  [
-    FILES,
-    'To keep them for you and your servers',
-    `Until you delete them; ${FILES_KEPT_DAYS} days after your plan ends, or when you close your account`,
-  ],
+  FILES,
   [
     'Plans, bills, invoices, and checkout visits',
     'To bill you, and because the law requires it',
@@ -106,7 +108,7 @@ export function Privacy({ hasFiles }: { hasFiles: boolean }) {
           { key: 'why', label: 'Why' },
           { key: 'until', label: 'How long' },
         ]}
-        rows={KEPT.filter(([what]) => hasFiles || what !== FILES).map(([what, why, until]) => ({
+        rows={KEPT.filter((kept) => hasFiles || kept !== FILES).map(([what, why, until]) => ({
           id: what,
           cells: { what, why, until },
         }))}
