@@ -10,6 +10,7 @@ import { faultsOfEnvironment } from './environment-faults.ts'
 import { sentenceOf } from './failure.ts'
 import { askReady } from './readiness.ts'
 import { fillDomain, makeDatabase, makeSecrets } from './setup-files.ts'
+import { prepareStripe } from './setup-stripe.ts'
 
 const USAGE = `Usage:
   npm run setup -- --env <staging|production> [--domain <the site's domain, without "staging.">]
@@ -56,7 +57,7 @@ function steps(env: string, domain: string | undefined): Step[] {
     { name: 'domain', next: async () => fillDomain(domain) },
     { name: 'secrets', next: async () => makeSecrets(env) },
     { name: 'database', next: async () => makeDatabase(env) },
-    { name: 'settings', next: async () => faultsBut(env, /^AWS_(SECRET_)?ACCESS_KEY/) },
+    { name: 'settings', next: async () => faultsBut(env, /^(AWS_(SECRET_)?ACCESS_KEY|STRIPE_WEBHOOK_SECRET)/) },
     {
       name: 'tables',
       async next() {
@@ -89,6 +90,9 @@ function steps(env: string, domain: string | undefined): Step[] {
         return `Sign up on the site and confirm your address, then: npm run grant -- admin <your address> --env ${env}`
       },
     },
+    ...(readSecrets(env)?.STRIPE_SECRET_KEY === undefined
+      ? []
+      : [{ name: 'stripe', next: async () => prepareStripe(env) }]),
   ]
 }
 
