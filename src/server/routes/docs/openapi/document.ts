@@ -97,8 +97,9 @@ function operation(route: JsonCall, body: Body | null, schemaOf: (answer: z.ZodM
   const codes: RefusalCode[] = [
     ...refusals,
     ...(repeatable ? (['conflict'] as const) : []),
-    ...(facts.access === 'public' ? [] : (['unauthenticated'] as const)),
-    ...(facts.access === 'public' || facts.scope === 'read' ? [] : (['forbidden'] as const)),
+    // Even a public call refuses an API token that is revoked, and any token unless it has a scope.
+    'unauthenticated',
+    ...(facts.scope ? [] : (['forbidden'] as const)),
     ...(facts.scope === 'operate' ? (['insufficient_scope'] as const) : []),
     ...(isChange ? (['csrf', 'other_person', 'too_large'] as const) : []),
     'too_many',
