@@ -5,6 +5,7 @@ import type { Context } from '../../src/server/context.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'
 import { memoryCounters } from '../stack/counters.ts'
 import { memoryDatabase } from '../stack/memory-database.ts'
+import { requestChecked } from '../stack/named-refusals.ts'
 import { quickHasher } from '../stack/quick-hasher.ts'
 import { recordLog } from '../stack/recorded-log.ts'
 
@@ -70,5 +71,7 @@ export function accountContext() {
 /** The whole app in this context, without bindings of the platform. */
 export function accountApp(ctx: Context) {
   const app = createApp(ctx.log, async (c) => ({ ...ctx, log: c.var.log }))
-  return { request: async (path: string, init: RequestInit = {}) => app.request(path, init, { SITE_ORIGINS: ORIGIN }) }
+  return {
+    request: async (path: string, init: RequestInit = {}) => requestChecked(app, path, init, { SITE_ORIGINS: ORIGIN }),
+  }
 }

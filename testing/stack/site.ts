@@ -14,6 +14,7 @@ import { newId } from '../../src/server/id.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'
 import { atEnd } from './at-end.ts'
 import { memoryCounters } from './counters.ts'
+import { requestChecked } from './named-refusals.ts'
 import { ownDatabase } from './own-database.ts'
 import { quickHasher } from './quick-hasher.ts'
 import { recordLog } from './recorded-log.ts'
@@ -106,7 +107,7 @@ export async function openSite(overrides: Partial<Env> = {}) {
     told,
     settle,
     takeLines,
-    request: async (path: string, init: RequestInit = {}) => app.request(path, init, env, execution as never),
+    request: async (path: string, init: RequestInit = {}) => requestChecked(app, path, init, env, execution),
     /** A new person of this role, and the cookie of their sign-in; none for a visitor. */
     async signInAs(role: Role): Promise<{ userId: string; signInId: string; cookie: string }> {
       if (role === 'visitor') return { userId: '', signInId: '', cookie: '' }
