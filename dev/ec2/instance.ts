@@ -55,11 +55,6 @@ export function stateOf(instance: Instance, now: number): InstanceState {
   return now >= instance.runsFrom ? 'running' : 'pending'
 }
 
-/** The container image that its unit pulls, as infra/image/simulator.sh does. Nobody can register a name under `.invalid`. */
-export function hasMissingImage({ tags }: Pick<Instance, 'tags'>): boolean {
-  return /^[^/]+\.invalid(:\d+)?\//.test(tags.image ?? '')
-}
-
 /** EC2 keeps describing a terminated instance for about an hour. */
 export function isDescribed(instance: Instance, now: number): boolean {
   return instance.terminatedFrom === null || now < instance.terminatedFrom + hour

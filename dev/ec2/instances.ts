@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Store } from '../stand-in/store.ts'
 import { lowestFreeSlot } from './addresses.ts'
+import { givesUpAfter } from './container.ts'
 import { Ec2Error } from './ec2-error.ts'
-import { hasMissingImage, type Instance, type InstanceState, isDescribed, isTokenKept, stateOf } from './instance.ts'
+import { type Instance, type InstanceState, isDescribed, isTokenKept, stateOf } from './instance.ts'
 
 export type Launch = Pick<
   Instance,
@@ -12,8 +13,6 @@ export type Launch = Pick<
 export type Termination = { instance: Instance; previous: InstanceState; current: InstanceState }
 
 const NEVER = Number.MAX_SAFE_INTEGER
-/** How long a machine tries to pull an image that is missing. */
-const PULL_MS = 1_500
 
 const hexId = (prefix: string) => prefix + randomBytes(9).toString('hex').slice(0, 17)
 
@@ -69,9 +68,10 @@ export class Instances {
       const diesAt = runsFrom - Math.ceil(this.#bootMs / 2)
       return { runsFrom, shutDownAt: diesAt, terminatedFrom: diesAt, stateReason: launch.dies }
     }
-    if (runsFrom === NEVER || !hasMissingImage(launch))
+    const after = givesUpAfter(launch)
+    if (runsFrom === NEVER || after === null)
       return { runsFrom, shutDownAt: null, terminatedFrom: null, stateReason: null }
-    const shutDownAt = runsFrom + PULL_MS
+    const shutDownAt = runsFrom + after
     const stateReason = 'Client.InstanceInitiatedShutdown'
     return { runsFrom, shutDownAt, terminatedFrom: shutDownAt + this.#shutdownMs, stateReason }
   }

@@ -3,12 +3,14 @@ import { Calls } from '../stand-in/calls.ts'
 import { Faults } from '../stand-in/faults.ts'
 import { listenWhereBefore, type StandInOptions } from '../stand-in/server.ts'
 import { Store } from '../stand-in/store.ts'
+import { answers } from './container.ts'
 import { DataFolders } from './data-folders.ts'
 import { type Ec2Fault, expectKnown } from './faults.ts'
 import { type InstanceRecord, recordOf } from './history.ts'
 import { openIdentities, type Proof } from './identity.ts'
-import { hasMissingImage, type InstanceState, privateIp, publicIp, stateOf } from './instance.ts'
+import { type InstanceState, privateIp, publicIp, stateOf } from './instance.ts'
 import { Instances } from './instances.ts'
+import { MachineLogs } from './machine-logs.ts'
 import { type Ec2Call, Protocol } from './protocol.ts'
 import { WebListeners } from './web-listeners.ts'
 import { leaveIdle } from './web-page.ts'
@@ -92,7 +94,13 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
   const data = new DataFolders({ siteUrl, identities, now, shutDown }, instances.running())
   const page = { now, siteUrl, dataOf: (id: string) => data.of(id) }
   const web = new WebListeners({ port: webPort, page, log })
-  const followClock = () => web.follow(data.follow(instances.running()).filter((one) => !hasMissingImage(one)))
+  const find = (id: string) => instances.all().find((instance) => instance.id === id)
+  const logs = new MachineLogs({ siteUrl, identities, now, find })
+  const followClock = () => {
+    const running = instances.running()
+    logs.follow(running)
+    return web.follow(data.follow(running).filter(answers))
+  }
   await followClock()
   const timer = setInterval(followClock, 50)
 
@@ -147,6 +155,7 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
     async close() {
       clearInterval(timer)
       data.close()
+      logs.close()
       await Promise.all([server.close(), web.close()])
     },
   }

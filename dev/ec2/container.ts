@@ -1,0 +1,95 @@
+import type { Instance } from './instance.ts'
+
+/** What a machine says of its container. */
+export type Phase =
+  | { name: 'pulling'; percent: number }
+  | { name: 'pulled' }
+  | { name: 'started'; tries: number }
+  | { name: 'exited'; exit_code: number; oom: boolean; tries: number; answered: boolean }
+  | { name: 'failed'; code: string; exit_code: number | null; why: string }
+
+export type Source = 'machine' | 'stdout' | 'stderr'
+
+/** `at` is in ms from the moment that EC2 says `running`. */
+export type Line = { at: number; source: Source; text: string; phase?: Phase }
+
+type Tagged = Pick<Instance, 'tags'>
+type Printed = [source: Source, text: string]
+/** `exits` is null for one that answers on its port, for as long as the machine runs. */
+type Program = { prints: () => Printed[]; exits: { code: number; afterMs: number } | null }
+
+/** How long a machine tries to pull an image that is missing. */
+const PULL_MS = 500
+/** It says why it gives up before it shuts itself down. */
+const LAST_WORDS_MS = 1_000
+/** What the machine waits before it starts a program again that has never answered. */
+const PAUSES_MS = [1_000, 5_000]
+
+const TRACEBACK = [
+  'Traceback (most recent call last):',
+  '  File "/app/main.py", line 42, in <module>',
+  '    main()',
+  '  File "/app/main.py", line 31, in main',
+  '    world = load_world(os.environ["ENVIRONMENT"])',
+  '  File "/app/world.py", line 17, in load_world',
+  '    raise FileNotFoundError(f"No map at {path}")',
+  'FileNotFoundError: No map at /app/maps/harbor.json',
+]
+const READY: Printed = ['stdout', 'Simulator ready on port 5173']
+const FLOOD = 200_000
+
+/** What an image does here. docs/operations.md lists those that do something of their own. */
+function programOf({ tags }: Tagged): Program {
+  const [, name, number] = /^example\.com\/(exits|throws|floods):(\d{1,3})$/.exec(tags.image ?? '') ?? []
+  const code = Number(number)
+  if (name === 'exits') return { prints: () => [['stdout', 'hello']], exits: { code, afterMs: 2_000 } }
+  if (name === 'throws') return { prints: () => TRACEBACK.map((text) => ['stderr', text]), exits: { code, afterMs: 0 } }
+  if (name === 'floods')
+    return {
+      prints: () => [READY, ...Array.from({ length: FLOOD }, (_, i): Printed => ['stdout', `line ${i + 1}`])],
+      exits: null,
+    }
+  return { prints: () => [READY], exits: null }
+}
+
+/** Nobody can register a name under `.invalid`. */
+const hasMissingImage = ({ tags }: Tagged) => /^[^/]+\.invalid(:\d+)?\//.test(tags.image ?? '')
+
+/** Whether its program answers on port 5173. */
+export const answers = (instance: Tagged): boolean => !hasMissingImage(instance) && programOf(instance).exits === null
+
+/** When a machine that gives up shuts itself down, in ms from `running`. Null: it doesn't. */
+export function givesUpAfter(instance: Tagged): number | null {
+  if (hasMissingImage(instance)) return PULL_MS + LAST_WORDS_MS
+  const { exits } = programOf(instance)
+  if (!exits) return null
+  return PAUSES_MS.reduce((sum, pause) => sum + pause, (PAUSES_MS.length + 1) * exits.afterMs + LAST_WORDS_MS)
+}
+
+/** Everything that its machine says until somebody stops it, in order. */
+export function linesOf(instance: Tagged): Line[] {
+  const image = instance.tags.image || 'the default image'
+  const lines: Line[] = []
+  const say = (at: number, text: string, phase: Phase) => lines.push({ at, source: 'machine', text, phase })
+  say(0, `Pulling ${image}`, { name: 'pulling', percent: 0 })
+  if (hasMissingImage(instance)) {
+    const why = `The registry has no image ${image}.`
+    say(PULL_MS, why, { name: 'failed', code: 'image_not_found', exit_code: null, why })
+    return lines
+  }
+  say(0, `Pulled ${image}`, { name: 'pulled' })
+  const { prints, exits } = programOf(instance)
+  let at = 0
+  for (let tries = 1; tries <= PAUSES_MS.length + 1; tries++) {
+    say(at, tries === 1 ? 'Started the program' : `Started the program, try ${tries}`, { name: 'started', tries })
+    for (const [source, text] of prints()) lines.push({ at, source, text })
+    if (!exits) return lines
+    at += exits.afterMs
+    const exit = { exit_code: exits.code, oom: false, tries, answered: false }
+    say(at, `The program exited with code ${exits.code}`, { name: 'exited', ...exit })
+    at += PAUSES_MS[tries - 1] ?? 0
+  }
+  const why = `The program exited ${PAUSES_MS.length + 1} times before it answered on port 5173.`
+  say(at, why, { name: 'failed', code: 'exited', exit_code: exits?.code ?? null, why })
+  return lines
+}
