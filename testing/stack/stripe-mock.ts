@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../../dev/free-port.ts'
 import { CACHE, found, type ThirdParty } from './third-party.ts'
 
 const VERSION = '0.197.0'
@@ -19,22 +17,23 @@ export const stripeMock: ThirdParty = {
   env: { GOBIN: OURS },
 }
 
-/** It keeps no state. */
+/** It keeps no state. It chooses both its ports, so that two can run at once: by itself it serves HTTPS on a fixed one. */
 export async function startStripeMock(): Promise<{ url: string; close(): Promise<void> }> {
-  const program = found(stripeMock)
-  const port = await freePort()
-  const child = spawn(program, ['-http-addr', `127.0.0.1:${port}`, '-strict-version-check=false'], { stdio: 'ignore' })
+  const args = ['-http-addr', '127.0.0.1:0', '-https-addr', '127.0.0.1:0', '-strict-version-check=false']
+  const child = spawn(found(stripeMock), args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  const url = `http://127.0.0.1:${port}`
-  for (let attempt = 0; ; attempt++) {
-    const up = await fetch(url).then(
-      () => true,
-      () => false,
-    )
-    if (up) break
-    if (child.exitCode !== null || attempt > 2_000) throw new Error('stripe-mock did not become ready.')
-    await sleep(50)
-  }
+  let printed = ''
+  const url = await new Promise<string>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      printed += chunk
+      const address = /Listening for HTTP at address: (\S+)/.exec(printed)?.[1]
+      if (address) resolve(`http://${address}`)
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+    child.once('error', reject)
+    void exited.then(() => reject(new Error(`stripe-mock ended before it listened:\n${printed}`)))
+  })
   return {
     url,
     async close() {
