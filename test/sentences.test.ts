@@ -50,6 +50,7 @@ function found(code: string): string[] {
 test.each([
   "if (said === 'The server is gone.') stop()",
   "if (said !== 'Loading your files…') stop()",
+  "if (free === 'covered by your plan') stop()",
   'if (said === NOW) stop()',
   'const view = <p hidden={said !== NOW} />',
   'if (said === FULL.uav) stop()',

@@ -13,6 +13,9 @@ function reads(text: string): boolean {
   return /\S \S/.test(text) && (/[.!?…]['"”)]?$/.test(text) || /^[A-Z][a-z’']* [a-z]/.test(text))
 }
 
+/** `covered by your plan`: a part of a sentence. Two words may be the name of a state. */
+const isPart = (text: string) => /^[a-z]+( [a-z]+){2,}$/.test(text)
+
 /** Reads one file's expressions; a name leads to its declaration, in other files as well. */
 export class Reader {
   readonly #modules: Map<string, Module>
@@ -59,7 +62,7 @@ export class Reader {
       case 'Literal':
         return node.regex
           ? reads((node.regex as { pattern: string }).pattern.replace(/[\\^$()]/g, ''))
-          : reads(String(node.value))
+          : reads(String(node.value)) || isPart(String(node.value))
       case 'TemplateLiteral':
         return reads((node.quasis as { value: { cooked: string } }[]).map(({ value }) => value.cooked).join('x'))
       case 'CallExpression': {

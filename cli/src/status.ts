@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { runCost, trialEnd, usageAt } from '../../src/domain/money/live-usage.ts'
-import { costText, UNITS_PER_DOLLAR } from '../../src/domain/money/money.ts'
+import { costText, FREE_WORDS, UNITS_PER_DOLLAR } from '../../src/domain/money/money.ts'
 import { canStop, formatUptime, isLive, serverStatus, webAddress } from '../../src/domain/server.ts'
 import { isFinished, jobFailure } from '../../src/domain/server-list.ts'
 import type { Job, Server, Summary } from '../../src/domain/wire.ts'
@@ -59,7 +59,7 @@ function describe(server: Server, summary: Summary, now: number, progress: strin
   const usage = usageAt(summary, [server], now)
   if (server.billed_from) {
     const { free, units } = runCost(server, usage, now)
-    parts.push(free ?? costText(units / UNITS_PER_DOLLAR), webAddress(server))
+    parts.push(free ? FREE_WORDS[free] : costText(units / UNITS_PER_DOLLAR), webAddress(server))
   } else if (progress) parts.push(progress)
   const end = Math.min(Date.parse(server.ends_at ?? '') || Infinity, trialEnd(usage, now) ?? Infinity)
   if (end < Infinity && !server.stopping) parts.push(`stops in ${formatUptime((end - now) / 1000)}`)

@@ -10,7 +10,7 @@ import { type Finding, fail, ok } from './check.ts'
 import type { Send, Sender } from './files.ts'
 
 const NAME = 'files credentials'
-const SECRET = 'nobody else may read this'
+const SECRET = 'nobody-else-may-read-this'
 
 /** Tries what an account's credentials and links must not do, with files of two folders that it removes again. */
 export async function checkReach(

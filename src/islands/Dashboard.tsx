@@ -10,12 +10,10 @@ import type { DashboardView } from '../domain/views.ts'
 import type { Server, Summary } from '../domain/wire.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { ErrorState } from '../ui/States.tsx'
-import { PartFailed } from './Boundary.tsx'
 import { ActionsCard } from './dashboard/ActionsCard.tsx'
 import { ByForm, instead } from './dashboard/ByForm.tsx'
 import { ConnectionLine } from './dashboard/ConnectionLine.tsx'
 import { chosenEnd, EndChoice } from './dashboard/EndChoice.tsx'
-import type { EndingAlert } from './dashboard/EndingAlert.tsx'
 import { LineNote } from './dashboard/LineNote.tsx'
 import { chosenMachine, MachineChoice } from './dashboard/MachineChoice.tsx'
 import { NoticeAlert } from './dashboard/NoticeAlert.tsx'
@@ -27,6 +25,7 @@ import { UsageCard } from './dashboard/UsageCard.tsx'
 import { useServers } from './dashboard/useServers.ts'
 import { chosenWorld, WorldChoice } from './dashboard/WorldChoice.tsx'
 import { useJobsChannel } from './useJobsChannel.ts'
+import { usePart } from './usePart.ts'
 import { usePoll } from './usePoll.ts'
 import { useReachable } from './useReachable.ts'
 import { useServerClock } from './useServerClock.ts'
@@ -47,6 +46,8 @@ const WAYS_OUT: Record<string, string> = {
   '/budget': 'Change your budget',
 }
 
+/** Most visits end before. */
+const endingAlert = () => import('./dashboard/EndingAlert.tsx').then((file) => file.EndingAlert)
 /** Loads once there is a server to stop. */
 const stopDialog = () => import('./dashboard/StopDialog.tsx')
 
@@ -92,15 +93,7 @@ export function Dashboard(props: DashboardProps) {
   const freeMinutes = isTrial ? trialMinutesLeft(monthlyUsage.hoursUsed) : null
   const latest = trialEnd(summary, now)
   const ending = live && isEnding(live, now, latest) ? live : null
-  const [Ending, setEnding] = useState<typeof EndingAlert | null>(null)
-  // Loaded once it's needed: most visits end before.
-  useEffect(() => {
-    if (ending)
-      void import('./dashboard/EndingAlert.tsx').then(
-        (file) => setEnding(() => file.EndingAlert),
-        () => setEnding(() => PartFailed),
-      )
-  }, [ending === null])
+  const Ending = usePart(endingAlert, ending !== null)
   const reachable = useReachable(live)
   // A start costs nothing and has no disk yet, so cancelling one needs no question.
   const askToStop = (server: Server) => {

@@ -1,4 +1,5 @@
 import { machineText } from '../domain/machine.ts'
+import { FREE_WORDS } from '../domain/money/money.ts'
 import { type CostLine, freeBecause, sumOfLines } from '../domain/money/run-cost.ts'
 import {
   canStop,
@@ -37,6 +38,7 @@ export function Run(props: RunProps) {
   const { server, end, events, lines, startup, provider, said, wishes, guests, asOf, csrfToken, flash } = props
   const status = serverStatus(server)
   const cost = sumOfLines(lines)
+  const free = freeBecause(lines)
   const live = isLive(server)
   const at = (live ? null : server.end_time) ?? server.requested_at
   const why = live ? endText(end) : (server.error_message ?? endedBecause(server))
@@ -94,7 +96,11 @@ export function Run(props: RunProps) {
               value: formatUptime(cost.seconds),
               hint: `${cost.seconds.toLocaleString('en-US')} seconds`,
             },
-            { label: live ? 'Cost so far' : 'Cost', value: priceText(cost.dollars), hint: freeBecause(lines) ?? 'USD' },
+            {
+              label: live ? 'Cost so far' : 'Cost',
+              value: priceText(cost.dollars),
+              hint: free ? FREE_WORDS[free] : 'USD',
+            },
             {
               label: 'Machine',
               value: server.instance_type,
@@ -166,7 +172,7 @@ export function Run(props: RunProps) {
 function noCost({ billed_from }: Server, lines: CostLine[]): string {
   if (!billed_from) return 'It never answered, so it cost nothing.'
   const free = freeBecause(lines)
-  return free ? `Nothing to pay: ${free}.` : 'Nothing to pay yet.'
+  return free ? `Nothing to pay: ${FREE_WORDS[free]}.` : 'Nothing to pay yet.'
 }
 
 function endText(end: RunView['end']) {

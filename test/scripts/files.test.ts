@@ -118,12 +118,12 @@ test.each<[string, (request: Request, isTemporary: boolean) => boolean, string]>
   [
     "a copy of another folder's file",
     ({ method, url }) => method === 'GET' && /\/copy$/.test(url),
-    'nobody else may read this',
+    'nobody-else-may-read-this',
   ],
   [
     'a copy source that a link does not sign',
     ({ method, url }) => method === 'GET' && /\/link$/.test(url),
-    'nobody else may read this',
+    'nobody-else-may-read-this',
   ],
 ])('names a provider that allows %s', async (what, isIt, content) => {
   const allows: Change = (answer, request) =>

@@ -1,6 +1,7 @@
 import { MINUTE_MS } from '../instant.ts'
 import type { Server, Summary } from '../wire.ts'
 import { hoursToSeconds, overageUnits, recordCents, runSeconds, trialMinutesLeft } from './billing.ts'
+import type { Free } from './money.ts'
 
 /**
  * The summary as of `now`, with what has run since it was counted. Exact unless a cycle ends in between; the page reads
@@ -33,7 +34,7 @@ export type RunCost = {
   /** What they add to the bill, in units of 1e-7 USD: only the part beyond the plan's hours. */
   units: number
   /** Why that is below the list price. */
-  free: 'free trial' | 'covered by your plan' | null
+  free: Free | null
 }
 
 /**
@@ -43,11 +44,11 @@ export type RunCost = {
 export function runCost(run: Server, summary: Summary, now: number): RunCost {
   const seconds = billedSecondsAt(run, now)
   const { subscription } = summary
-  if (subscription?.sub_type === 'demo') return { seconds, units: 0, free: 'free trial' }
+  if (subscription?.sub_type === 'demo') return { seconds, units: 0, free: 'trial' }
   const used = secondsUsed(summary)
   const hours = subscription?.hours ?? 0
   const units = overageUnits(used, hours) - overageUnits(Math.max(0, used - seconds), hours)
-  return { seconds, units, free: used < hoursToSeconds(hours) ? 'covered by your plan' : null }
+  return { seconds, units, free: used < hoursToSeconds(hours) ? 'plan' : null }
 }
 
 /**

@@ -2,6 +2,11 @@
 export const UNITS_PER_DOLLAR = 10_000_000
 export const UNITS_PER_SECOND = 4861
 
+/** What makes metered time free. */
+export type Free = 'trial' | 'plan'
+
+export const FREE_WORDS: Record<Free, string> = { trial: 'free trial', plan: 'covered by your plan' }
+
 let format: Intl.NumberFormat | undefined
 
 export function dollars(amount: number): string {

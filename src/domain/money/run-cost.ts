@@ -1,5 +1,5 @@
 import { type Period, runSecondsWithin, shareBill } from './billing.ts'
-import { UNITS_PER_DOLLAR, UNITS_PER_SECOND } from './money.ts'
+import { type Free, UNITS_PER_DOLLAR, UNITS_PER_SECOND } from './money.ts'
 
 /** The metered time of one run, in ms since 1970. It's still running if `end` lies after its cycle. */
 type MeteredTime = { start: number; end: number }
@@ -52,10 +52,10 @@ export type CostLine = {
 }
 
 /** Why nobody pays for any of it; null if somebody does, or nothing was metered. A plan may take over from a trial. */
-export function freeBecause(lines: CostLine[]): 'free trial' | 'covered by your plan' | null {
+export function freeBecause(lines: CostLine[]): Free | null {
   const { included_seconds, billed_seconds } = sumOfLines(lines)
   if (billed_seconds || !included_seconds) return null
-  return lines.every(({ trial, correction }) => trial || correction) ? 'free trial' : 'covered by your plan'
+  return lines.every(({ trial, correction }) => trial || correction) ? 'trial' : 'plan'
 }
 
 /** What a run cost so far, in all its cycles. Exact below a cent while the bill isn't written. */

@@ -2,7 +2,9 @@ import { useEffect, useRef, useState } from 'react'
 import { isFinished, type Notice, TAKING_LONGER } from '../../domain/server-list.ts'
 import type { Job } from '../../domain/wire.ts'
 import { Alert } from '../../ui/Alert.tsx'
-import { NoCapacity } from './NoCapacity.tsx'
+import { usePart } from '../usePart.ts'
+
+const noCapacity = () => import('./NoCapacity.tsx').then((file) => file.NoCapacity)
 
 const HIDE_AFTER_MS = 10_000
 const PROMISED_S = 30
@@ -37,6 +39,8 @@ export function NoticeAlert({ notice, job, now, onDismiss, onStart, mayWait }: P
     if (refused) place.current?.scrollIntoView({ block: 'nearest' })
   }, [notice, refused])
   const seconds = Math.max(0, Math.floor((now - Date.parse(job?.created_at ?? '')) / 1000))
+  const full = notice?.code === 'no_capacity'
+  const NoCapacity = usePart(noCapacity, full)
   const follows = notice?.kind === 'info' && job && notice.job === job.id && !isFinished(job)
   return (
     <section
@@ -62,7 +66,7 @@ export function NoticeAlert({ notice, job, now, onDismiss, onStart, mayWait }: P
               )}
             </span>
           ) : null}
-          {notice.code === 'no_capacity' ? <NoCapacity onStart={onStart} mayWait={mayWait} /> : null}
+          {full && NoCapacity ? <NoCapacity onStart={onStart} mayWait={mayWait} /> : null}
         </Alert>
       ) : null}
     </section>

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { machineText } from '../../domain/machine.ts'
 import { runSeconds } from '../../domain/money/billing.ts'
 import { type RunCost, runCost } from '../../domain/money/live-usage.ts'
-import { dollars, UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
+import { dollars, FREE_WORDS, UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
 import { PER_HOUR } from '../../domain/money/start-cost.ts'
 import { type BadgeColor, canStop, formatUptime, webAddress } from '../../domain/server.ts'
 import type { GuestEnd, Server, Summary } from '../../domain/wire.ts'
@@ -84,7 +84,7 @@ function timeOf({ billed_from, requested_at, end_time }: Server, cost: RunCost, 
 }
 
 function costOf({ billed_from }: Server, { units, free }: RunCost) {
-  const price = free === 'covered by your plan' ? `${free}, then ${PER_HOUR}` : (free ?? PER_HOUR)
+  const price = free ? FREE_WORDS[free] + (free === 'plan' ? `, then ${PER_HOUR}` : '') : PER_HOUR
   const hint = billed_from ? price : 'Startup is free.'
   return { label: 'Cost so far', value: dollars(units / UNITS_PER_DOLLAR), hint }
 }

@@ -63,19 +63,14 @@ export function SessionsTable({ servers, summary, loading, now, reachable, onSto
                 </td>
                 <td data-label="Status">{statusOf(server)}</td>
                 <td data-label="Uptime" className="num">
-                  {server.active ? (
-                    <span className="uptime">
-                      <span>{uptime(server, now)}</span>
+                  <span className={server.active ? 'uptime' : 'session-id'}>
+                    <span>{uptime(server, now)}</span>
+                    {server.active ? (
                       <RunMeter server={server} summary={summary} now={now} />
-                    </span>
-                  ) : (
-                    <span className="session-id">
-                      <span>{uptime(server, now)}</span>
-                      {server.cost_dollars != null && server.billed_from ? (
-                        <span className="run-meter">{costText(server.cost_dollars)}</span>
-                      ) : null}
-                    </span>
-                  )}
+                    ) : server.cost_dollars != null && server.billed_from ? (
+                      <span className="run-meter">{costText(server.cost_dollars)}</span>
+                    ) : null}
+                  </span>
                 </td>
                 <td data-label="Actions">{actionsOf(server, onStop)}</td>
               </tr>

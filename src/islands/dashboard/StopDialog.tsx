@@ -64,6 +64,6 @@ export function ranSoFar({ server, summary, now }: Run): string {
   if (!server.billed_from) return "It isn't billed yet."
   const { seconds, units, free } = runCost(server, summary, now)
   const time = `It has run for ${formatUptime(seconds)}`
-  if (free === 'free trial') return `${time} of your free trial.`
+  if (free === 'trial') return `${time} of your free trial.`
   return free ? `${time}, covered by your plan.` : `${time}: ${costText(units / UNITS_PER_DOLLAR)} so far.`
 }

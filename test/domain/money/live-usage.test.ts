@@ -85,8 +85,8 @@ test("a run's dollars are what it adds to the bill: nothing in a trial or within
       const hours = typeof plan === 'number' ? plan : 0
       const added = overageUnits(before + seconds, hours) - overageUnits(before, hours)
       expect(units).toBe(plan === 'demo' ? 0 : added)
-      if (plan === 'demo') expect(free).toBe('free trial')
-      else expect(free).toBe(before + seconds < hours * 3600 ? 'covered by your plan' : null)
+      if (plan === 'demo') expect(free).toBe('trial')
+      else expect(free).toBe(before + seconds < hours * 3600 ? 'plan' : null)
     }),
   )
 })
@@ -111,5 +111,5 @@ test('what does not run changes nothing', () => {
 
 test('the last second of the plan is free, and nothing after it is', () => {
   const free = (used: number) => runCost(run(START), counted(START, used, START, 5), START).free
-  expect([5 * 3600 - 1, 5 * 3600, 5 * 3600 + 1].map(free)).toEqual(['covered by your plan', null, null])
+  expect([5 * 3600 - 1, 5 * 3600, 5 * 3600 + 1].map(free)).toEqual(['plan', null, null])
 })

@@ -34,9 +34,9 @@ test('a run is free because of its trial only if no plan took it over', () => {
   const trial = { ...line, included: 7_200, dollars: 0, trial: true }
   const plan = { ...trial, trial: false }
   const credit = { ...plan, correction: true, seconds: -10, included: -10 }
-  expect(freeBecause([trial])).toBe('free trial')
-  expect(freeBecause([trial, credit])).toBe('free trial')
-  expect(freeBecause([trial, plan])).toBe('covered by your plan')
+  expect(freeBecause([trial])).toBe('trial')
+  expect(freeBecause([trial, credit])).toBe('trial')
+  expect(freeBecause([trial, plan])).toBe('plan')
   expect(freeBecause([trial, line])).toBeNull()
   expect(freeBecause([])).toBeNull()
 })
