@@ -332,6 +332,13 @@ export const runs = sqliteTable(
     endedBecause: text('ended_because').$type<EndReason>(),
     errorCode: text('error_code').$type<RunErrorCode>(),
     errorMessage: text('error_message'),
+    /** When its container first started, as its machine says. Null: not yet, or the machine says nothing. */
+    containerStartedAt: integer('container_started_at'),
+    /** The code that its program last exited with. */
+    exitCode: integer('exit_code'),
+    /** What its program died of before it answered, and the machine's own words for it. */
+    diedOf: text('died_of').$type<RunErrorCode>(),
+    diedWhy: text('died_why'),
     /** When to check how much of the plan's hours is used; null once it has ended and we checked. */
     hoursLookAt: integer('hours_look_at'),
     /** Whole seconds that we metered, and that its machine didn't run by EC2's record. Nobody pays for them. */

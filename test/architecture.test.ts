@@ -52,6 +52,7 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
       'accounts',
       'operations',
       'http',
+      'door',
     ],
   },
   http: {

@@ -2,8 +2,9 @@ import { isCallOf, isNode, type Module, type Node, nodesOf, propertiesOf } from 
 
 const COMPARES = new Set(['===', '!==', '==', '!=', '<', '>', 'in'])
 const ASKS = new Set(['startsWith', 'endsWith', 'includes', 'indexOf', 'lastIndexOf', 'search', 'match', 'matchAll'])
-/** Of a collection, or of a regular expression. */
-const LOOKS_UP = new Set(['has', 'get', 'includes', 'indexOf', 'test', 'exec'])
+const LOOKS_UP = new Set(['has', 'get', 'includes', 'indexOf'])
+/** Of a regular expression. */
+const TESTS = new Set(['test', 'exec'])
 const QUERIES = new Set(['eq', 'ne', 'like', 'inArray', 'is'])
 /** What we name the texts that people read. */
 const TEXTS = new Set(['message', 'progress', 'sentence', 'errorMessage', 'error_message'])
@@ -50,6 +51,7 @@ export class Reader {
         if (callee.type !== 'MemberExpression' || !first) return false
         const [{ name }, of] = [callee.property as { name: string }, callee.object as Node]
         if (ASKS.has(name) && (this.#isSentence(first) || this.#isSentence(of))) return true
+        if (TESTS.has(name)) return this.#holdsSentences(of)
         return LOOKS_UP.has(name) && (this.#isSentence(first) || this.#holdsSentences(of))
       }
       default:

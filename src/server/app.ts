@@ -33,6 +33,7 @@ import { files } from './routes/files/files.ts'
 import { environments } from './routes/fleet/environments.tsx'
 import { extend } from './routes/fleet/extend.tsx'
 import { line } from './routes/fleet/line.ts'
+import { log as runLog } from './routes/fleet/log.ts'
 import { machines } from './routes/fleet/machines.ts'
 import { runs } from './routes/fleet/runs.tsx'
 import { servers } from './routes/fleet/servers.ts'
@@ -83,6 +84,7 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route('/', extend)
     .route('/', line)
     .route('/', runs)
+    .route('/', runLog)
     .route('/', doorRoutes)
     .route('/', machines)
     .route('/', environments)

@@ -11,6 +11,7 @@ import type {
   FleetWatcherCalls,
   HasherCalls,
   JobChannelCalls,
+  RunLogCalls,
 } from './ports/objects.ts'
 import type { Payments } from './ports/payments.ts'
 import type { AskStatus, Reach } from './ports/reach.ts'
@@ -39,6 +40,7 @@ export type Context = {
   lineKeeper: FleetWatcherCalls
   eventSender: (userId: string) => EventSenderCalls
   door: (userId: string) => DoorCalls
+  runLog: (runId: string) => RunLogCalls
   postWebhook: PostWebhook
   /** One exact counter per name. */
   counter: (name: string) => CounterCalls

@@ -6,6 +6,7 @@ import type {
   FleetWatcherCalls,
   HasherCalls,
   JobChannelCalls,
+  RunLogCalls,
 } from './ports/objects.ts'
 
 /**
@@ -72,6 +73,7 @@ export type Env = {
   FLEET_WATCHER: { getByName(name: string): FleetWatcherCalls }
   EVENT_SENDER: { getByName(userId: string): EventSenderCalls }
   DOOR_KEEPER: { getByName(userId: string): DoorCalls & Pick<Fetcher, 'fetch'> }
+  RUN_LOG: { getByName(runId: string): RunLogCalls & Pick<Fetcher, 'fetch'> }
   /** The private network of the machines. Bound with DOOR_DOMAIN. */
   FLEET?: Pick<Fetcher, 'fetch' | 'connect'>
   /** Local stack only: the movable clock. */

@@ -12,6 +12,7 @@ export type KeyPurpose =
   | 'mail-off'
   | 'door'
   | 'mailbox'
+  | 'run'
 export type DerivedKey = { id: string; key: Uint8Array }
 
 const derived = new Map<string, [DerivedKey, ...DerivedKey[]]>()

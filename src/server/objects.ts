@@ -7,6 +7,7 @@ import type {
   FleetWatcherCalls,
   HasherCalls,
   JobChannelCalls,
+  RunLogCalls,
 } from './ports/objects.ts'
 
 /**
@@ -27,6 +28,8 @@ const CHANNEL: Repeatable<JobChannelCalls> = {
 const FLEET_WATCHER: Repeatable<FleetWatcherCalls> = { arm: true, wake: true, revive: true }
 /** It closes what lost its access, however often it looks. */
 const DOOR_KEEPER: Repeatable<DoorCalls> = { recheck: true }
+/** A batch is numbered, so its second run adds nothing. */
+const RUN_LOG: Repeatable<RunLogCalls> = { append: true, acted: true, read: true, end: true, clear: true }
 const EVENT_SENDER: Repeatable<EventSenderCalls> = { wake: true }
 
 /**
@@ -55,6 +58,7 @@ export function openObjects(env: Env) {
     fleetWatcher: (name: string) => reachable(FLEET_WATCHER, () => env.FLEET_WATCHER.getByName(name)),
     eventSender: (userId: string) => reachable(EVENT_SENDER, () => env.EVENT_SENDER.getByName(userId)),
     door: (userId: string) => reachable(DOOR_KEEPER, () => env.DOOR_KEEPER.getByName(userId)),
+    runLog: (runId: string) => reachable(RUN_LOG, () => env.RUN_LOG.getByName(runId)),
     counter: (name: string) => reachable(COUNTER, () => env.ATTEMPT_COUNTER.getByName(name)),
     hasher: reachable(HASHER, () => env.PASSWORD_HASHER.getByName(`hasher ${nextTurn()}`)),
   }

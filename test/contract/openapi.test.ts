@@ -117,6 +117,7 @@ test('describes every call that answers JSON, and no other', () => {
     'POST /servers/:id/extend',
     'POST /mails/off',
     'POST /machines/credentials',
+    'POST /machines/key',
     'POST /machines/files',
     'GET /notices/latest',
     'POST /theme',
@@ -297,6 +298,8 @@ test('every answer of the running product has the shape that the document gives 
   for (const page of ['GET /api/v1/servers', 'GET /api/v1/servers?page=0']) await ask(ada, page)
   for (const id of [server.id, 'ses_none']) {
     await ask(ada, 'GET /api/v1/servers/:id', undefined, id)
+    await ask(ada, 'GET /api/v1/servers/:id/log', undefined, id)
+    await ask(ada, 'DELETE /api/v1/servers/:id/log', undefined, id)
     await ask(ada, 'GET /api/v1/servers/:id/guests', undefined, id)
     const { body: invited } = await ask(ada, 'POST /api/v1/servers/:id/guests', { hours: 1 }, id)
     const guest = (invited.guest as { id: string } | undefined)?.id ?? 'guest_none'

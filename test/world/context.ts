@@ -8,6 +8,7 @@ import type { Cloud } from '../../src/server/ports/cloud.ts'
 import { FLEET, LINE } from '../../src/server/ports/objects.ts'
 import type { Payments } from '../../src/server/ports/payments.ts'
 import { memoryCounters } from '../../testing/stack/counters.ts'
+import { noLog } from '../../testing/stack/no-log.ts'
 import type { Wire } from '../../testing/world/wire.ts'
 import { amazon } from './files/files-world.ts'
 import type { World } from './world.ts'
@@ -42,6 +43,7 @@ export function worldContext(world: World): Context {
       tellLine: () => call('channel: tell', async () => {}),
     }),
     eventSender: (userId) => ({ wake: () => call('sender: wake', () => alarms.senderOf(userId).wake(userId)) }),
+    runLog: () => ({ ...noLog, end: () => call('log: end', async () => {}) }),
     door: () => ({ recheck: () => call('door: recheck', async () => {}) }),
     postWebhook: (...post) => call('webhook: post', () => receivers.post(...post)),
     fleetWatcher: watcher(FLEET),

@@ -15,6 +15,7 @@ import type { Mail } from '../../src/server/ports/mailer.ts'
 import { atEnd } from './at-end.ts'
 import { memoryCounters } from './counters.ts'
 import { requestChecked } from './named-refusals.ts'
+import { noLog } from './no-log.ts'
 import { ownDatabase } from './own-database.ts'
 import { quickHasher } from './quick-hasher.ts'
 import { recordLog } from './recorded-log.ts'
@@ -89,6 +90,7 @@ export async function openSite(overrides: Partial<Env> = {}) {
     },
     FLEET_WATCHER: { getByName: () => ({ arm: async () => {}, wake: async () => {}, revive: async () => {} }) },
     DOOR_KEEPER: { getByName: () => ({ recheck: async () => {} }) },
+    RUN_LOG: { getByName: () => noLog },
     EVENT_SENDER: { getByName: () => ({ wake: async () => {} }) },
     ...overrides,
   } as unknown as Env

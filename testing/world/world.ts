@@ -17,6 +17,7 @@ import { FLEET, type FleetWatcherCalls, LINE } from '../../src/server/ports/obje
 import { KeptStorage, storageOf } from '../stack/alarm-storage.ts'
 import { atEnd, temporaryFolder } from '../stack/at-end.ts'
 import { throughCalls } from '../stack/database.ts'
+import { noLog } from '../stack/no-log.ts'
 import { type Line, recordLog } from '../stack/recorded-log.ts'
 import { Cut, Lost, type Wire } from './wire.ts'
 
@@ -148,6 +149,7 @@ export class Process {
       random: () => world.random(),
       cloud: wiredCloud(cloud, call),
       bucket: null,
+      runLog: () => noLog,
       mailer: { send: async (mail) => void world.mails.push(mail) },
       machine: null,
       reach: (host) =>

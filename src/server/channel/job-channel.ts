@@ -83,7 +83,7 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
 
   /** Whatever we hear of may have ended someone's access: a sign-out, a suspension, the run's end. */
   private recheckDoor(userId = this.ctx.id.name): void {
-    if (!this.env.DOOR_DOMAIN || userId === undefined) return
+    if (userId === undefined) return
     const asked = this.env.DOOR_KEEPER.getByName(userId).recheck()
     this.ctx.waitUntil(asked.catch((error) => log('door_recheck_failed', { userId }, error)))
   }

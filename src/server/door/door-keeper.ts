@@ -10,9 +10,12 @@ import type { Pass } from './access.ts'
 
 /** Only our own Worker can send it: this object has no address. */
 export const KEEP_HEADER = 'x-door-keep'
-export type Held = { runId: string; pass: Pass }
+/** `what`: the run's door, if it isn't its log. */
+export type Held = { runId: string; pass: Pass; what?: 'log' }
 
 type Asked = Held & { to: string; path: string }
+/** Of one account's, at once. */
+const MOST_LOGS = 20
 /** Also catches what ends by itself: a guest's hours, an idle sign-in. */
 const LOOK_EVERY_MS = 10_000
 
@@ -57,10 +60,12 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
     await Promise.all([...all].map(async ([key, held]) => (await mayStay(ctx, held)) || this.end(key)))
   }
 
-  private async accept({ runId, pass }: Asked): Promise<Response> {
+  private async accept({ runId, pass, what }: Asked): Promise<Response> {
+    if (what === 'log' && this.holding().filter((socket) => heldBy(socket).what === 'log').length >= MOST_LOGS)
+      return new Response(null, { status: 429 })
     const pair = new WebSocketPair()
     this.ctx.acceptWebSocket(pair[1])
-    pair[1].serializeAttachment({ runId, pass } satisfies Held)
+    pair[1].serializeAttachment({ runId, pass, ...(what && { what }) } satisfies Held)
     this.keepLooking()
     // Their access may have ended since the door was checked, before we knew of this connection.
     this.ctx.waitUntil(this.recheck())
@@ -120,12 +125,12 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
   }
 }
 
-const keyOf = ({ runId, pass }: Held) => `${runId} ${pass.kind} ${pass.id}`
+const keyOf = ({ runId, pass, what }: Held) => [runId, pass.kind, pass.id, what].join(' ')
 const heldBy = (socket: WorkerSocket) => socket.deserializeAttachment() as Held
 
-async function mayStay(ctx: Context, { runId, pass }: Held): Promise<boolean> {
+async function mayStay(ctx: Context, { runId, pass, what }: Held): Promise<boolean> {
   // Loaded when needed: most isolates hold nobody's door.
   const { findDoor } = await import('./access.ts')
   const { door, isIn } = await findDoor(ctx, { runId }, pass)
-  return isIn && door?.state === 'open'
+  return isIn && (what === 'log' || door?.state === 'open')
 }

@@ -2,6 +2,9 @@ import type { Fetcher, WebSocket as WorkerSocket } from '@cloudflare/workers-typ
 import { ACCESS_ENDED } from '../../domain/door.ts'
 import { type Held, KEEP_HEADER } from './door-keeper.ts'
 
+/** `isHeld`: false if the keeper has too many already, or can't be asked. */
+type Holding = { ended: Promise<void>; isHeld: Promise<boolean>; release(): void }
+
 /** A user's keeper (door-keeper.ts). */
 export type Keeper = Pick<Fetcher, 'fetch'>
 
@@ -12,10 +15,14 @@ const AGAIN_MS = 300
  * Asks the keeper to say when this access ends. If the keeper can't be asked, it counts as ended.
  * @param openKeeper a stub of its own for each try: one whose object fell over, in a deploy for example, keeps failing
  */
-export function hold(openKeeper: () => Keeper, held: Held): { ended: Promise<void>; release(): void } {
+export function hold(openKeeper: () => Keeper, held: Held): Holding {
   let socket: WorkerSocket | null = null
   let released = false
   let tell = () => {}
+  let took = (_: boolean) => {}
+  const isHeld = new Promise<boolean>((resolve) => {
+    took = resolve
+  })
   const ended = new Promise<void>((resolve) => {
     tell = resolve
   })
@@ -24,13 +31,16 @@ export function hold(openKeeper: () => Keeper, held: Held): { ended: Promise<voi
     try {
       const headers = { upgrade: 'websocket', [KEEP_HEADER]: JSON.stringify(held) }
       const answer = await openKeeper().fetch('http://keeper/hold', { headers } as never)
+      if (answer.status === 429) return took(false)
       socket = (answer as unknown as { webSocket: WorkerSocket | null }).webSocket
       if (!socket) throw new Error('no socket')
     } catch {
       if (left > 0) setTimeout(() => void connect(left - 1), AGAIN_MS)
       else tell()
+      if (left === 0) took(false)
       return
     }
+    took(true)
     socket.accept()
     if (released) return socket.close(1000)
     socket.addEventListener('close', ({ code }) => {
@@ -41,6 +51,7 @@ export function hold(openKeeper: () => Keeper, held: Held): { ended: Promise<voi
   void connect(TRIES)
   return {
     ended,
+    isHeld,
     release() {
       released = true
       socket?.close(1000)

@@ -134,6 +134,7 @@ export const SITE_MAP = {
   'GET /servers.csv': page('user', { scope: 'read', file: true }),
   // It counts seconds.
   'GET /servers/:id': page('user', {}),
+  'GET /servers/:id/log.txt': page('user', { scope: 'read', file: true }),
   // It counts seconds.
   'GET /line': page('user', {}),
   'GET /files': page('user', { ahead: 'press' }),
@@ -253,6 +254,11 @@ export const SITE_MAP = {
   }),
   'GET /api/v1/servers': call('user', { scope: 'read', byItself: true }),
   'GET /api/v1/servers/:id': call('user', { scope: 'read', byItself: true }),
+  'GET /api/v1/servers/:id/log': call('user', { scope: 'read', byItself: true }),
+  'DELETE /api/v1/servers/:id/log': call('user', {
+    scope: 'operate',
+    form: { at: '/servers/:id', done: '/servers/:id' },
+  }),
   'GET /api/v1/aws/server_available': call('user', { scope: 'read', reads: usageQueries, byItself: true }),
   'GET /api/v1/environments': call('user', {
     scope: 'read',
@@ -340,6 +346,7 @@ export const SITE_MAP = {
   'GET /prefetch.json': call('public', {}),
   // What our machines call, with a proof of what they are.
   'POST /machines/credentials': call('public', { fromPrograms: true }),
+  'POST /machines/key': call('public', { fromPrograms: true }),
   'POST /machines/files': call('public', { fromPrograms: true }),
   'POST /webhooks/stripe': call('public', { signedBySender: true }),
   // Refuses in its own protocol, which stock clients understand.

@@ -1,6 +1,8 @@
 import type { ScryptOptions } from 'node:crypto'
 import type { Rate } from '../../domain/attempts.ts'
 import type { ServerFrame } from '../../domain/cable.ts'
+import type { RunErrorCode } from '../../domain/run-end.ts'
+import type { LogPart, LogSource } from '../../domain/run-log.ts'
 import type { LinePlace, Server } from '../../domain/wire.ts'
 
 /** The calls that the rest of the server may make to a user's JobChannel object. */
@@ -72,4 +74,36 @@ export type Derivation = { secret: Uint8Array; salt: Uint8Array; cost: Required<
 export type HasherCalls = {
   /** @returns the key; null when the queue is full */
   derive(work: Derivation): Promise<Uint8Array | null>
+}
+
+/** What a machine says of its container. */
+export type MachinePhase =
+  | { name: 'pulling' | 'pulled' | 'started' }
+  | { name: 'exited'; exit_code: number; oom: boolean }
+  | { name: 'failed'; code: RunErrorCode; exit_code: number | null; why: string }
+
+/** Lines as a machine posts them; `first` is the number of the first one. `at` in ms since 1970. */
+export type LogBatch = {
+  first: number
+  lines: { at: number; source: LogSource; text: string }[]
+  phase: MachinePhase | null
+  /** The machine has nothing more to say. */
+  complete: boolean
+}
+
+/** `next`: the first number it doesn't have. `news`: a phase that nobody has acted on. */
+type Heard = { next: number; every_seconds: 1 | 30; news: MachinePhase | null }
+
+/** The calls to the object that keeps one run's log. */
+export type RunLogCalls = {
+  /** Adds what it doesn't have yet. @returns why it takes nothing, otherwise what it has */
+  append(batch: LogBatch, now: number): Promise<Heard | 'over' | 'too_many'>
+  /** The phase's consequences are written down. */
+  acted(phase: MachinePhase): Promise<void>
+  /** What follows line `after`. @param isOver the run has ended */
+  read(after: number, isOver: boolean): Promise<LogPart>
+  /** The run has ended: it takes nothing more, and goes 30 days later. */
+  end(now: number): Promise<void>
+  /** Forgets all lines so far. */
+  clear(): Promise<void>
 }

@@ -8,6 +8,7 @@ import { siteOrigin } from '../../context.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { tellSoon } from '../../mail/notices.ts'
 import { deliverMail } from '../../mail/outbox.ts'
+import { endLog } from '../run-log.ts'
 import { serverEvent } from '../server-events.ts'
 import { confirmMeter } from './confirm-meter.ts'
 import { clearLaunches, freePlaceQueries } from './launches.ts'
@@ -33,6 +34,7 @@ export const stepServerStop: Step = async ({ ctx, job, run, report }) => {
   const { settleMeter } = await import('../../billing/bills/settle-meter.ts')
   const settled = await settleMeter(ctx, metered)
   const now = ctx.now()
+  await endLog(ctx, run.id)
   const refused = await ctx.db.$count(launches, sql`session_id = ${run.id} AND outcome = 'refused'`)
   const costUnits = await getRunCost(ctx, settled.run)
   const ended = { ...settled.run, refused, costUnits }

@@ -6,6 +6,7 @@ import { siteOrigin } from '../../context.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { tellSoon } from '../../mail/notices.ts'
 import { deliverMail } from '../../mail/outbox.ts'
+import { endLog } from '../run-log.ts'
 import { serverEvent } from '../server-events.ts'
 import { clearLaunches, freePlaceQueries } from './launches.ts'
 import type { Outcome, StepInput } from './step.ts'
@@ -31,6 +32,7 @@ export async function clearUp({ ctx, job, run, report }: StepInput): Promise<Out
     return { wait }
   }
   const now = ctx.now()
+  if (run.instanceId !== null) await endLog(ctx, run.id)
   const { because, code } = endOfFailure(job.errorCode ?? 'timeout')
   const end = { endedBecause: because, errorCode: code, errorMessage: job.errorMessage }
   const event = serverEvent(ctx, 'server.failed', { ...run, endedAt: now, stopRequestedAt: now, ...end })

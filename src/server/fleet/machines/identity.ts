@@ -22,7 +22,7 @@ const SAME_LAUNCH_MS = MINUTE_MS
  */
 export async function getRunOfMachine(ctx: Context, proof: Proof, address: string | null): Promise<RunRow> {
   const { machines } = ctx.config
-  if (!machines || !ctx.bucket) throw new AppError('not_found', 'Machines get nothing here.')
+  if (!machines) throw new AppError('not_found', 'Machines get nothing here.')
   const identity = await readIdentity(machines, proof)
   if (!identity) throw refused()
   const [found] = await ctx.db

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
+import { toIso } from '../../../domain/instant.ts'
 import type { AppEnv } from '../../http/app-env.ts'
 import { body, text } from '../../http/body.ts'
 import { deviceOf } from '../../http/caller.ts'
@@ -7,12 +8,18 @@ import { deviceOf } from '../../http/caller.ts'
 /** Loaded when needed: every isolate would evaluate it at startup. */
 const machineFiles = () => import('../../fleet/machines/files.ts')
 
-/** What our machines call: infra/image/files.sh. Nobody else does, so none of it is in the API. */
+/** What our machines call: those in infra/image. Nobody else does, so none of it is in the API. */
 export const machines = new Hono<AppEnv>()
   .post('/machines/credentials', body(z.object({ document: text, signature: text })), async (c) => {
     const { giveMachineFiles } = await machineFiles()
     c.header('Cache-Control', 'no-store')
     return c.json(await giveMachineFiles(c.var.ctx, c.req.valid('json'), deviceOf(c).address))
+  })
+  .post('/machines/key', body(z.object({ document: text, signature: text })), async (c) => {
+    const { giveRunKey } = await import('../../fleet/machines/run-key.ts')
+    const { key, expiresAt, run } = await giveRunKey(c.var.ctx, c.req.valid('json'), deviceOf(c).address)
+    c.header('Cache-Control', 'no-store')
+    return c.json({ key, expires_at: toIso(expiresAt), run })
   })
   .post(
     '/machines/files',

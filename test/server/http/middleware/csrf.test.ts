@@ -14,6 +14,7 @@ const FROM_PROGRAMS = [
   'POST /oauth/token',
   'POST /mails/off',
   'POST /machines/credentials',
+  'POST /machines/key',
   'POST /machines/files',
 ]
 const NEED_TOKEN =

@@ -24,6 +24,7 @@ type OtherCall =
   | 'GET /prefetch.json'
   | 'POST /webhooks/stripe'
   | 'POST /machines/credentials'
+  | 'POST /machines/key'
   | 'POST /machines/files'
   | 'GET /cable'
   | 'GET /api/v1/servers/:id/tcp/:port'
@@ -185,6 +186,22 @@ export const CALLS: Record<JsonCall, Description> = {
   'GET /api/v1/servers/:id': {
     summary: 'Show one server: what happened, what it cost, and when EC2 ran it',
     answer: [200, shape.run],
+    refusals: ['not_found'],
+  },
+  'GET /api/v1/servers/:id/log': {
+    summary: "Read a server's log: what its program prints, and what its machine does with it",
+    answer: [200, shape.logPart],
+    query: {
+      after: {
+        description: 'The lines that follow the one with this number. All by default',
+        schema: { type: 'integer', minimum: 0 },
+      },
+    },
+    refusals: ['not_found', 'invalid'],
+  },
+  'DELETE /api/v1/servers/:id/log': {
+    summary: "Delete a server's log so far",
+    answer: [200, shape.message],
     refusals: ['not_found'],
   },
   'GET /api/v1/servers/:id/guests': {

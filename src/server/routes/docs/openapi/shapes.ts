@@ -5,6 +5,7 @@ import type { PlanType } from '../../../../domain/money/plan.ts'
 import type { RunCostSum } from '../../../../domain/money/run-cost.ts'
 import { MAIL_KINDS, type MailKind, NOTICE_KINDS } from '../../../../domain/notice.ts'
 import { END_REASONS, JOB_ERROR_CODES, RUN_ERROR_CODES } from '../../../../domain/run-end.ts'
+import { LOG_SOURCES, type LogPart, PART_LINES } from '../../../../domain/run-log.ts'
 import { EVENT_TITLES } from '../../../../domain/run-timeline.ts'
 import { EVENT_TYPES } from '../../../../domain/webhook.ts'
 import type * as wire from '../../../../domain/wire.ts'
@@ -25,6 +26,14 @@ export const user = z.object({
   email: z.string(),
   admin: z.boolean(),
 }) satisfies z.ZodMiniType<wire.User>
+
+export const logPart = z.object({
+  lines: z
+    .array(z.object({ n: z.int(), at: instant, source: z.enum(LOG_SOURCES), text: z.string() }))
+    .check(z.maxLength(PART_LINES)),
+  next: z.int(),
+  complete: z.boolean(),
+}) satisfies z.ZodMiniType<LogPart>
 
 export const server = z.object({
   id: z.string(),

@@ -1,0 +1,210 @@
+import type { DurableObjectStorage } from '@cloudflare/workers-types'
+import { DAY_MS, toIso } from '../../domain/instant.ts'
+import {
+  bytesOf,
+  cutLine,
+  FIRST_BYTES,
+  LAST_BYTES,
+  LOG_DAYS,
+  LOG_SOURCES,
+  type LogLine,
+  type LogPart,
+  missingText,
+  PART_LINES,
+} from '../../domain/run-log.ts'
+import type { LogBatch, MachinePhase } from '../ports/objects.ts'
+
+type State = {
+  /** The first number that it doesn't have. */
+  next: number
+  /** Of the batches it keeps: the first ones, and those at the end. */
+  firstBytes: number
+  lastBytes: number
+  /** The number after the first ones; null until they are full. */
+  lastFrom: number | null
+  /** What went between both. */
+  missingBytes: number
+  startedAt: number | null
+  saidAt: number
+  endedAt: number | null
+  complete: boolean
+  /** The last phase that was acted on, and how many were. */
+  acted: string
+  acts: number
+}
+
+/** A line in its batch: when, the index of its source, and its text. */
+type Kept = [at: number, source: number, text: string]
+type Batch = { first: number; last: number; bytes: number; lines: string }
+
+const NEW: State = {
+  next: 1,
+  firstBytes: 0,
+  lastBytes: 0,
+  lastFrom: null,
+  missingBytes: 0,
+  startedAt: null,
+  saidAt: 0,
+  endedAt: null,
+  complete: false,
+  acted: '',
+  acts: 0,
+}
+
+const KEEP_MS = LOG_DAYS * DAY_MS
+/** A program that restarts for ever costs the database no more writes than that. */
+const MOST_ACTS = 100
+
+/** A run's log on an object's SQLite: a row a batch. Nothing is written before the machine's first word. */
+export class LogStore {
+  private readonly storage: DurableObjectStorage
+  private state: State | null
+
+  constructor(storage: DurableObjectStorage) {
+    this.storage = storage
+    const { sql } = storage
+    const isThere = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'state'").toArray().length > 0
+    const [row] = isThere ? sql.exec<{ state: string }>('SELECT state FROM state').toArray() : []
+    this.state = row ? JSON.parse(row.state) : null
+  }
+
+  /** Whether nothing new comes anymore. A last word may be repeated: its answer may have been lost. */
+  refuses({ first, lines }: LogBatch): boolean {
+    const { state } = this
+    return state !== null && (state.endedAt !== null || (state.complete && first + lines.length > state.next))
+  }
+
+  append({ first, lines, phase, complete }: LogBatch, now: number) {
+    const state = this.state ?? this.create()
+    // What it has already, because an answer was lost.
+    const fresh = lines.slice(Math.max(0, state.next - first))
+    if (fresh.length) this.add(state, Math.max(first, state.next), fresh, now)
+    if (phase?.name === 'started') state.startedAt ??= now
+    state.saidAt = now
+    state.complete ||= complete
+    this.save(state)
+    const isNews = phase && isAct(phase) && JSON.stringify(phase) !== state.acted && state.acts < MOST_ACTS
+    return { next: state.next, startedAt: state.startedAt, news: isNews ? phase : null }
+  }
+
+  acted(phase: MachinePhase): void {
+    if (!this.state) return
+    this.state.acted = JSON.stringify(phase)
+    this.state.acts++
+    this.save(this.state)
+  }
+
+  partAfter(after: number, isOver: boolean): LogPart {
+    const { state } = this
+    if (!state) return { lines: [], next: after, complete: isOver }
+    const lines: LogLine[] = []
+    const lastKept = this.lastKept(state)
+    for (const { first, lines: json } of this.cursor('WHERE last > ? ORDER BY first', after)) {
+      const kept = JSON.parse(json) as Kept[]
+      if (first === lastKept && after < (state.lastFrom ?? 0)) lines.push(missing(state, first, kept))
+      for (const [i, line] of kept.entries())
+        if (first + i > after && lines.length < PART_LINES) lines.push(toLine(first + i, line))
+      if (lines.length >= PART_LINES) break
+    }
+    const next = lines.at(-1)?.n ?? after
+    const isLast = next >= state.next - 1 || !this.batches('WHERE last > ? LIMIT 1', next).length
+    return { lines, next, complete: isLast && (isOver || state.complete || state.endedAt !== null) }
+  }
+
+  end(now: number): void {
+    const state = this.state ?? this.create()
+    state.endedAt ??= now
+    this.save(state)
+  }
+
+  async clear(): Promise<void> {
+    const { state } = this
+    if (!state) return
+    this.storage.sql.exec('DELETE FROM batches')
+    Object.assign(state, { firstBytes: 0, lastBytes: 0, lastFrom: null, missingBytes: 0 })
+    this.save(state)
+  }
+
+  /** So that it goes some day, whatever happens to everyone else. */
+  async arm(): Promise<void> {
+    if ((await this.storage.getAlarm()) === null) await this.storage.setAlarm(Date.now() + KEEP_MS)
+  }
+
+  async expire(now: number): Promise<void> {
+    if (!this.state) return
+    const due = (this.state.endedAt ?? this.state.saidAt) + KEEP_MS
+    if (now < due) return this.storage.setAlarm(due)
+    await this.storage.deleteAll()
+    this.state = null
+  }
+
+  private add(state: State, first: number, lines: LogBatch['lines'], now: number): void {
+    const kept = lines.map(
+      ({ at, source, text }): Kept => [Math.min(at, now), LOG_SOURCES.indexOf(source), cutLine(text)],
+    )
+    state.next = first + kept.length
+    const sizes = kept.map(([, , text]) => bytesOf(text) + 1)
+    let i = 0
+    let bytes = 0
+    if (state.lastFrom === null) {
+      while (i < kept.length && state.firstBytes + bytes < FIRST_BYTES) bytes += sizes[i++] ?? 0
+      this.insert(first, kept.slice(0, i), bytes)
+      state.firstBytes += bytes
+      if (state.firstBytes >= FIRST_BYTES) state.lastFrom = first + i
+    }
+    if (i === kept.length) return
+    const rest = sizes.slice(i).reduce((sum, size) => sum + size, 0)
+    this.insert(first + i, kept.slice(i), rest)
+    state.lastBytes += rest
+    for (const old of this.batches('WHERE first >= ? ORDER BY first', state.lastFrom ?? 0)) {
+      if (state.lastBytes - old.bytes < LAST_BYTES) break
+      this.storage.sql.exec('DELETE FROM batches WHERE first = ?', old.first)
+      state.lastBytes -= old.bytes
+      state.missingBytes += old.bytes
+    }
+  }
+
+  /** The first number after what is missing; null while nothing is. */
+  private lastKept({ missingBytes, lastFrom }: State): number | null {
+    if (!missingBytes || lastFrom === null) return null
+    return this.batches('WHERE first >= ? ORDER BY first LIMIT 1', lastFrom)[0]?.first ?? null
+  }
+
+  private batches(rest: string, value: number): Batch[] {
+    return this.cursor(rest, value).toArray()
+  }
+
+  private cursor(rest: string, value: number) {
+    return this.storage.sql.exec<Batch>(`SELECT first, last, bytes, lines FROM batches ${rest}`, value)
+  }
+
+  private insert(first: number, lines: Kept[], bytes: number): void {
+    const values = [first, first + lines.length - 1, bytes, JSON.stringify(lines)]
+    this.storage.sql.exec('INSERT INTO batches (first, last, bytes, lines) VALUES (?, ?, ?, ?)', ...values)
+  }
+
+  private create(): State {
+    this.storage.sql.exec(
+      'CREATE TABLE IF NOT EXISTS batches (first INTEGER PRIMARY KEY, last INTEGER, bytes INTEGER, lines TEXT)',
+    )
+    this.storage.sql.exec('CREATE TABLE IF NOT EXISTS state (id INTEGER PRIMARY KEY, state TEXT)')
+    this.state = { ...NEW }
+    return this.state
+  }
+
+  private save(state: State): void {
+    this.storage.sql.exec('INSERT OR REPLACE INTO state (id, state) VALUES (1, ?)', JSON.stringify(state))
+  }
+}
+
+/** Whether somebody must act on it. */
+const isAct = ({ name }: MachinePhase) => name === 'started' || name === 'exited' || name === 'failed'
+
+function missing({ lastFrom, missingBytes }: State, until: number, [next]: Kept[]): LogLine {
+  const n = lastFrom ?? 0
+  return toLine(n, [next?.[0] ?? 0, 0, missingText(until - n, missingBytes)])
+}
+
+function toLine(n: number, [at, source, text]: Kept): LogLine {
+  return { n, at: toIso(at), source: LOG_SOURCES[source] ?? 'machine', text }
+}

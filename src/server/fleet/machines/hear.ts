@@ -1,0 +1,81 @@
+import { sql } from 'drizzle-orm'
+import * as z from 'zod/mini'
+import { runs } from '../../../../db/schema.ts'
+import { AppError } from '../../../domain/error.ts'
+import { RUN_ERROR_CODES } from '../../../domain/run-end.ts'
+import { LOG_SOURCES } from '../../../domain/run-log.ts'
+import type { Context } from '../../context.ts'
+import type { LogBatch, MachinePhase } from '../../ports/objects.ts'
+import { readRunKey } from './run-key.ts'
+
+const exitCode = z.int().check(z.minimum(0), z.maximum(255))
+const phase = z.discriminatedUnion('name', [
+  z.object({ name: z.enum(['pulling', 'pulled', 'started']) }),
+  z.object({ name: z.literal('exited'), exit_code: exitCode, oom: z.boolean() }),
+  z.object({
+    name: z.literal('failed'),
+    code: z.enum(RUN_ERROR_CODES),
+    exit_code: z.nullable(exitCode),
+    why: z.string().check(z.maxLength(300)),
+  }),
+])
+
+const batch = z.object({
+  // Beyond that, no run could have printed them.
+  first: z.int().check(z.minimum(1), z.maximum(1e12)),
+  lines: z.array(
+    z.object({ at: z.number().check(z.minimum(0), z.maximum(1e14)), source: z.enum(LOG_SOURCES), text: z.string() }),
+  ),
+  phase: z.optional(phase),
+  complete: z.boolean(),
+})
+
+/**
+ * Takes what a machine says of its run. It costs the database nothing, but for what the run must know.
+ * @param key what the machine got for its proof
+ * @param read its batch, read once the key is known to count
+ * @returns what it has by now, and how often it wants to hear
+ * @throws unauthenticated, malformed, forbidden once the run is over, too_many
+ */
+export async function hearMachine(
+  ctx: Context,
+  key: string,
+  read: () => Promise<unknown>,
+): Promise<{ next: number; every_seconds: number }> {
+  const runId = readRunKey(ctx.config.secretKey, key, ctx.now())
+  if (runId === null) throw new AppError('unauthenticated', 'This key has ended. Prove what you are again.')
+  const runLog = ctx.runLog(runId)
+  const heard = await runLog.append(toBatch(await read()), ctx.now())
+  if (heard === 'over') throw new AppError('forbidden', 'This run is over.')
+  if (heard === 'too_many') throw new AppError('too_many', 'Too much at once.', { retryAfter: 1 })
+  const { news, ...answer } = heard
+  if (news) {
+    // The machine repeats what isn't answered with 200, so nothing is lost if one of these fails.
+    await actOn(ctx, runId, news)
+    await runLog.acted(news)
+  }
+  return answer
+}
+
+function toBatch(said: unknown): LogBatch {
+  const { success, data, error } = batch.safeParse(said)
+  if (!success)
+    throw new AppError('malformed', `The field "${error.issues[0]?.path.join('.')}" is missing or has the wrong type.`)
+  return { ...data, phase: data.phase ?? null }
+}
+
+/** What the database knows of the container. Said twice, it changes nothing. */
+async function actOn(ctx: Context, runId: string, said: MachinePhase): Promise<void> {
+  const isLive = sql`id = ${runId} AND ended_at IS NULL`
+  const now = ctx.now()
+  if (said.name === 'started')
+    await ctx.db.update(runs).set({ containerStartedAt: now }).where(sql`${isLive} AND container_started_at IS NULL`)
+  if (said.name === 'exited') await ctx.db.update(runs).set({ exitCode: said.exit_code }).where(isLive)
+  if (said.name !== 'failed') return
+  const [run] = await ctx.db
+    .update(runs)
+    .set({ exitCode: said.exit_code, diedOf: said.code, diedWhy: said.why })
+    .where(sql`${isLive} AND died_of IS NULL`)
+    .returning({ userId: runs.userId })
+  if (run) await ctx.channel(run.userId).wake(run.userId)
+}

@@ -1,0 +1,27 @@
+import { MINUTE_MS } from '../../../domain/instant.ts'
+import type { Context } from '../../context.ts'
+import { isSignature, signatureOf } from '../../keys.ts'
+import { limitMachine } from '../../limits/limits.ts'
+import { getRunOfMachine, type Proof } from './identity.ts'
+
+const LIFETIME_MS = 15 * MINUTE_MS
+
+/**
+ * What a machine shows once it has proven itself: a key for its run alone, which costs no read to check.
+ * @throws not_found, forbidden, too_many
+ */
+export async function giveRunKey(ctx: Context, proof: Proof, address: string | null) {
+  const { id: run } = await getRunOfMachine(ctx, proof, address)
+  await limitMachine(ctx, run)
+  const expiresAt = ctx.now() + LIFETIME_MS
+  const claim = `${run}.${expiresAt}`
+  const signature = signatureOf(ctx.config.secretKey, 'run', claim).toString('base64url')
+  return { key: `${claim}.${signature}`, expiresAt, run }
+}
+
+/** The run of a key that counts; null for any other text. */
+export function readRunKey(secretKey: string, key: string, now: number): string | null {
+  const [runId = '', expiresAt = '', signature = ''] = key.split('.')
+  const isOurs = isSignature(Buffer.from(signature, 'base64url'), secretKey, 'run', `${runId}.${expiresAt}`)
+  return isOurs && Number(expiresAt) > now ? runId : null
+}

@@ -1,0 +1,47 @@
+import { and, eq } from 'drizzle-orm'
+import { runs } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import { DAY_MS } from '../../domain/instant.ts'
+import { LOG_DAYS, type LogPart, logText } from '../../domain/run-log.ts'
+import type { Context } from '../context.ts'
+
+export type OwnRun = { id: string; isOver: boolean; isGone: boolean }
+
+/** One of the user's runs: whether it is over, and its log gone by its age. @throws not_found */
+export async function getOwnRun(ctx: Context, userId: string, id: string): Promise<OwnRun> {
+  const [run] = await ctx.db
+    .select({ endedAt: runs.endedAt })
+    .from(runs)
+    .where(and(eq(runs.id, id), eq(runs.userId, userId)))
+  if (!run) throw new AppError('not_found', 'Server session not found.')
+  const { endedAt } = run
+  return { id, isOver: endedAt !== null, isGone: endedAt !== null && endedAt + LOG_DAYS * DAY_MS <= ctx.now() }
+}
+
+/** At most 1,000 lines that follow `after`. */
+export async function readLog(ctx: Context, { id, isOver, isGone }: OwnRun, after: number): Promise<LogPart> {
+  return isGone ? { lines: [], next: after, complete: true } : ctx.runLog(id).read(after, isOver)
+}
+
+/** The whole log so far as plain text, read as fast as its reader takes it. */
+export function streamLogText(ctx: Context, run: OwnRun): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  let at = 0
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { lines, next } = await readLog(ctx, run, at)
+      at = next
+      if (lines.length) controller.enqueue(encoder.encode(logText(lines)))
+      else controller.close()
+    },
+  })
+}
+
+/** The run's machine is gone: its log is complete. */
+export async function endLog(ctx: Context, runId: string): Promise<void> {
+  // Nobody waits for their server's end because its log doesn't answer. The log goes 30 days later in any case.
+  await ctx
+    .runLog(runId)
+    .end(ctx.now())
+    .catch((error) => ctx.log('log_not_ended', { runId }, error))
+}

@@ -1,0 +1,65 @@
+import type { Context as HonoContext } from 'hono'
+import { AppError } from '../../../../domain/error.ts'
+import { getOwnRun, type OwnRun, readLog, streamLogText } from '../../../fleet/run-log.ts'
+import { type AppEnv, signedIn } from '../../../http/app-env.ts'
+import { answer } from '../../../http/reply.ts'
+
+type C = HonoContext<AppEnv>
+
+const PLAIN = 'text/plain; charset=utf-8'
+
+/** A part as JSON, everything as text, or the lines as they come: whichever the caller accepts first. */
+export async function read(c: C, id: string): Promise<Response> {
+  const run = await getOwnRun(c.var.ctx, signedIn(c).user.id, id)
+  const wanted = (c.req.header('Accept') ?? '').split(',').map((type) => type.split(';')[0]?.trim())
+  const kind = wanted.find((type) => type === 'text/event-stream' || type === 'text/plain' || type?.endsWith('/json'))
+  c.header('Cache-Control', 'no-store')
+  c.header('Vary', 'Accept')
+  if (kind === 'text/plain') return c.body(streamLogText(c.var.ctx, run), 200, { 'Content-Type': PLAIN })
+  const isStream = kind === 'text/event-stream'
+  const after = lineNumber((isStream && c.req.header('Last-Event-ID')) || c.req.query('after'))
+  return isStream ? follow(c, run, after) : c.json(await readLog(c.var.ctx, run, after))
+}
+
+export async function download(c: C, id: string): Promise<Response> {
+  const run = await getOwnRun(c.var.ctx, signedIn(c).user.id, id)
+  const headers = { 'Content-Type': PLAIN, 'Content-Disposition': `attachment; filename="${run.id}.txt"` }
+  return c.body(streamLogText(c.var.ctx, run), 200, headers)
+}
+
+export async function remove(c: C, id: string): Promise<Response> {
+  const run = await getOwnRun(c.var.ctx, signedIn(c).user.id, id)
+  await c.var.ctx.runLog(run.id).clear()
+  return answer(c, { message: run.isOver ? 'Log deleted.' : 'Log deleted. What comes next is kept.' })
+}
+
+/** @throws invalid */
+function lineNumber(given: string | undefined): number {
+  const after = Number(given ?? 0)
+  if (!/^\d{0,15}$/.test(given ?? '')) throw new AppError('invalid', "'after' must be the number of a line.")
+  return after
+}
+
+/** Keeps sending lines until the log is complete, or until whoever reads may not anymore. */
+async function follow(c: C, run: OwnRun, after: number): Promise<Response> {
+  const { user, id, scope } = signedIn(c)
+  const { complete, lines } = await readLog(c.var.ctx, run, after)
+  // An EventSource doesn't come back after that.
+  if (complete && !lines.length && c.req.header('Last-Event-ID') !== undefined) return c.body(null, 204)
+  const [{ hold }, { followLog }] = await Promise.all([
+    import('../../../door/hold.ts'),
+    import('../../../fleet/follow-log.ts'),
+  ])
+  const pass = { kind: scope === null ? 'sign_in' : 'token', id } as const
+  const holding = hold(() => c.env.DOOR_KEEPER.getByName(user.id), { runId: run.id, pass, what: 'log' })
+  if (!(await holding.isHeld)) throw tooMany('You follow 20 logs already.')
+  const body = await followLog(c.env.RUN_LOG.getByName(run.id), { after, isOver: run.isOver }, holding)
+  if (!body) {
+    holding.release()
+    throw tooMany('5 readers follow this log already.')
+  }
+  return c.body(body, 200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' })
+}
+
+const tooMany = (sentence: string) =>
+  new AppError('too_many', `${sentence} Close one, or try again in a minute.`, { retryAfter: 60 })

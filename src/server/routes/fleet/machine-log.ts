@@ -1,0 +1,49 @@
+import { AppError } from '../../../domain/error.ts'
+import type { Context } from '../../context.ts'
+import type { Env } from '../../env.ts'
+import { hearMachine } from '../../fleet/machines/hear.ts'
+import { errorBody, statusOf, toAppError } from '../../http/error-response.ts'
+import { isWithinOuterLimit, OUTER_PERIOD_S } from '../../http/middleware/outer-limit.ts'
+
+const MOST_BYTES = 256 * 1024
+
+/**
+ * `POST /machines/log`, apart from the app: with 10,000 machines, this is most of what reaches us, and it needs neither
+ * a sign-in nor the database.
+ */
+export async function answerMachine(ctx: Context, env: Env, request: Request): Promise<Response> {
+  try {
+    return Response.json(await hear(ctx, env, request), { headers: { 'Cache-Control': 'no-store' } })
+  } catch (thrown) {
+    const error = toAppError(thrown)
+    if (error !== thrown) ctx.log('machine_failed', {}, thrown)
+    const headers = { 'Cache-Control': 'no-store', ...(error.retryAfter && { 'Retry-After': `${error.retryAfter}` }) }
+    return Response.json(errorBody(error), { status: statusOf(error), headers })
+  }
+}
+
+async function hear(ctx: Context, env: Env, { method, headers, body }: Request) {
+  if (method !== 'POST') throw new AppError('method_not_allowed', 'Machines post their log here.')
+  const address = headers.get('cf-connecting-ip')
+  if (!(await isWithinOuterLimit(env, address, (error) => ctx.log('machine_limit_failed', {}, error))))
+    throw new AppError('too_many', 'Too many requests from your network.', { retryAfter: OUTER_PERIOD_S })
+  const key = /^Bearer (\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? ''
+  return hearMachine(ctx, key, () => readJson(body))
+}
+
+/** @throws too_large, malformed */
+async function readJson(body: ReadableStream<Uint8Array> | null): Promise<unknown> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let read = 0
+  for await (const chunk of body ?? []) {
+    read += chunk.length
+    if (read > MOST_BYTES) throw new AppError('too_large', 'A batch has at most 256 KiB. Send it in two.')
+    text += decoder.decode(chunk, { stream: true })
+  }
+  try {
+    return JSON.parse(text + decoder.decode())
+  } catch (cause) {
+    throw new AppError('malformed', 'The request body is not valid JSON.', { cause })
+  }
+}

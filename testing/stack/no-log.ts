@@ -1,0 +1,10 @@
+import type { RunLogCalls } from '../../src/server/ports/objects.ts'
+
+/** The log of a run whose machine never says anything. */
+export const noLog: RunLogCalls = {
+  append: async ({ first }) => ({ next: first, every_seconds: 30, news: null }),
+  acted: async () => {},
+  read: async (after, isOver) => ({ lines: [], next: after, complete: isOver }),
+  end: async () => {},
+  clear: async () => {},
+}
