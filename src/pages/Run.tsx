@@ -1,6 +1,7 @@
 import { machineText } from '../domain/machine.ts'
 import { FREE_WORDS } from '../domain/money/money.ts'
 import { type CostLine, freeBecause, sumOfLines } from '../domain/money/run-cost.ts'
+import type { LogLine } from '../domain/run-log.ts'
 import {
   canStop,
   endedBecause,
@@ -13,6 +14,7 @@ import {
 import type { RunView } from '../domain/views.ts'
 import type { Server } from '../domain/wire.ts'
 import { titleOf } from '../domain/worlds.ts'
+import { Log } from '../islands/Log.tsx'
 import { Badge } from '../ui/Badge.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
@@ -22,6 +24,7 @@ import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { Time } from '../ui/Time.tsx'
 import { WhoMayEnter } from '../ui/WhoMayEnter.tsx'
+import { Island } from './Island.tsx'
 import { CostChart, priceText, ReceiptCard } from './run/CostCard.tsx'
 import { Ec2Card } from './run/Ec2Card.tsx'
 import { Timeline } from './run/Timeline.tsx'
@@ -31,11 +34,13 @@ type RunProps = RunView & {
   asOf: string
   csrfToken: string
   flash: FlashMessage | null
+  /** Its log's last lines; null if they couldn't be read. */
+  log: LogLine[] | null
 }
 
 /** One run in full, ready to print. */
 export function Run(props: RunProps) {
-  const { server, end, events, lines, startup, provider, said, wishes, guests, asOf, csrfToken, flash } = props
+  const { server, end, events, lines, startup, provider, said, wishes, guests, asOf, csrfToken, flash, log } = props
   const status = serverStatus(server)
   const cost = sumOfLines(lines)
   const free = freeBecause(lines)
@@ -43,6 +48,9 @@ export function Run(props: RunProps) {
   const at = (live ? null : server.end_time) ?? server.requested_at
   const why = live ? endText(end) : (server.error_message ?? endedBecause(server))
   const answers = canStop(server) && server.billed_from !== null
+  const logCard = <Island name="Log" of={Log} props={{ runId: server.id, live, last: log, csrfToken }} />
+  // What happened last comes first: the log while it runs or if it failed, and what it cost once it ended well.
+  const logFirst = live || server.error_message !== null
   return (
     // While it lives, follow.ts exchanges the parts marked data-live.
     <div className="page stack run-page" data-follow={live ? server.id : undefined}>
@@ -88,6 +96,7 @@ export function Run(props: RunProps) {
           As of <Time at={asOf} layout="clock" />
         </span>
       </div>
+      {logFirst ? logCard : null}
       <div className="stack" data-live="record">
         <DefinitionStats
           stats={[
@@ -151,6 +160,7 @@ export function Run(props: RunProps) {
         </div>
         {provider ? <Ec2Card server={server} provider={provider} /> : null}
       </div>
+      {logFirst ? null : logCard}
       <Card title="Name" className="no-print">
         <form className="row filters" method="post" action={`/api/v1/servers/${server.id}`}>
           <HiddenFields csrfToken={csrfToken} method="put" />

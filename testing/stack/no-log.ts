@@ -5,6 +5,7 @@ export const noLog: RunLogCalls = {
   append: async ({ first }) => ({ next: first, every_seconds: 30, news: null }),
   acted: async () => {},
   read: async (after, isOver) => ({ lines: [], next: after, complete: isOver }),
+  tail: async () => [],
   end: async () => {},
   clear: async () => {},
 }

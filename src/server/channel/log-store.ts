@@ -111,6 +111,17 @@ export class LogStore {
     return { lines, next, complete: isLast && (isOver || state.complete || state.endedAt !== null) }
   }
 
+  tail(count: number): LogLine[] {
+    if (!this.state) return []
+    const lines: LogLine[] = []
+    for (const { first, lines: json } of this.cursor('WHERE last > ? ORDER BY first DESC', 0)) {
+      const kept = JSON.parse(json) as Kept[]
+      lines.unshift(...kept.map((line, i) => toLine(first + i, line)))
+      if (lines.length >= count) break
+    }
+    return lines.slice(-count)
+  }
+
   end(now: number): void {
     const state = this.state ?? this.create()
     state.endedAt ??= now

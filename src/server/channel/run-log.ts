@@ -1,6 +1,6 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { WebSocket as WorkerSocket } from '@cloudflare/workers-types'
-import type { LogPart } from '../../domain/run-log.ts'
+import type { LogLine, LogPart } from '../../domain/run-log.ts'
 import type { Env } from '../env.ts'
 import type { LogBatch, MachinePhase, RunLogCalls } from '../ports/objects.ts'
 import type { LogStore } from './log-store.ts'
@@ -38,6 +38,11 @@ export class RunLog extends DurableObject<Env> implements RunLogCalls {
   async read(after: number, isOver: boolean): Promise<LogPart> {
     this.lastRead = Date.now()
     return (await this.open()).partAfter(after, isOver)
+  }
+
+  async tail(count: number): Promise<LogLine[]> {
+    this.lastRead = Date.now()
+    return (await this.open()).tail(count)
   }
 
   async end(now: number): Promise<void> {

@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm'
 import { runs } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { DAY_MS } from '../../domain/instant.ts'
-import { LOG_DAYS, type LogPart, logText } from '../../domain/run-log.ts'
+import { LOG_DAYS, type LogLine, type LogPart, logText } from '../../domain/run-log.ts'
 import type { Context } from '../context.ts'
 
 export type OwnRun = { id: string; isOver: boolean; isGone: boolean }
@@ -21,6 +21,17 @@ export async function getOwnRun(ctx: Context, userId: string, id: string): Promi
 /** At most 1,000 lines that follow `after`. */
 export async function readLog(ctx: Context, { id, isOver, isGone }: OwnRun, after: number): Promise<LogPart> {
   return isGone ? { lines: [], next: after, complete: true } : ctx.runLog(id).read(after, isOver)
+}
+
+/** Its last lines; null if it doesn't answer. What shows them can do without. */
+export async function findLastLines(ctx: Context, runId: string, count: number): Promise<LogLine[] | null> {
+  return ctx
+    .runLog(runId)
+    .tail(count)
+    .catch((error) => {
+      ctx.log('log_not_read', { runId }, error)
+      return null
+    })
 }
 
 /** The whole log so far as plain text, read as fast as its reader takes it. */

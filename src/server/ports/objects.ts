@@ -2,7 +2,7 @@ import type { ScryptOptions } from 'node:crypto'
 import type { Rate } from '../../domain/attempts.ts'
 import type { ServerFrame } from '../../domain/cable.ts'
 import type { RunErrorCode } from '../../domain/run-end.ts'
-import type { LogPart, LogSource } from '../../domain/run-log.ts'
+import type { LogLine, LogPart, LogSource } from '../../domain/run-log.ts'
 import type { LinePlace, Server } from '../../domain/wire.ts'
 
 /** The calls that the rest of the server may make to a user's JobChannel object. */
@@ -102,6 +102,8 @@ export type RunLogCalls = {
   acted(phase: MachinePhase): Promise<void>
   /** What follows line `after`. @param isOver the run has ended */
   read(after: number, isOver: boolean): Promise<LogPart>
+  /** Its last lines, oldest first. */
+  tail(count: number): Promise<LogLine[]>
   /** The run has ended: it takes nothing more, and goes 30 days later. */
   end(now: number): Promise<void>
   /** Forgets all lines so far. */

@@ -4,45 +4,15 @@ import { openDatabase } from '../../../db/client.ts'
 import { runs } from '../../../db/schema.ts'
 import type { LogLine, LogPart } from '../../../src/domain/run-log.ts'
 import { type Client, newPerson, PASSWORD, waitFor } from '../../../testing/people/client.ts'
+import { type Machine, machinesOf, type Post } from '../../../testing/people/machines.ts'
 
 const url = inject('url')
 const db = openDatabase(inject('databaseUrl'))
-
-type Proof = { document: string; signature: string }
-type Machine = { id: string; placeId: string; address: string; proof: Proof; key: string }
-type Post = { first: number; lines?: [source: string, text: string][]; [field: string]: unknown }
-
-const post = (path: string, body: string, headers: Record<string, string>) =>
-  fetch(url + path, { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body })
-
-const askKey = (proof: Proof, address: string) =>
-  post('/machines/key', JSON.stringify(proof), { 'CF-Connecting-IP': address })
-
-/** A run whose stand-in machine has said what it had to say: what follows is posted in its name. */
-async function startMachine(person: Client): Promise<Machine> {
-  const { body } = await person.post('/api/v1/aws/auto_cloud_start_request')
-  const { id } = body.server
-  const row = await waitFor(async () => {
-    const [found] = await db.select().from(runs).where(eq(runs.id, id))
-    return found?.billedFrom != null && found
-  })
-  const proof = (await (await fetch(`${url}/dev/identity/${row.instanceId}`)).json()) as Proof
-  const address = row.ipAddress ?? ''
-  await waitFor(async () => (await linesOf(person, id)).some(({ text }) => text === 'Simulator ready on port 5173'))
-  const { key } = (await (await askKey(proof, address)).json()) as { key: string }
-  return { id, placeId: row.placeId, address, proof, key }
-}
-
-const say = ({ key }: Pick<Machine, 'key'>, { first, lines = [], ...more }: Post) => {
-  const said = lines.map(([source, text], i) => ({ at: 1_000 + i, source, text }))
-  const body = JSON.stringify({ boot: 'b', first, lines: said, samples: [], complete: false, ...more })
-  return post('/machines/log', body, { Authorization: `Bearer ${key}` })
-}
+const { askKey, nextOf, post, say, startMachine } = machinesOf(url, inject('databaseUrl'))
 
 const read = async (person: Client, id: string, after = 0) =>
   (await person.get(`/api/v1/servers/${id}/log?after=${after}`)).body as unknown as LogPart
 const linesOf = async (person: Client, id: string, after = 0) => (await read(person, id, after)).lines
-const nextOf = async (machine: Machine) => ((await (await say(machine, { first: 1 })).json()) as { next: number }).next
 
 let ada: Awaited<ReturnType<typeof newPerson>>
 let machine: Machine

@@ -46,14 +46,23 @@ export const runs = new Hono<AppEnv>()
   })
   .get('/servers/:id', async (c) => {
     const { ctx } = c.var
-    const [{ getRun }, { Run }] = await Promise.all([
+    const [{ getRun }, { Run }, { findLastLines }] = await Promise.all([
       import('../../operations/run-page.ts'),
       import('../../../pages/Run.tsx'),
+      import('../../fleet/run-log.ts'),
     ])
     const found = await getRun(ctx, signedIn(c).user.id, c.req.param('id'))
+    const log = await findLastLines(ctx, found.server.id, SHOWN_LINES)
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), asOf: toIso(ctx.now()) }
-    return renderPage(c, { title: found.server.name ?? 'Server', assets: 'runs' }, <Run {...found} {...form} />)
+    return renderPage(
+      c,
+      { title: found.server.name ?? 'Server', assets: 'runs' },
+      <Run {...found} {...form} log={log} />,
+    )
   })
+
+/** Of a log, before its script has read it. */
+const SHOWN_LINES = 200
 
 /** A form sends what nobody chose as nothing. */
 const chosenIn = (c: C) => Object.fromEntries(Object.entries(c.req.query()).filter(([, value]) => value !== ''))

@@ -1,0 +1,81 @@
+/** A piece of a line in one style. `style` is a list of classes: `fg-1`, `bg-12`, `bold`, `dim`, `italic`, `underline`, `inverse`. */
+export type Piece = { text: string; style: string }
+
+type Style = { fg: number | null; bg: number | null; marks: Set<string> }
+
+const ESC = '\u001b'
+/** What a terminal would obey: control sequences, and strings up to their end. None may reach a page. */
+const SEQUENCE = new RegExp(
+  [
+    `(?:${ESC}\\[|\u009b)([0-?]*)[ -/]*([@-~])`,
+    `(?:${ESC}[\\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007${ESC}\u009c]*(?:\u0007|${ESC}\\\\|\u009c|$)`,
+    `${ESC}[ -/]*[0-~]?`,
+  ].join('|'),
+  'g',
+)
+const CONTROLS = /[^\P{Cc}\t]/gu
+/** They would show a line otherwise than it is: turn it around, or hide in it. */
+const UNSEEN = /[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g
+
+const MARKS: Record<number, string> = { 1: 'bold', 2: 'dim', 3: 'italic', 4: 'underline', 7: 'inverse' }
+/** What each code ends. */
+const ENDS: Record<number, string[]> = { 22: ['bold', 'dim'], 23: ['italic'], 24: ['underline'], 27: ['inverse'] }
+
+/** A line as a terminal of 16 colors shows it, and harmless. */
+export function styledText(line: string): Piece[] {
+  const pieces: Piece[] = []
+  let style: Style = { fg: null, bg: null, marks: new Set() }
+  let from = 0
+  const add = (until: number) => {
+    const text = shown(line.slice(from, until))
+    if (text) pieces.push({ text, style: classesOf(style) })
+  }
+  for (const { 0: all, 1: codes, 2: final, index } of line.matchAll(SEQUENCE)) {
+    add(index)
+    from = index + all.length
+    if (final === 'm') style = changed(style, codes ?? '')
+  }
+  add(line.length)
+  return pieces
+}
+
+/** The same without its colors. */
+export const plainText = (line: string): string => shown(line.replace(SEQUENCE, ''))
+
+function shown(text: string): string {
+  return text
+    .replace(CONTROLS, '')
+    .replace(UNSEEN, (one) => `[U+${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}]`)
+}
+
+function changed(style: Style, codes: string): Style {
+  let { fg, bg } = style
+  let marks = new Set(style.marks)
+  const list = codes.split(';').map(Number)
+  for (let i = 0; i < list.length; i++) {
+    const code = list[i] ?? 0
+    if (code === 0) [fg, bg, marks] = [null, null, new Set()]
+    else if (MARKS[code]) marks.add(MARKS[code])
+    else if (ENDS[code]) for (const mark of ENDS[code]) marks.delete(mark)
+    else if (code === 38 || code === 48) {
+      // One of 256 colors, or any: we have the first 16.
+      const color = list[i + 1] === 5 && (list[i + 2] ?? 16) < 16 ? (list[i + 2] ?? null) : null
+      if (code === 38) fg = color
+      else bg = color
+      i += list[i + 1] === 5 ? 2 : 4
+    } else if (code === 39) fg = null
+    else if (code === 49) bg = null
+    else if (isColor(code, 30)) fg = colorOf(code, 30)
+    else if (isColor(code, 40)) bg = colorOf(code, 40)
+  }
+  return { fg, bg, marks }
+}
+
+/** 30 to 37, and the bright ones, 90 to 97. */
+const isColor = (code: number, base: number) =>
+  (code >= base && code < base + 8) || (code >= base + 60 && code < base + 68)
+const colorOf = (code: number, base: number) => (code < base + 8 ? code - base : code - base - 60 + 8)
+
+function classesOf({ fg, bg, marks }: Style): string {
+  return [fg === null ? '' : `fg-${fg}`, bg === null ? '' : `bg-${bg}`, ...marks].filter(Boolean).join(' ')
+}

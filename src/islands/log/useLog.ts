@@ -1,0 +1,60 @@
+import { useEffect, useRef, useState } from 'react'
+import type { LogLine } from '../../domain/run-log.ts'
+import { announce } from '../announce.ts'
+
+/** `asking`: a quiet machine speaks every 30 s. `over`: no more comes. `refused`: it can't be followed now. */
+export type LogState = 'connecting' | 'asking' | 'live' | 'lost' | 'over' | 'refused'
+
+/** A page keeps so many lines; the download has all. */
+const MOST_LINES = 100_000
+const ASKING_MS = 30_000
+/** Hidden pages draw no frames. */
+const FLUSH_MS = 100
+
+/**
+ * A run's log from its beginning, as it grows. A lost connection goes on where it broke.
+ * @param last its last lines, to show until the others are there
+ */
+export function useLog(runId: string, last: LogLine[]): { lines: LogLine[]; state: LogState } {
+  const [lines, setLines] = useState(last)
+  const [state, setState] = useState<LogState>('connecting')
+  const known = useRef<LogLine[]>([])
+  useEffect(() => {
+    const source = new EventSource(`/api/v1/servers/${encodeURIComponent(runId)}/log`)
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let quiet: ReturnType<typeof setTimeout> | undefined
+    const flush = () => {
+      timer = undefined
+      if (known.current.length > MOST_LINES) known.current = known.current.slice(-MOST_LINES * 0.9)
+      setLines([...known.current])
+    }
+    source.onopen = () => {
+      setState('asking')
+      quiet = setTimeout(() => setState('live'), ASKING_MS)
+    }
+    source.onmessage = ({ data }: MessageEvent<string>) => {
+      known.current.push(JSON.parse(data))
+      timer ??= setTimeout(flush, FLUSH_MS)
+      // What it had already says nothing about the machine.
+      if (performance.now() - opened > 2_000) setState('live')
+    }
+    const opened = performance.now()
+    source.addEventListener('end', () => {
+      source.close()
+      setState('over')
+      announce('The log is complete.')
+    })
+    source.onerror = () => {
+      clearTimeout(quiet)
+      const isLost = source.readyState === EventSource.CONNECTING
+      setState(isLost ? 'lost' : 'refused')
+      announce(isLost ? 'The connection to the log is lost.' : 'The log stopped.')
+    }
+    return () => {
+      source.close()
+      clearTimeout(timer)
+      clearTimeout(quiet)
+    }
+  }, [runId])
+  return { lines, state }
+}

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { axeFaults } from '../../testing/browser/axe.ts'
+import { complaintsOf, PHONE, pageOf, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { newPerson } from '../../testing/people/client.ts'
+import { machinesOf } from '../../testing/people/machines.ts'
+
+const world = stackAndBrowser()
+
+async function openLog(hash = '', options = {}) {
+  const person = await newPerson(world.url)
+  const machines = machinesOf(world.url, world.stack.services.vars.LIBSQL_URL ?? '')
+  const machine = await machines.startMachine(person)
+  const next = await machines.nextOf(machine)
+  const page = await pageOf(world.browser, world.url, person, options)
+  const complaints = complaintsOf(page)
+  await page.goto(`${world.url}/servers/${machine.id}${hash}`)
+  const log = page.getByRole('region', { name: 'Log', exact: true })
+  await log.getByText('Simulator ready on port 5173').waitFor()
+  const print = (first: number, ...texts: string[]) =>
+    machines.say(machine, { first, lines: texts.map((text) => ['stdout', text]) })
+  return { person, page, log, machine, next, print, complaints }
+}
+
+test('lines appear as the program prints them, with their colors, and nothing in them does harm', async () => {
+  const { page, log, next, print, complaints } = await openLog()
+  await print(next, '\u001b[31mred\u001b[0m', '<b onclick=alert(1)>bold</b>', 'a\u202eb', '\u001b[2Jcleared')
+  await log.getByText('cleared').waitFor()
+  expect(await log.locator('.fg-1').textContent()).toBe('red')
+  await log.getByText('<b onclick=alert(1)>bold</b>').waitFor()
+  await log.getByText('a[U+202E]b').waitFor()
+  expect(await axeFaults(page)).toEqual([])
+  expect(complaints).toEqual([])
+  await page.context().close()
+})
+
+test('search shows the lines that have it, and a link leads to its line', async () => {
+  const { page, log, machine, next, print } = await openLog()
+  await print(next, ...Array.from({ length: 300 }, (_, i) => `step ${i}`))
+  await log.getByText('step 299').waitFor()
+  await log.getByRole('searchbox', { name: 'Search the log' }).fill('STEP 29')
+  await log.getByText('11 lines').waitFor()
+  expect(await log.locator('.log-line').count()).toBe(11)
+  const link = await log.getByRole('link', { name: `Link to line ${next + 29}` }).getAttribute('href')
+  await page.goto('about:blank')
+  await page.goto(`${world.url}/servers/${machine.id}${link}`)
+  await log.locator('.log-line[data-linked]').getByText('step 29', { exact: true }).waitFor()
+  await expect(log.getByRole('checkbox', { name: 'Follow' }).isChecked()).resolves.toBe(false)
+  await log.getByRole('button', { name: 'Jump to the end' }).click()
+  await expect(log.getByRole('checkbox', { name: 'Follow' }).isChecked()).resolves.toBe(true)
+  await page.context().close()
+})
+
+test('on a phone, a log is read, deleted, and gone', async () => {
+  const { page, log, machine, person } = await openLog('', PHONE)
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+  await log.getByText('Delete the log').first().click()
+  await log.getByRole('button', { name: 'Delete the log' }).click()
+  await page.getByText('Log deleted. What comes next is kept.').waitFor()
+  await log.getByText('Nothing yet.').waitFor()
+  expect((await person.get(`/api/v1/servers/${machine.id}/log`)).body).toMatchObject({ lines: [] })
+  await page.context().close()
+})
