@@ -60,8 +60,9 @@ export async function byteRows(url: string, dashboardHtml: string): Promise<Row[
   const unnamed = island.filter((file) => !named.includes(file))
   rows.push(atMost('/dashboard scripts not preloaded', unnamed.length, 0, ''))
   // Has the EC2 and Stripe SDKs whole: leaving out members that we don't read saved 31 kB and hid new ones from readers.
-  // Cloudflare allows 10 MB. What a person waits for is the next line, and no SDK is in it.
-  rows.push(atMost('Worker', gzKb(...workerFiles()), 475, 'kB'))
+  // Nobody waits for it: isolates load a part when it's first needed. It only warns of a library that came in whole, long
+  // before Cloudflare's 10 MB. What a person waits for is the next line, and no SDK is in it.
+  rows.push(atMost('Worker', gzKb(...workerFiles()), 600, 'kB'))
   rows.push(atMost('Worker, evaluated at startup', gzKb(...startUpFiles()), 230, 'kB'))
   return rows
 }
