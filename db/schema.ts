@@ -14,6 +14,7 @@ import type { Act } from '../src/domain/audit.ts'
 import type { InvoiceStatus, InvoiceStep } from '../src/domain/money/invoice.ts'
 import type { PlanType } from '../src/domain/money/plan.ts'
 import type { MailKind, NoticeKind } from '../src/domain/notice.ts'
+import type { Death } from '../src/domain/run-death.ts'
 import type { EndReason, JobErrorCode, RunErrorCode } from '../src/domain/run-end.ts'
 import type { RunActor, RunEventKind } from '../src/domain/run-event.ts'
 import type { RunWishes } from '../src/domain/run-wishes.ts'
@@ -336,9 +337,8 @@ export const runs = sqliteTable(
     containerStartedAt: integer('container_started_at'),
     /** The code that its program last exited with. */
     exitCode: integer('exit_code'),
-    /** What its program died of before it answered, and the machine's own words for it. */
-    diedOf: text('died_of').$type<RunErrorCode>(),
-    diedWhy: text('died_why'),
+    /** What its program died of before it answered, as its machine says. */
+    diedOf: text('died_of').$type<Death>(),
     /** When to check how much of the plan's hours is used; null once it has ended and we checked. */
     hoursLookAt: integer('hours_look_at'),
     /** Whole seconds that we metered, and that its machine didn't run by EC2's record. Nobody pays for them. */

@@ -1,4 +1,3 @@
 ALTER TABLE `server_sessions` ADD `container_started_at` integer;--> statement-breakpoint
 ALTER TABLE `server_sessions` ADD `exit_code` integer;--> statement-breakpoint
-ALTER TABLE `server_sessions` ADD `died_of` text;--> statement-breakpoint
-ALTER TABLE `server_sessions` ADD `died_why` text;
+ALTER TABLE `server_sessions` ADD `died_of` text;

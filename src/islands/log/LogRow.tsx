@@ -21,7 +21,6 @@ export const LogRow = memo(function LogRow({
       <span dir="auto">
         {styledText(text).map(({ text: piece, style }, i) =>
           style ? (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a line never change.
             <span key={i} className={style}>
               {piece}
             </span>

@@ -5,7 +5,6 @@ import type { Failure } from '../../domain/run-end.ts'
 import type { Context } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
 import type { CloudInstance, InstanceState } from '../ports/cloud.ts'
-import { ownFailure } from './jobs/own-failures.ts'
 import { alertIfRefused } from './jobs/refusals.ts'
 import { areManyUnseen, ENDED, isLongUnseen } from './jobs/sight.ts'
 import { requestStop } from './stop-run.ts'
@@ -53,7 +52,7 @@ async function lookAtFleet(ctx: Context): Promise<void> {
   // One that runs can end like this for many reasons. Before it answers, only what it needs to start can be missing.
   if (byThemselves.length)
     await endLost(ctx, sql`billed_from IS NULL AND instance_id IN ${idsOf(byThemselves)}`, {
-      failureOf: (run) => ownFailure(ctx, run),
+      failureOf: async (run) => (await import('./jobs/own-failures.ts')).ownFailure(ctx, run),
     })
   if (ended.length) await endLost(ctx, sql`instance_id IN ${idsOf(ended)}`)
   // Only a look that saw every page proves that an instance is missing.

@@ -1,5 +1,6 @@
 import { and, eq } from 'drizzle-orm'
-import { runs } from '../../../db/schema.ts'
+import { type RunRow, runs } from '../../../db/schema.ts'
+import { plainText } from '../../domain/ansi.ts'
 import { AppError } from '../../domain/error.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import { LOG_DAYS, type LogLine, type LogPart, logText } from '../../domain/run-log.ts'
@@ -32,6 +33,16 @@ export async function findLastLines(ctx: Context, runId: string, count: number):
       ctx.log('log_not_read', { runId }, error)
       return null
     })
+}
+
+/** In an email: the database keeps it until it's sent. */
+const WORDS = { lines: 20, characters: 300 }
+
+/** What a program that never answered said last, ready for its user's eyes. */
+export async function lastWords(ctx: Context, { id, instanceId, billedFrom }: RunRow): Promise<string[]> {
+  if (instanceId === null || billedFrom !== null) return []
+  const lines = (await findLastLines(ctx, id, WORDS.lines)) ?? []
+  return lines.map(({ text }) => plainText(text).slice(0, WORDS.characters))
 }
 
 /** The whole log so far as plain text, read as fast as its reader takes it. */

@@ -14,18 +14,25 @@ const TITLES: Record<EndReason, string> = {
 
 type Ended = { id: string; endedBecause: EndReason | null; billedFrom: number | null }
 
-/** @param said the receipt */
-export function endedMail(origin: string, { id, endedBecause, billedFrom }: Ended, said: string): Message {
-  if (endedBecause === 'failure' && billedFrom === null) return startFailedMail(origin, id, said)
+/** @param said the receipt @param lastWords see `startFailedMail` */
+export function endedMail(
+  origin: string,
+  { id, endedBecause, billedFrom }: Ended,
+  said: string,
+  lastWords: string[],
+): Message {
+  if (endedBecause === 'failure' && billedFrom === null) return startFailedMail(origin, id, said, lastWords)
   return composeMessage('ended', TITLES[endedBecause ?? 'you'], [
     said,
     { link: `${origin}/servers/${id}`, label: 'See the server and its receipt' },
   ])
 }
 
-export function startFailedMail(origin: string, runId: string, why: string): Message {
+/** @param lastWords the last lines of its own log, which nobody but its user could have printed */
+export function startFailedMail(origin: string, runId: string, why: string, lastWords: string[] = []): Message {
   return composeMessage('ended', "Your server didn't start", [
     why,
+    ...(lastWords.length ? ['The last lines of its log:', { typed: lastWords.join('\n') }] : []),
     { link: `${origin}/servers/${runId}`, label: 'See what happened' },
   ])
 }

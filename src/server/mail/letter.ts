@@ -18,7 +18,7 @@ export type Message = {
 type Link = { link: string; label: string }
 type Part = string | Link | Typed
 
-/** Text that a stranger typed, line breaks kept: only for emails to the operator. */
+/** Text that somebody else typed, line breaks kept: for emails to the operator, and a program's own words to its user. */
 type Typed = { typed: string }
 
 /**

@@ -18,16 +18,6 @@ const IN_A_ROW = 3
 const PEOPLE = 2
 const MOST_SHOWN = 2_000
 
-/** The reasons for failed starts that aren't the user's doing. */
-const OUR_FAULTS = new Set([
-  'launch_refused',
-  'timeout',
-  'no_answer',
-  'instance_lost',
-  'image_not_found',
-  'files_failed',
-])
-
 type EndedStart = { user_id: string; status: string; error_code: string | null }
 
 /**
@@ -63,11 +53,14 @@ export async function checkStarts(ctx: Context): Promise<void> {
   ])
 }
 
-/** One refusal is enough if it concerns the whole account. */
+/** One refusal is enough if it concerns the whole account. None of these starts failed by its user's doing. */
 function doStartsFail(ended: EndedStart[]): boolean {
-  const isOurs = ({ error_code }: EndedStart) => OUR_FAULTS.has(error_code ?? '')
   if (ended[0]?.error_code === 'launch_refused') return true
-  return ended.length === IN_A_ROW && ended.every(isOurs) && new Set(ended.map((e) => e.user_id)).size >= PEOPLE
+  return (
+    ended.length === IN_A_ROW &&
+    ended.every(({ error_code }) => error_code !== null) &&
+    new Set(ended.map((e) => e.user_id)).size >= PEOPLE
+  )
 }
 
 /** Reopens an incident that just ended, or begins one, unless one is open. */

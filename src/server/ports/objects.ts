@@ -1,7 +1,7 @@
 import type { ScryptOptions } from 'node:crypto'
 import type { Rate } from '../../domain/attempts.ts'
 import type { ServerFrame } from '../../domain/cable.ts'
-import type { RunErrorCode } from '../../domain/run-end.ts'
+import type { Death } from '../../domain/run-death.ts'
 import type { LogLine, LogPart, LogSource } from '../../domain/run-log.ts'
 import type { LinePlace, Server } from '../../domain/wire.ts'
 
@@ -80,7 +80,7 @@ export type HasherCalls = {
 export type MachinePhase =
   | { name: 'pulling' | 'pulled' | 'started' }
   | { name: 'exited'; exit_code: number; oom: boolean }
-  | { name: 'failed'; code: RunErrorCode; exit_code: number | null; why: string }
+  | { name: 'failed'; code: Death; exit_code: number | null }
 
 /** Lines as a machine posts them; `first` is the number of the first one. `at` in ms since 1970. */
 export type LogBatch = {

@@ -1,22 +1,24 @@
 import { sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import type { RunRow } from '../../../../db/schema.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import { ANSWER_DEADLINE_MS, ENDING_MS, SERVER_WEB_PORT } from '../../../domain/server.ts'
 import { getAllowance } from '../../billing/allowance.ts'
-import type { Context } from '../../context.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import { serverEvent } from '../server-events.ts'
 import { requestStop } from '../stop-run.ts'
 import { hasOwnImage } from './images.ts'
-import { filesFailure } from './own-failures.ts'
 import { LOOK_AGAIN_MS, type Outcome, type StepInput } from './step.ts'
 
 /** The machine is on. Its image may take minutes more, which are free. */
 export async function awaitAnswer(input: StepInput, runningAt: number, address: string): Promise<Outcome> {
   const { ctx, run, report } = input
-  if (run.filesPhase === 'failed') return stopWithoutFiles(ctx, run)
+  // Its machine said so: nobody should work where nothing is kept, and a program that died won't answer.
+  if (run.filesPhase === 'failed' || run.diedOf !== null) {
+    const { ownFailure } = await import('./own-failures.ts')
+    await requestStop(ctx, run, ctx.now(), { failure: await ownFailure(ctx, run) })
+    return 'finished'
+  }
   await report(run.filesPhase === 'loading' ? 'Loading your files…' : 'Waiting for the simulator to answer…')
   const askedAt = ctx.now()
   const answer = await ctx.reach(address, SERVER_WEB_PORT).catch((error) => {
@@ -41,12 +43,6 @@ export async function awaitAnswer(input: StepInput, runningAt: number, address: 
   const advice = isOwn ? ` Check that your image listens on port ${SERVER_WEB_PORT}.` : ''
   const failure = { code: 'no_answer' as const, message: message + advice }
   await requestStop(ctx, run, now, { failure })
-  return 'finished'
-}
-
-/** Its machine said so. Nobody should work where nothing is kept. */
-async function stopWithoutFiles(ctx: Context, run: RunRow): Promise<Outcome> {
-  await requestStop(ctx, run, ctx.now(), { failure: await filesFailure(ctx, run) })
   return 'finished'
 }
 

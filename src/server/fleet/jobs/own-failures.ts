@@ -1,16 +1,17 @@
 import type { RunRow } from '../../../../db/schema.ts'
+import { deathText, exitText } from '../../../domain/run-death.ts'
 import type { Failure } from '../../../domain/run-end.ts'
 import type { Context } from '../../context.ts'
 import { alertOperator } from '../../mail/alerts.ts'
-import { imageFailure } from './images.ts'
+import { hasOwnImage } from './images.ts'
 
-/** Why a run never starts whose machine shut itself down before it answered. */
+/** Why a run never starts whose program or machine gave up before it answered. */
 export function ownFailure(ctx: Context, run: RunRow): Promise<Failure> {
-  return run.filesPhase === 'failed' ? filesFailure(ctx, run) : imageFailure(ctx, run)
+  return run.filesPhase === 'failed' ? filesFailure(ctx, run) : programFailure(ctx, run)
 }
 
 /** A machine says that it can't load its user's files, and then shuts itself down: infra/image/files.sh. */
-export async function filesFailure(ctx: Context, run: RunRow): Promise<Failure> {
+async function filesFailure(ctx: Context, run: RunRow): Promise<Failure> {
   await alertOperator(ctx, {
     matter: 'files_failed',
     subject: "A server couldn't load its user's files",
@@ -24,5 +25,34 @@ export async function filesFailure(ctx: Context, run: RunRow): Promise<Failure> 
   return {
     code: 'files_failed',
     message: "Your server couldn't load your files, so we stopped it. Your files are safe. Please try again.",
+  }
+}
+
+/**
+ * Why a run never starts whose program died, or whose machine shut itself down before it answered: that's what one that
+ * says nothing does when it can't pull its image. Alerts the operator, unless the image is its user's own.
+ */
+async function programFailure(ctx: Context, run: RunRow): Promise<Failure> {
+  // Registries don't tell an image that isn't there from one that isn't public.
+  const code = run.diedOf ?? 'image_not_found'
+  if (await hasOwnImage(ctx, run)) return { code, message: deathText(code, run.image, run.exitCode) }
+  const image = run.image ?? 'the default image'
+  const isPull = code.startsWith('image_')
+  const how = run.exitCode === null ? code : `${code}, ${exitText(run.exitCode)}`
+  await alertOperator(ctx, {
+    matter: `image_failed:${image}`,
+    subject: `${run.environment ?? 'A server'} can't start: ${isPull ? `no ${image}` : `${image} ended`}`,
+    sentences: [
+      `Its machine ended before its simulator answered (${how}). The image is ${image}, the environment ${run.environment ?? '(none)'}. We ended the run and billed nothing.`,
+      `The machine's reason is in the log of the run ${run.id}, and in EC2's system log for about an hour: aws ec2 get-console-output --latest --instance-id ${run.instanceId}`,
+      'Check that the image exists, is public, and starts, or give the environment another one. Then start a server yourself.',
+    ],
+    fields: { instanceId: run.instanceId, image },
+  })
+  const what = run.environment === null ? 'Your server' : run.environment
+  const why = isPull ? "its image couldn't be loaded" : 'its program ended'
+  return {
+    code,
+    message: `${what} didn't start, because ${why}. We've been notified. Please try again later${run.environment === null ? '' : ', or choose another environment'}.`,
   }
 }

@@ -10,7 +10,6 @@ import { addressOf } from '../machine.ts'
 import { awaitAnswer } from './await-answer.ts'
 import { worldTags } from './images.ts'
 import { findOpenLaunch, moveToNextPlace, recordInstance, recordLaunch, recordRefusal } from './launches.ts'
-import { ownFailure } from './own-failures.ts'
 import { alertLaunchRefused } from './refusals.ts'
 import { nextLookIn, takeLook } from './sight.ts'
 import { clearUp, fail } from './start-failure.ts'
@@ -25,6 +24,8 @@ export const stepServerStart: Step = async (input) => {
   if (job.errorCode) return clearUp(input)
   const address = addressOf(ctx, run)
   if (run.runningAt !== null && address) return awaitAnswer(input, run.runningAt, address)
+  // It spoke before our next look at it.
+  if (run.diedOf !== null) return failByItself(input)
   if (ctx.now() - job.createdAt >= START_DEADLINE_MS)
     return fail(input, 'timeout', "Your server wasn't ready within 10 minutes. You weren't charged. Please try again.")
 
@@ -42,10 +43,7 @@ export const stepServerStart: Step = async (input) => {
     await report('Booting…')
     return { wait: LOOK_AGAIN_MS }
   }
-  if (instance !== 'lost' && instance.state !== 'running' && instance.shutItselfDown) {
-    const { code, message } = await ownFailure(ctx, run)
-    return fail(input, code, `${message} ${NOT_CHARGED}`)
-  }
+  if (instance !== 'lost' && instance.state !== 'running' && instance.shutItselfDown) return failByItself(input)
   if (instance !== 'lost' && instance.state !== 'running' && instance.refusal)
     return tryElsewhere(input, launch, await placeOf(input, launch), refusalOf(instance.refusal), instance)
   if (instance === 'lost' || instance.state !== 'running')
@@ -62,6 +60,12 @@ export const stepServerStart: Step = async (input) => {
     return { wait: LOOK_AGAIN_MS }
   }
   return recordRunning(input, ipAddress, instance.privateIp)
+}
+
+async function failByItself(input: StepInput): Promise<Outcome> {
+  const { ownFailure } = await import('./own-failures.ts')
+  const { code, message } = await ownFailure(input.ctx, input.run)
+  return fail(input, code, `${message} ${NOT_CHARGED}`)
 }
 
 async function launchInstance(input: StepInput, launch: LaunchRow, isFirstRequest: boolean): Promise<Outcome> {

@@ -8,7 +8,6 @@ import { siteOrigin } from '../../context.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { tellSoon } from '../../mail/notices.ts'
 import { deliverMail } from '../../mail/outbox.ts'
-import { endLog } from '../run-log.ts'
 import { serverEvent } from '../server-events.ts'
 import { confirmMeter } from './confirm-meter.ts'
 import { clearLaunches, freePlaceQueries } from './launches.ts'
@@ -34,6 +33,7 @@ export const stepServerStop: Step = async ({ ctx, job, run, report }) => {
   const { settleMeter } = await import('../../billing/bills/settle-meter.ts')
   const settled = await settleMeter(ctx, metered)
   const now = ctx.now()
+  const { endLog, lastWords } = await import('../run-log.ts')
   await endLog(ctx, run.id)
   const refused = await ctx.db.$count(launches, sql`session_id = ${run.id} AND outcome = 'refused'`)
   const costUnits = await getRunCost(ctx, settled.run)
@@ -43,7 +43,7 @@ export const stepServerStop: Step = async ({ ctx, job, run, report }) => {
   const failed = job.errorMessage && lostReceipt(job.errorMessage, ended)
   const because = ended.endedBecause
   const { endedMail } = await import('../../mail/ended-letters.ts')
-  const message = endedMail(siteOrigin(ctx), ended, failed ?? receipt(ended))
+  const message = endedMail(siteOrigin(ctx), ended, failed ?? receipt(ended), await lastWords(ctx, run))
   const isEnded = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND ended_at = ${now})`
   const told = endedQueries(ctx, run, message, isEnded, because)
   const results = await writeBatch(ctx.db, [

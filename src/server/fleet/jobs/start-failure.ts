@@ -6,7 +6,6 @@ import { siteOrigin } from '../../context.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { tellSoon } from '../../mail/notices.ts'
 import { deliverMail } from '../../mail/outbox.ts'
-import { endLog } from '../run-log.ts'
 import { serverEvent } from '../server-events.ts'
 import { clearLaunches, freePlaceQueries } from './launches.ts'
 import type { Outcome, StepInput } from './step.ts'
@@ -32,6 +31,7 @@ export async function clearUp({ ctx, job, run, report }: StepInput): Promise<Out
     return { wait }
   }
   const now = ctx.now()
+  const { endLog, lastWords } = await import('../run-log.ts')
   if (run.instanceId !== null) await endLog(ctx, run.id)
   const { because, code } = endOfFailure(job.errorCode ?? 'timeout')
   const end = { endedBecause: because, errorCode: code, errorMessage: job.errorMessage }
@@ -39,7 +39,7 @@ export async function clearUp({ ctx, job, run, report }: StepInput): Promise<Out
   const isEnded = sql`EXISTS (SELECT 1 FROM server_sessions
     WHERE id = ${run.id} AND ended_at = ${now} AND stop_requested_at = ${now} AND ended_because = ${because})`
   const { startFailedMail } = await import('../../mail/ended-letters.ts')
-  const message = startFailedMail(siteOrigin(ctx), run.id, job.errorMessage ?? '')
+  const message = startFailedMail(siteOrigin(ctx), run.id, job.errorMessage ?? '', await lastWords(ctx, run))
   const foundNoMachine = job.errorCode === 'no_capacity'
   const results = await writeBatch(ctx.db, [
     // If we accepted a stop since, it ends the run.

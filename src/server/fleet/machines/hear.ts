@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import * as z from 'zod/mini'
 import { runs } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
-import { RUN_ERROR_CODES } from '../../../domain/run-end.ts'
+import { DEATHS } from '../../../domain/run-death.ts'
 import { LOG_SOURCES } from '../../../domain/run-log.ts'
 import type { Context } from '../../context.ts'
 import type { LogBatch, MachinePhase } from '../../ports/objects.ts'
@@ -14,9 +14,8 @@ const phase = z.discriminatedUnion('name', [
   z.object({ name: z.literal('exited'), exit_code: exitCode, oom: z.boolean() }),
   z.object({
     name: z.literal('failed'),
-    code: z.enum(RUN_ERROR_CODES),
+    code: z.enum(DEATHS),
     exit_code: z.nullable(exitCode),
-    why: z.string().check(z.maxLength(300)),
   }),
 ])
 
@@ -74,7 +73,7 @@ async function actOn(ctx: Context, runId: string, said: MachinePhase): Promise<v
   if (said.name !== 'failed') return
   const [run] = await ctx.db
     .update(runs)
-    .set({ exitCode: said.exit_code, diedOf: said.code, diedWhy: said.why })
+    .set({ exitCode: said.exit_code, diedOf: said.code })
     .where(sql`${isLive} AND died_of IS NULL`)
     .returning({ userId: runs.userId })
   if (run) await ctx.channel(run.userId).wake(run.userId)

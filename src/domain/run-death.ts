@@ -1,0 +1,67 @@
+import type { RunErrorCode } from './run-end.ts'
+import { SERVER_WEB_PORT } from './server.ts'
+
+/** What a machine can say that its program died of before it answered. */
+export const DEATHS = [
+  'exited',
+  'out_of_memory',
+  'no_space',
+  'bad_image',
+  'image_not_found',
+  'image_denied',
+  'image_rate_limited',
+  'image_stuck',
+  'image_slow',
+] as const satisfies RunErrorCode[]
+export type Death = (typeof DEATHS)[number]
+
+/** What the shell, Docker, and signals mean by their codes. */
+const EXIT_WORDS: Record<number, string> = {
+  0: 'it ended by itself, without an error',
+  1: 'an error',
+  2: 'wrong arguments, usually',
+  125: "Docker couldn't start it",
+  126: "its command can't be run",
+  127: "its command wasn't found",
+  130: 'interrupted',
+  132: 'an instruction that this CPU lacks',
+  134: 'it aborted itself',
+  135: 'a memory access that the hardware refused',
+  136: 'a wrong calculation, like a division by zero',
+  137: 'killed',
+  139: 'a memory access that went wrong',
+  143: 'asked to stop',
+}
+
+/** `exit code 139 (a memory access that went wrong)`. */
+export function exitText(code: number): string {
+  const words = EXIT_WORDS[code]
+  return `exit code ${code}${words ? ` (${words})` : ''}`
+}
+
+/** Why a server with an image of its user's own didn't start, and what they can do. */
+export function deathText(death: Death, image: string | null, exitCode: number | null): string {
+  const name = image ?? 'your image'
+  switch (death) {
+    case 'exited': {
+      const how = exitCode === null ? '' : ` with ${exitText(exitCode)}`
+      return `Your program ended${how} before it answered on port ${SERVER_WEB_PORT}. We tried three times. Its log shows the last thing it said.`
+    }
+    case 'out_of_memory':
+      return 'Your program needed more memory than the machine has, so it was killed. Make it use less, or choose a larger machine.'
+    case 'no_space':
+      return `${name} doesn't fit on the machine's disk. Make the image smaller.`
+    case 'bad_image':
+      return `The machine can't run ${name}. Check that it is built for linux/amd64 and has a command to start.`
+    case 'image_not_found':
+      return `Your server couldn't pull ${name}. Check that this image exists and is public.`
+    case 'image_denied':
+      return `The registry refused to give us ${name}. Check that this image is public.`
+    case 'image_rate_limited':
+      return `The registry limits how often it gives out ${name}. Try again later, or push it to another registry.`
+    case 'image_stuck':
+      return `The registry stopped sending ${name}. Please try again, or push it to another registry.`
+    case 'image_slow':
+      return `The registry sends ${name} too slowly. Make the image smaller, or push it to a faster registry.`
+  }
+}
