@@ -1,15 +1,26 @@
-"""Tells the site what happens inside a run. It needs only Python 3.9, listens nowhere, and writes no file."""
+"""Runs the simulator's container through Docker's Engine API, and tells the site what happens inside the run.
 
+simulator.sh starts it with the options and the image that it would give to `docker run`. It needs only Python 3.9, listens
+nowhere, and writes no file. It ends with 0 after SIGTERM, once somebody else stopped the container, and with 1 otherwise.
+"""
+
+import argparse
 import base64
 import collections
+import contextlib
 import http.client
 import itertools
 import json
+import os
 import random
+import signal
+import socket
+import subprocess
 import sys
 import threading
 import time
-from urllib.parse import urlsplit
+import traceback
+from urllib.parse import quote, urlencode, urlsplit
 
 # A line's, in UTF-8.
 LINE_BYTES = 8_192
@@ -29,6 +40,13 @@ QUIET_SECONDS = 30
 FRESH_SECONDS = 120
 MOST_BACK_OFF = 60
 LAST_SECONDS = 5
+SAMPLE_SECONDS = 10
+# Docker says nothing of a pull for so long: it is stuck.
+SILENT_SECONDS = 120
+PULL_PAUSES = (5, 15, None)
+# Before a program starts again that has never answered, and one that has.
+PAUSES = (1, 5)
+LATER_PAUSE = 2
 
 
 def text_of(raw, more=0):
@@ -110,6 +128,7 @@ class Log:
         self._streams = {"stdout": Lines(), "stderr": Lines()}
         self._lines = collections.deque()
         self._samples = collections.deque(maxlen=MOST_SAMPLES)
+        self._last = collections.deque(maxlen=20)
         self._progress = None
         self._progress_sent = None
         self._phases = 0
@@ -143,9 +162,9 @@ class Log:
         with self._lock:
             self._samples.append({"at": int(self._clock() * 1000), **sample})
 
-    def last_lines(self, count):
+    def last_lines(self):
         with self._lock:
-            return [shown(line.text) for line in itertools.islice(reversed(self._lines), count)][::-1]
+            return [shown(line) for line in self._last]
 
     def end(self):
         """Nothing follows. What can't be sent in the last seconds goes, and the newest stays."""
@@ -219,6 +238,7 @@ class Log:
         self._lines.extend([Line(at, source, line, phase) for line in lines])
         self.size += sum(map(len, lines)) + AROUND_BYTES * len(lines)
         self._phases += phase is not None
+        self._last.extend(lines[-20:])
         self._drop(MOST_BUFFERED)
 
     def _drop(self, most):
@@ -382,6 +402,51 @@ class Site:
         return answer.status, json.loads(text) if answer.status == 200 else {}
 
 
+class EngineError(Exception):
+    """Docker's refusal, in its own words."""
+
+    def __init__(self, status, why):
+        super().__init__(why)
+        self.status = status
+
+
+class EngineConnection(http.client.HTTPConnection):
+    def __init__(self, path, timeout):
+        super().__init__("docker", timeout=timeout)
+        self._path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+class Engine:
+    """Docker's Engine API."""
+
+    def __init__(self, path):
+        self._path = path
+
+    def open(self, method, path, body=None, timeout=60):
+        """@returns the answer, to be read as it comes"""
+        line = EngineConnection(self._path, timeout)
+        data = None if body is None else json.dumps(body).encode()
+        line.request(method, path, data, {"Content-Type": "application/json", "Connection": "close"})
+        answer = line.getresponse()
+        if answer.status >= 400:
+            text = answer.read()
+            try:
+                why = json.loads(text)["message"]
+            except (ValueError, KeyError, TypeError):
+                why = text.decode("utf-8", "replace")
+            raise EngineError(answer.status, why)
+        return answer
+
+    def call(self, method, path, body=None, timeout=60):
+        text = self.open(method, path, body, timeout).read()
+        return json.loads(text) if text else None
+
+
 def frames(answer):
     """What a container prints, as Docker sends it: which stream, and the bytes."""
     while True:
@@ -395,3 +460,333 @@ def frames(answer):
                 return
             left -= len(data)
             yield ("stderr" if head[0] == 2 else "stdout"), data
+
+
+class Progress:
+    """How far a pull is: each layer is downloaded, and then unpacked. It never goes back."""
+
+    def __init__(self):
+        self.percent = 0
+        self._layers = {}
+
+    def see(self, event):
+        name, status, detail = event.get("id"), event.get("status"), event.get("progressDetail") or {}
+        total = detail.get("total") or 0
+        share = min(1, detail.get("current", 0) / total) / 2 if total > 0 else 0
+        size, done = self._layers.get(name, (0, 0))
+        if status == "Downloading" and total > 0:
+            self._layers[name] = (total, share)
+        elif status == "Extracting":
+            self._layers[name] = (max(size, total), 0.5 + share)
+        elif status in ("Verifying Checksum", "Download complete"):
+            self._layers[name] = (size, max(done, 0.5))
+        elif status == "Pull complete":
+            self._layers[name] = (size, 1)
+        elif status == "Pulling fs layer":
+            self._layers[name] = (0, 0)
+        known = [size for size, _ in self._layers.values() if size]
+        # Docker says a layer's size only once it comes.
+        usual = sum(known) / len(known) if known else 1
+        layers = [(size or usual, done) for size, done in self._layers.values()]
+        if layers:
+            percent = int(100 * sum(size * done for size, done in layers) / sum(size for size, _ in layers))
+            self.percent = max(self.percent, min(99, percent))
+
+
+class GaveUp(Exception):
+    """Nothing that the machine can do would help. The site knows the code; `why` is for people."""
+
+    def __init__(self, code, why, exit_code=None):
+        super().__init__(why)
+        self.phase = {"name": "failed", "code": code, "exit_code": exit_code, "why": why[:250]}
+
+
+# What Docker says, in this order, and what the site calls it.
+REFUSALS = (
+    ("no space left", "no_space"),
+    ("toomanyrequests", "image_rate_limited"),
+    ("executable file not found", "bad_image"),
+    ("no such file or directory", "bad_image"),
+    ("exec format error", "bad_image"),
+    ("no command specified", "bad_image"),
+    ("no matching manifest", "bad_image"),
+    ("permission denied", "bad_image"),
+    ("denied", "image_denied"),
+    ("unauthorized", "image_denied"),
+    ("not found", "image_not_found"),
+    ("manifest unknown", "image_not_found"),
+)
+
+
+def code_of(why):
+    return next((code for words, code in REFUSALS if words in why.lower()), None)
+
+
+def container_of(words):
+    """What `docker run` would make of these words, for Docker's API."""
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    for name in ("publish", "cap-drop", "security-opt", "dns", "volume", "env"):
+        parser.add_argument(f"--{name}", action="append", default=[])
+    parser.add_argument("--gpus", choices=["all"])
+    parser.add_argument("image")
+    given = parser.parse_args(words)
+    ports = [port.split(":") for port in given.publish]
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {
+        "Image": given.image,
+        "Env": given.env,
+        "ExposedPorts": {f"{inside}/tcp": {} for _, inside in ports},
+        "HostConfig": {
+            "PortBindings": {f"{inside}/tcp": [{"HostPort": outside}] for outside, inside in ports},
+            "Binds": given.volume,
+            "CapDrop": given.cap_drop,
+            "SecurityOpt": given.security_opt,
+            "Dns": given.dns,
+            "DeviceRequests": [{"Count": -1, "Capabilities": [["gpu"]]}] if given.gpus else [],
+            "ShmSize": max(2**30, memory // 4),
+            "LogConfig": {"Type": "json-file", "Config": {"max-size": "10m", "max-file": "2"}},
+        },
+    }
+
+
+def exit_sentence(code, is_oom):
+    words = "out of memory" if is_oom else signal.strsignal(code - 128).lower() if 128 < code < 160 else ""
+    return f"The program exited with code {code}{words and ': ' + words}."
+
+
+class Program:
+    """The container, from its image to its last exit."""
+
+    def __init__(self, engine, log, container):
+        self.is_stopping = threading.Event()
+        self.is_running = False
+        self.has_answered = False
+        self._engine = engine
+        self._log = log
+        self._container = container
+
+    def run(self):
+        """@raises GaveUp"""
+        self._get_image()
+        in_background(self._watch_for_answer)
+        for tries in itertools.count(1):
+            self.is_running = True
+            code, is_oom = self._run_once(tries)
+            self.is_running = False
+            if self.is_stopping.is_set():
+                return self._log.say(exit_sentence(code, is_oom))
+            answered = self.has_answered
+            exit_of = {"exit_code": code, "oom": is_oom, "tries": tries, "answered": answered}
+            self._log.say(exit_sentence(code, is_oom), {"name": "exited", **exit_of})
+            if not answered and tries > len(PAUSES):
+                why = f"The program exited {tries} times before it answered on port 5173."
+                raise GaveUp("out_of_memory" if is_oom else "exited", why, code)
+            if self.is_stopping.wait(LATER_PAUSE if answered else PAUSES[tries - 1]):
+                return None
+            self._load_files()
+
+    def _get_image(self):
+        image = self._container["Image"]
+        path = f"/images/{quote(image)}/json"
+        try:
+            found = self._engine.call("GET", path)
+            self._log.say(f"The machine has {image}", {"name": "pulled"})
+        except EngineError as error:
+            if error.status != 404:
+                raise
+            self._pull_patiently(image)
+            found = self._engine.call("GET", path)
+        # Else Python keeps a program's lines until it has many.
+        if not any(one.startswith("PYTHONUNBUFFERED=") for one in found["Config"]["Env"] or []):
+            self._container["Env"] = [*self._container["Env"], "PYTHONUNBUFFERED=1"]
+
+    def _pull_patiently(self, image):
+        self._log.say(f"Pulling {image}", {"name": "pulling", "percent": 0})
+        for pause in PULL_PAUSES:
+            try:
+                self._pull(image)
+                return self._log.say(f"Pulled {image}", {"name": "pulled"})
+            except (EngineError, OSError) as error:
+                is_stuck = isinstance(error, socket.timeout)
+                why = f"nothing came for {SILENT_SECONDS} s" if is_stuck else str(error)
+                code = "image_stuck" if is_stuck else code_of(why)
+                # A registry may fail for a moment.
+                if pause is None or code not in (None, "image_stuck", "image_rate_limited"):
+                    raise GaveUp(code or "image_not_found", f"Cannot pull {image}: {why}") from error
+                self._log.say(f"Cannot pull {image}: {why}. Trying again in {pause} s.")
+                self.is_stopping.wait(pause)
+
+    def _pull(self, image):
+        # Without a tag, Docker would pull all of them.
+        named = image if "@" in image or ":" in image.rpartition("/")[2] else f"{image}:latest"
+        progress = Progress()
+        for line in self._engine.open("POST", f"/images/create?{urlencode({'fromImage': named})}", timeout=SILENT_SECONDS):
+            event = json.loads(line)
+            if "error" in event:
+                raise EngineError(500, event["error"])
+            progress.see(event)
+            self._log.progress({"name": "pulling", "percent": progress.percent})
+
+    def _run_once(self, tries):
+        """@returns its exit code, and whether it had too little memory"""
+        try:
+            self._engine.call("DELETE", "/containers/simulator?force=1")
+        except EngineError as error:
+            if error.status != 404:
+                raise
+        try:
+            self._engine.call("POST", "/containers/create?name=simulator", self._container)
+            # Docker's own log has a line only once it ends. Its copy on the disk is bounded.
+            printed = self._engine.open("POST", "/containers/simulator/attach?stream=1&stdout=1&stderr=1", timeout=None)
+            self._engine.call("POST", "/containers/simulator/start")
+        except EngineError as error:
+            if code_of(str(error)) in ("bad_image", "no_space"):
+                raise GaveUp(code_of(str(error)), f"Cannot start the program: {error}") from error
+            self._log.say(f"Cannot start the program: {error}")
+            # As `docker run`.
+            return 125, False
+        again = f"Started the program again ({tries} of {len(PAUSES) + 1})"
+        text = "Started the program" if tries == 1 else "Started the program again" if self.has_answered else again
+        self._log.say(text, {"name": "started", "tries": tries})
+        reader = in_background(self._read, printed)
+        self._engine.call("POST", "/containers/simulator/wait", timeout=None)
+        reader.join(LAST_SECONDS)
+        self._log.flush(everything=True)
+        state = self._engine.call("GET", "/containers/simulator/json")["State"]
+        return state["ExitCode"], state["OOMKilled"]
+
+    def _read(self, printed):
+        for source, data in frames(printed):
+            self._log.feed(source, data)
+
+    def _watch_for_answer(self):
+        port = urlsplit(os.environ.get("ANSWER_URL", "http://127.0.0.1:5173")).netloc
+        while not self.has_answered:
+            time.sleep(1)
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                line = http.client.HTTPConnection(port, timeout=2)
+                line.request("GET", "/")
+                line.getresponse().close()
+                self.has_answered = True
+
+    def _load_files(self):
+        """A container keeps the mount that it began with, and rclone may have crashed."""
+        if not self._container["HostConfig"]["Binds"]:
+            return
+        files = os.environ.get("FILES", "/usr/local/sbin/files")
+        loaded = subprocess.run([files, "load"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        if loaded.returncode:
+            raise GaveUp("files_failed", f"Cannot load the files: {loaded.stdout[-200:].decode('utf-8', 'replace')}")
+
+
+class Sampler:
+    """How busy the machine is; None where nothing is known."""
+
+    def __init__(self, engine):
+        self._engine = engine
+        self._cpu = (0, 0)
+
+    def sample(self):
+        disk = os.statvfs("/")
+        return {
+            **self._gpu(),
+            **self._container(),
+            "disk_bytes": (disk.f_blocks - disk.f_bfree) * disk.f_frsize,
+            "disk_total_bytes": disk.f_blocks * disk.f_frsize,
+        }
+
+    def _gpu(self):
+        query = ["nvidia-smi", "--query-gpu=utilization.gpu,memory.used", "--format=csv,noheader,nounits"]
+        try:
+            text = subprocess.run(query, capture_output=True, timeout=5, check=True).stdout.decode()
+            gpus = [[int(value) for value in line.split(",")] for line in text.splitlines()]
+            percent, megabytes = (sum(values) for values in zip(*gpus))
+        except (OSError, ValueError, subprocess.SubprocessError):
+            return {"gpu_percent": None, "gpu_memory_bytes": None}
+        return {"gpu_percent": round(percent / len(gpus)), "gpu_memory_bytes": megabytes * 2**20}
+
+    def _container(self):
+        names = ("cpu_percent", "memory_bytes", "sent_bytes", "received_bytes")
+        try:
+            stats = self._engine.call("GET", "/containers/simulator/stats?stream=0&one-shot=1", timeout=5)
+            memory, networks = stats["memory_stats"], (stats.get("networks") or {}).values()
+            # As `docker stats`: without what the kernel would give back.
+            cache = memory["stats"].get("inactive_file", memory["stats"].get("total_inactive_file", 0))
+            cpu = (stats["cpu_stats"]["cpu_usage"]["total_usage"], stats["cpu_stats"]["system_cpu_usage"])
+            used, passed = (now - before for now, before in zip(cpu, self._cpu))
+            is_first, self._cpu = self._cpu == (0, 0) or used < 0, cpu
+            percent = None if is_first or passed <= 0 else round(100 * used / passed)
+            sent, received = (sum(one[name] for one in networks) for name in ("tx_bytes", "rx_bytes"))
+            return dict(zip(names, (percent, memory["usage"] - cache, sent, received)))
+        except (EngineError, OSError, http.client.HTTPException, KeyError, ValueError):
+            return dict.fromkeys(names)
+
+
+def sample_forever(log, sampler):
+    while True:
+        time.sleep(SAMPLE_SECONDS)
+        log.sample(sampler.sample())
+
+
+def in_background(work, *given):
+    thread = threading.Thread(target=work, args=given, daemon=True)
+    thread.start()
+    return thread
+
+
+def console(text):
+    """EC2 shows this as the instance's system log."""
+    printable = "".join(c if " " <= c <= "~" else " " for c in text)
+    with open(os.environ.get("CONSOLE", "/dev/console"), "a") as file:
+        file.write(f"simulator: {printable}\n")
+
+
+def main(words):
+    log = Log()
+    site = Site(os.environ["SITE"], os.environ.get("METADATA_URL", "http://169.254.169.254"))
+    engine = Engine(os.environ.get("ENGINE", "/var/run/docker.sock"))
+    program = Program(engine, log, container_of(words))
+    with open("/proc/sys/kernel/random/boot_id") as file:
+        sending = in_background(Sender(log, site, file.read().strip()).run)
+    in_background(sample_forever, log, Sampler(engine))
+    ended, end = os.pipe()
+    # A handler of Python's own might wait for the end of the read below.
+    os.set_blocking(end, False)
+    signal.set_wakeup_fd(end)
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    failures = []
+
+    def live():
+        try:
+            program.run()
+        except Exception as failure:
+            failures.append(failure)
+        os.write(end, b"e")
+
+    living = in_background(live)
+    if os.read(ended, 1) == bytes([signal.SIGTERM]):
+        log.say("Stopping")
+        program.is_stopping.set()
+        # systemd stops the container, and kills us in the end.
+        living.join(60 if program.is_running else 0)
+        failures.clear()
+    failure = failures[0] if failures else None
+    if failure and not isinstance(failure, GaveUp):
+        # The next start does without us, so the log isn't complete.
+        traceback.print_exception(type(failure), failure, failure.__traceback__)
+        return 1
+    if failure:
+        log.say(str(failure), failure.phase)
+    log.end()
+    sending.join(LAST_SECONDS)
+    if not failure:
+        return 0
+    # systemd shows the journal's last lines as well.
+    print(*log.last_lines(), sep="\n", flush=True)
+    console(str(failure))
+    subprocess.run(["systemctl", "poweroff"], check=False)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

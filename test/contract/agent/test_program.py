@@ -1,0 +1,305 @@
+"""The container, from its image to its last exit, through Docker's API."""
+
+import http.server
+import json
+import os
+import signal
+import socketserver
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+from fake_engine import FakeEngine, Run
+from program import Quiet, agent
+
+IMAGE = "ghcr.io/example/simulator:1.2"
+AGENT = Path(__file__).parents[3] / "infra" / "image" / "agent.py"
+OPTIONS = [
+    *["--gpus", "all", "--publish", "5173:5173", "--publish", "9090:9091", "--cap-drop", "ALL"],
+    *["--security-opt", "no-new-privileges", "--dns", "1.1.1.1", "--dns", "8.8.8.8", "--volume", "/data:/data"],
+    *["--env", "ENVIRONMENT=Blocks", "--env", "VEHICLE=uav", IMAGE],
+]
+
+
+def layer(name, status, current=None, total=None):
+    return {"id": name, "status": status, "progressDetail": {"current": current, "total": total} if current else {}}
+
+
+class Containers(unittest.TestCase):
+    def test_is_what_docker_run_would_make_of_the_same_words(self):
+        made = agent.container_of(OPTIONS)
+        host = made.pop("HostConfig")
+        ports = {"5173/tcp": {}, "9091/tcp": {}}
+        self.assertEqual(made, {"Image": IMAGE, "Env": ["ENVIRONMENT=Blocks", "VEHICLE=uav"], "ExposedPorts": ports})
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        self.assertEqual(
+            host,
+            {
+                "PortBindings": {"5173/tcp": [{"HostPort": "5173"}], "9091/tcp": [{"HostPort": "9090"}]},
+                "Binds": ["/data:/data"],
+                "CapDrop": ["ALL"],
+                "SecurityOpt": ["no-new-privileges"],
+                "Dns": ["1.1.1.1", "8.8.8.8"],
+                "DeviceRequests": [{"Count": -1, "Capabilities": [["gpu"]]}],
+                "ShmSize": max(2**30, memory // 4),
+                "LogConfig": {"Type": "json-file", "Config": {"max-size": "10m", "max-file": "2"}},
+            },
+        )
+
+    def test_refuses_an_option_that_it_does_not_know(self):
+        with self.assertRaises(SystemExit), Quieter():
+            agent.container_of(["--privileged", IMAGE])
+
+
+class Quieter:
+    def __enter__(self):
+        self.case = Quiet()
+        self.case.setUp()
+
+    def __exit__(self, *_):
+        self.case.doCleanups()
+
+
+class Pulls(unittest.TestCase):
+    def test_knows_how_far_it_is_and_never_goes_back(self):
+        progress = agent.Progress()
+        seen = []
+        for event in (
+            {"status": "Pulling from example/simulator", "id": "1.2"},
+            layer("a", "Pulling fs layer"),
+            layer("b", "Pulling fs layer"),
+            layer("c", "Already exists"),
+            layer("a", "Downloading", 50, 100),
+            layer("b", "Downloading", 100, 300),
+            layer("a", "Download complete"),
+            layer("b", "Download complete"),
+            layer("a", "Extracting", 100, 100),
+            layer("a", "Pull complete"),
+            layer("b", "Extracting", 150, 300),
+            # Without a total, as Docker's newer image store says it.
+            layer("b", "Extracting", 3),
+            layer("b", "Pull complete"),
+        ):
+            progress.see(event)
+            seen.append(progress.percent)
+        self.assertEqual(seen, [0, 0, 0, 0, 12, 18, 25, 50, 62, 62, 81, 81, 99])
+
+
+class Runs(Quiet):
+    def setUp(self):
+        super().setUp()
+        for name, value in {"PAUSES": (0, 0), "PULL_PAUSES": (0, 0, None), "LATER_PAUSE": 0}.items():
+            self.addCleanup(setattr, agent, name, getattr(agent, name))
+            setattr(agent, name, value)
+
+    def play(self, engine, options=(IMAGE,), answered_at=None):
+        """@returns what the log says, its phases, and why it gave up"""
+        log = agent.Log()
+        program = agent.Program(agent.Engine(engine.path), log, agent.container_of(list(options)))
+        run_once = program._run_once
+
+        def run(tries):
+            program.has_answered |= tries == answered_at
+            try:
+                return run_once(tries)
+            finally:
+                if not engine.runs:
+                    program.is_stopping.set()
+
+        program._run_once = run if answered_at else run_once
+        gave_up = None
+        try:
+            program.run()
+        except agent.GaveUp as error:
+            gave_up = error.phase
+        program.has_answered = True
+        lines = [(line.source, agent.shown(line.text)) for line in log._lines]
+        return lines, [line.phase for line in log._lines if line.phase], gave_up
+
+    def test_starts_a_program_three_times_that_never_answers(self):
+        engine = FakeEngine([Run([(1, b"hello\n"), (2, b"no end")], code=3) for _ in range(3)])
+        lines, phases, gave_up = self.play(engine)
+        self.assertEqual(
+            lines[:5],
+            [
+                ("machine", f"The machine has {IMAGE}"),
+                ("machine", "Started the program"),
+                ("stdout", "hello"),
+                ("stderr", "no end"),
+                ("machine", "The program exited with code 3."),
+            ],
+        )
+        self.assertEqual(lines[5], ("machine", "Started the program again (2 of 3)"))
+        self.assertEqual([phase["name"] for phase in phases], ["pulled", *["started", "exited"] * 3])
+        self.assertEqual(
+            phases[2], {"name": "exited", "exit_code": 3, "oom": False, "tries": 1, "answered": False}
+        )
+        why = "The program exited 3 times before it answered on port 5173."
+        self.assertEqual(gave_up, {"name": "failed", "code": "exited", "exit_code": 3, "why": why})
+        # Each try begins with a fresh container.
+        self.assertEqual((len(engine.created), engine.calls.count("DELETE /containers/simulator")), (3, 3))
+
+    def test_says_what_a_program_died_of(self):
+        for code, oom, words, failure in (
+            (137, True, "The program exited with code 137: out of memory.", "out_of_memory"),
+            (139, False, "The program exited with code 139: segmentation fault.", "exited"),
+            (255, False, "The program exited with code 255.", "exited"),
+        ):
+            lines, phases, gave_up = self.play(FakeEngine([Run(code=code, oom=oom) for _ in range(3)]))
+            self.assertIn(("machine", words), lines)
+            self.assertEqual((phases[2]["oom"], gave_up["code"], gave_up["exit_code"]), (oom, failure, code))
+
+    def test_starts_one_again_and_again_once_it_has_answered(self):
+        lines, phases, gave_up = self.play(FakeEngine([Run(code=1) for _ in range(6)]), answered_at=2)
+        self.assertIsNone(gave_up)
+        self.assertEqual([phase["answered"] for phase in phases if phase["name"] == "exited"], [False, *[True] * 4])
+        self.assertEqual([phase["tries"] for phase in phases if phase["name"] == "started"], [1, 2, 3, 4, 5, 6])
+        self.assertEqual(lines[-2:], [("machine", "Started the program again"), ("machine", "The program exited with code 1.")])
+
+    def test_sets_pythonunbuffered_unless_the_image_does(self):
+        for image_env, expected in ((None, ["A=1", "PYTHONUNBUFFERED=1"]), (["PYTHONUNBUFFERED="], ["A=1"])):
+            engine = FakeEngine([Run(code=0) for _ in range(3)], image_env=image_env)
+            self.play(engine, ["--env", "A=1", IMAGE])
+            self.assertEqual(engine.created[0]["Env"], expected)
+
+    def test_pulls_an_image_that_is_missing(self):
+        engine = FakeEngine([Run(code=0)] * 3, pulls=[[layer("a", "Downloading", 1, 2), layer("a", "Pull complete")]])
+        lines, phases, _ = self.play(engine, ["localhost:5000/simulator"])
+        self.assertEqual(engine.pulled, ["localhost:5000/simulator:latest"])
+        self.assertEqual(phases[:2], [{"name": "pulling", "percent": 0}, {"name": "pulled"}])
+        self.assertEqual(lines[1], ("machine", "Pulled localhost:5000/simulator"))
+
+    def test_pulls_again_when_a_registry_fails_for_a_moment(self):
+        pulls = [(500, "dial tcp: i/o timeout"), [{"error": "toomanyrequests: slow down"}], []]
+        engine = FakeEngine([Run(code=0)] * 3, pulls=pulls)
+        lines, _, gave_up = self.play(engine)
+        self.assertEqual((engine.pulled, gave_up["code"]), ([IMAGE] * 3, "exited"))
+        self.assertEqual(lines[1][1], f"Cannot pull {IMAGE}: dial tcp: i/o timeout. Trying again in 0 s.")
+
+    def test_gives_up_where_trying_again_cannot_help(self):
+        for pulls, code, tried in (
+            ([(404, "manifest for x not found: manifest unknown")], "image_not_found", 1),
+            ([(404, "pull access denied for x, repository does not exist")], "image_denied", 1),
+            ([[{"error": "write /var/lib: no space left on device"}]], "no_space", 1),
+            ([[{"error": "no matching manifest for linux/amd64"}]], "bad_image", 1),
+            ([[{"error": "toomanyrequests: slow down"}]] * 3, "image_rate_limited", 3),
+            ([(500, "dial tcp: lookup registry.invalid: no such host")] * 3, "image_not_found", 3),
+        ):
+            engine = FakeEngine(pulls=pulls)
+            _, _, gave_up = self.play(engine)
+            self.assertEqual((gave_up["code"], len(engine.pulled)), (code, tried))
+            self.assertIn("Cannot pull", gave_up["why"])
+
+    def test_gives_up_on_an_image_that_cannot_start(self):
+        refused = 'exec: "/simulator": stat /simulator: no such file or directory: unknown'
+        _, _, gave_up = self.play(FakeEngine([Run(refused=refused)]))
+        self.assertEqual((gave_up["code"], gave_up["why"]), ("bad_image", f"Cannot start the program: {refused}"))
+        # The machine's fault, and maybe a passing one.
+        lines, _, gave_up = self.play(FakeEngine([Run(refused="could not select device driver")] * 3))
+        self.assertEqual((gave_up["code"], gave_up["exit_code"]), ("exited", 125))
+        self.assertIn(("machine", "Cannot start the program: could not select device driver"), lines)
+
+    def test_loads_the_files_again_before_each_further_start(self):
+        folder = tempfile.mkdtemp()
+        os.environ["FILES"] = f"{folder}/files"
+        self.addCleanup(os.environ.pop, "FILES")
+        Path(f"{folder}/files").write_text(f'#!/bin/sh\necho "$1" >>{folder}/calls\n[ ! -e {folder}/broken ] || {{ echo no; exit 1; }}\n')
+        os.chmod(f"{folder}/files", 0o755)
+        self.play(FakeEngine([Run(code=1) for _ in range(3)]), ["--volume", "/data:/data", IMAGE])
+        self.assertEqual(Path(f"{folder}/calls").read_text(), "load\nload\n")
+        Path(f"{folder}/broken").touch()
+        _, _, gave_up = self.play(FakeEngine([Run(code=1)]), ["--volume", "/data:/data", IMAGE])
+        self.assertEqual((gave_up["code"], gave_up["why"]), ("files_failed", "Cannot load the files: no\n"))
+
+
+class SiteHandler(http.server.BaseHTTPRequestHandler):
+    """The site and the metadata service."""
+
+    log, proofs = [], []
+
+    def log_message(self, *_):
+        pass
+
+    def reply(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        text = {"token": "token", "document": '{"instanceId":"i-0"}', "signature": "c2ln\nbmVk"}.get(self.path.rpartition("/")[2])
+        if self.path == "/machines/key":
+            self.proofs.append(json.loads(body))
+            text = '{"key": "key", "expires_at": "", "run": "run"}'
+        if self.path == "/machines/log":
+            assert self.headers["Authorization"] == "Bearer key"
+            batch = json.loads(body)
+            self.log.append(batch)
+            text = json.dumps({"next": batch["first"] + len(batch["lines"]), "every_seconds": 1})
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    do_GET = do_PUT = do_POST = reply
+
+
+class Processes(unittest.TestCase):
+    """The whole program, as simulator.sh starts it."""
+
+    def setUp(self):
+        SiteHandler.log.clear()
+        server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), SiteHandler)
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        self.url = f"http://127.0.0.1:{server.server_address[1]}"
+        self.folder = tempfile.mkdtemp()
+        Path(f"{self.folder}/systemctl").write_text(f'#!/bin/sh\necho "$@" >>{self.folder}/calls\n')
+        os.chmod(f"{self.folder}/systemctl", 0o755)
+
+    def start(self, engine):
+        where = {"SITE": self.url, "METADATA_URL": self.url, "ANSWER_URL": "http://127.0.0.1:1"}
+        paths = {"ENGINE": engine.path, "CONSOLE": f"{self.folder}/console", "PATH": f"{self.folder}:{os.environ['PATH']}"}
+        words = [sys.executable, "-B", str(AGENT), IMAGE]
+        process = subprocess.Popen(words, env={**where, **paths}, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.kill)
+        return process
+
+    def sent(self):
+        return [line["text"] for batch in SiteHandler.log for line in batch["lines"]]
+
+    def test_sends_what_is_left_when_it_is_stopped(self):
+        engine = FakeEngine([Run([(1, b"ready\n")])])
+        process = self.start(engine)
+        while process.stdout.readline() != "Started the program\n":
+            pass
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.stdout.readline(), "Stopping\n")
+        engine.stopped.set()
+        self.assertEqual(process.wait(), 0)
+        self.assertEqual(sorted(self.sent()[-3:]), ["Stopping", "The program exited with code 0.", "ready"])
+        self.assertTrue(SiteHandler.log[-1]["complete"])
+        self.assertEqual(SiteHandler.proofs[-1], {"document": "eyJpbnN0YW5jZUlkIjoiaS0wIn0=", "signature": "c2lnbmVk"})
+        self.assertEqual(os.listdir(self.folder), ["systemctl"])
+
+    def test_says_why_it_gives_up_before_it_ends_the_machine(self):
+        process = self.start(FakeEngine(pulls=[(404, "manifest unknown")]))
+        self.assertEqual(process.wait(), 1)
+        last = SiteHandler.log[-1]
+        self.assertEqual((last["phase"]["code"], last["complete"]), ("image_not_found", True))
+        why = f"Cannot pull {IMAGE}: manifest unknown"
+        self.assertEqual(self.sent(), [f"Pulling {IMAGE}", why])
+        self.assertEqual(Path(f"{self.folder}/console").read_text(), f"simulator: {why}\n")
+        self.assertEqual(Path(f"{self.folder}/calls").read_text(), "poweroff\n")
+
+    def test_leaves_the_machine_alone_when_docker_is_gone(self):
+        engine = FakeEngine()
+        engine.path += ".none"
+        process = self.start(engine)
+        self.assertEqual(process.wait(), 1)
+        self.assertEqual(os.listdir(self.folder), ["systemctl"])
+        self.assertFalse(any(batch["complete"] for batch in SiteHandler.log))
+
+
+if __name__ == "__main__":
+    unittest.main()
