@@ -12,6 +12,7 @@ import { forward, type PortPair, portPairs } from './forward.ts'
 import { idle, idleTime } from './idle.ts'
 import { line } from './line.ts'
 import { bills, environments, runs, usage } from './lists.ts'
+import { logs } from './logs.ts'
 import { login, logout, token } from './sign-in.ts'
 import type { SiteOptions } from './site.ts'
 import { count, duration, start } from './start.ts'
@@ -46,7 +47,10 @@ type Everything = SiteOptions & {
   maxGpus: number
   name: string
   format: (typeof FORMATS)[number]
-} & Record<'delete' | 'read' | 'withToken' | 'revoke' | 'wait' | 'waitInLine' | 'watch' | 'all' | 'csv' | 'json', true>
+} & Record<
+    'delete' | 'follow' | 'read' | 'withToken' | 'revoke' | 'wait' | 'waitInLine' | 'watch' | 'all' | 'csv' | 'json',
+    true
+  >
 const JSON_OUTPUT = ['--json', 'write JSON for scripts'] as const
 
 function command(name: string, description: string, run: (options: Everything) => Promise<void> | void): Command {
@@ -79,6 +83,13 @@ program
 command('status', 'show your running server', status)
   .option('--watch', 'keep following it until Ctrl-C')
   .option(...JSON_OUTPUT)
+program
+  .command('logs')
+  .description('print what your server and its machine say')
+  .argument('[server]', 'its id or name (default: the one that runs, or your last one)')
+  .option('-f, --follow', 'keep printing until it ends')
+  .option('--json', 'write a line of JSON for each line')
+  .action((server: string | undefined, _options, self: Command) => logs(server, self.optsWithGlobals<Everything>()))
 command('open', 'print the address of your server, and open it in the browser', open)
 command('stop', 'stop the server', stop)
   .option('--all', 'stop everything, and succeed if nothing runs')

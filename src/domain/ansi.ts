@@ -42,6 +42,22 @@ export function styledText(line: string): Piece[] {
 /** The same without its colors. */
 export const plainText = (line: string): string => shown(line.replace(SEQUENCE, ''))
 
+/** The same for a terminal, which may show colors and must obey nothing else. */
+export function terminalText(line: string, colors: boolean): string {
+  if (!colors) return plainText(line)
+  let text = ''
+  let from = 0
+  let isColored = false
+  for (const { 0: all, 2: final, index } of line.matchAll(SEQUENCE)) {
+    text += shown(line.slice(from, index))
+    from = index + all.length
+    if (final !== 'm' || !/^[\d;]*$/.test(all.slice(2, -1))) continue
+    text += `${ESC}[${all.slice(2, -1)}m`
+    isColored = true
+  }
+  return text + shown(line.slice(from)) + (isColored ? `${ESC}[0m` : '')
+}
+
 function shown(text: string): string {
   return text
     .replace(CONTROLS, '')

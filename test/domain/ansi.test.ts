@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { plainText, styledText } from '../../src/domain/ansi.ts'
+import { plainText, styledText, terminalText } from '../../src/domain/ansi.ts'
 
 const ESC = '\u001b'
 
@@ -70,6 +70,13 @@ test.each([
   ['other scripts', 'سلام 日本 🚁', 'سلام 日本 🚁'],
 ])('makes %s harmless', (_, line, text) => {
   expect(plainText(line)).toBe(text)
+})
+
+test('a terminal gets colors, each ended with its line, and obeys nothing else', () => {
+  const line = `${ESC}[2J${ESC}[1;31mred${ESC}[?25l${ESC}]0;owned\u0007 on`
+  expect(terminalText(line, true)).toBe(`${ESC}[1;31mred on${ESC}[0m`)
+  expect(terminalText(line, false)).toBe('red on')
+  expect(terminalText('plain', true)).toBe('plain')
 })
 
 test('whatever a program prints, nothing that a terminal obeys is left, and colors lose no text', () => {

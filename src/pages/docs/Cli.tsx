@@ -40,6 +40,7 @@ export function Cli({ origin, hasDoor }: { origin: string; hasDoor: boolean }) {
       <Code run="cli">{`proving-ground environments
 proving-ground start --wait --environment Mountains --vehicle ugv --stop-after 2h --name nightly
 proving-ground status
+proving-ground logs
 proving-ground runs
 proving-ground usage
 proving-ground stop`}</Code>
@@ -68,6 +69,12 @@ proving-ground stop`}</Code>
             ),
           ],
           [code('status'), said('Shows your running server: state, time, cost, address. --watch follows it')],
+          [
+            code('logs'),
+            said(
+              'Prints what your program and its machine say: of the server that runs, of your last one, or of the one you name. --follow keeps printing until it ends',
+            ),
+          ],
           [code('open'), "Prints your server's address and opens it in the browser"],
           [code('stop'), said('Stops your server. --all also succeeds if none runs')],
           [code('extend 1h'), 'Adds an hour to the time your server stops'],

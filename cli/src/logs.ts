@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { terminalText } from '../../src/domain/ansi.ts'
+import type { LogLine } from '../../src/domain/run-log.ts'
+import { isLive } from '../../src/domain/server.ts'
+import type { Server } from '../../src/domain/wire.ts'
+import { call, listServers } from './api.ts'
+import { EXIT, Failure } from './failure.ts'
+import { currentSite, type Site, type SiteOptions } from './site.ts'
+import { isTerminal, paint, say } from './terminal.ts'
+
+/** As often as a machine speaks while somebody listens. */
+const EVERY_MS = 1_000
+
+/**
+ * Prints a server's log: the one named, or the one that runs, or the last one.
+ * @param wanted its id or its name
+ */
+export async function logs(
+  wanted: string | undefined,
+  options: SiteOptions & { follow?: true; json?: true },
+): Promise<void> {
+  const site = currentSite(options)
+  const { id } = chosen(await listServers(site), wanted)
+  let after = 0
+  for (;;) {
+    const { lines, next, complete } = await readLog(site, id, after)
+    for (const line of lines) say(options.json ? JSON.stringify(line) : textOf(line))
+    after = next
+    if (complete || (!lines.length && !options.follow)) return
+    if (!lines.length) await sleep(EVERY_MS)
+  }
+}
+
+/** @param servers newest first */
+function chosen(servers: Server[], wanted: string | undefined): Server {
+  const found =
+    wanted === undefined
+      ? (servers.find(isLive) ?? servers[0])
+      : servers.find(({ id, name }) => id === wanted || name === wanted)
+  if (found) return found
+  if (wanted === undefined) throw new Failure(EXIT.refused, 'You have started no server yet.')
+  throw new Failure(
+    EXIT.refused,
+    `None of your latest servers is called ${wanted}. List them with: proving-ground runs`,
+  )
+}
+
+const readLog = (site: Site, id: string, after: number) =>
+  call(site, (client) => client.GET('/api/v1/servers/{id}/log', { params: { path: { id }, query: { after } } }))
+
+function textOf({ source, text }: LogLine): string {
+  const line = terminalText(text, isTerminal(process.stdout) && !process.env.NO_COLOR)
+  return source === 'machine' ? paint(`# ${line}`, 'gray') : line
+}
