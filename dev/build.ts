@@ -3,6 +3,7 @@ import { copyFileSync, cpSync, mkdirSync, renameSync, writeFileSync } from 'node
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { EnvironmentOptions, Plugin, Rolldown } from 'vite'
+import { agentPath } from '../infra/image/user-data.ts'
 
 const TEXTS_FOLDER = 'dist/texts'
 
@@ -178,14 +179,16 @@ export const textsBuild: EnvironmentOptions = {
 }
 
 /**
- * Adds what else the site serves to the browser's files: its text pages and the downloads, which are the command line,
- * the package with it and the typed client, and the GitHub Action.
+ * Adds what else the site serves to the browser's files: its text pages, the agent of our machines, and the downloads,
+ * which are the command line, the package with it and the typed client, and the GitHub Action.
  */
 export async function writeFiles(): Promise<void> {
   const file = resolve(TEXTS_FOLDER, 'texts.js')
   const { renderTexts } = (await import(pathToFileURL(file).href)) as typeof import('../src/pages/texts.tsx')
   mkdirSync('dist/client/texts', { recursive: true })
   for (const [name, html] of renderTexts()) writeFileSync(`dist/client/texts/${name}.txt`, html)
+  mkdirSync('dist/client/machines', { recursive: true })
+  copyFileSync('infra/image/agent.py', `dist/client/${agentPath()}`)
   const downloads = resolve('dist/client/cli')
   mkdirSync(downloads, { recursive: true })
   copyFileSync('cli/dist/proving-ground.js', `${downloads}/proving-ground.mjs`)

@@ -35,7 +35,7 @@ async function run(): Promise<string> {
   if (!/^(ami-[0-9a-f]+)?$/.test(pinned))
     throw new Error('--machine-image must be an ID, such as ami-0123456789abcdef0.')
   // Before anything is made or replaced.
-  const parameters = userData(image, settings.AWS_IDENTITY_CERTIFICATE ? firstOrigin(settings) : '')
+  const parameters = userData(image, firstOrigin(settings))
   askOfferings(region, type, zone)
   requestQuota(region, type, count)
   ensureAccount(env, settings)

@@ -6,6 +6,7 @@ set -Eeuo pipefail
 export LC_ALL=C
 default=$1
 metadata=${METADATA_URL:-http://169.254.169.254}/latest
+agent=${AGENT_FILE:-/run/agent.py}
 
 # EC2 shows this as the instance's system log.
 console() {
@@ -21,6 +22,8 @@ give_up() {
 
 if [[ $default == --ended ]]; then
   [[ ${SERVICE_RESULT:-} != success ]] || exit 0
+  # The next start does without it.
+  [[ ! -e $agent ]] || touch "$agent.failed"
   console "ended: ${EXIT_CODE:-} ${EXIT_STATUS:-}. Its last lines:"
   journalctl --unit simulator --lines 20 --output cat | while IFS= read -r line; do console "${line:0:500}"; done
   exit 0
@@ -80,6 +83,20 @@ if [[ -n ${SITE:-} ]]; then
   if mountpoint --quiet "${DATA:-/data}"; then volume=(--volume "${DATA:-/data}:/data"); fi
 fi
 
+# Who may reach which port is the security group's to say.
+options=(--gpus all --publish 5173:5173 --publish 5760:5760 --publish 8765:8765 --publish 9090:9090 --publish 41451:41451
+  --cap-drop ALL --security-opt no-new-privileges --dns 1.1.1.1 --dns 8.8.8.8
+  "${volume[@]}" --env "ENVIRONMENT=$environment" --env "VEHICLE=$vehicle")
+
+# Runs the container and tells the site what happens inside. Where it doesn't come, the simulator starts without it.
+get_agent() {
+  [[ -n ${SITE:-} && -n ${AGENT:-} && ! -e $agent.failed ]] || return
+  sha256sum --check --status <<<"$AGENT  $agent" 2>/dev/null && return
+  curl --silent --show-error --fail --ipv4 --max-time 20 --output "$agent" "$SITE/machines/agent-${AGENT:0:16}.py" || return
+  sha256sum --check --quiet <<<"$AGENT  $agent"
+}
+if get_agent; then exec python3 "$agent" "${options[@]}" "$image"; fi
+
 docker rm --force simulator >/dev/null 2>&1 || true
 # A machine image may bring the container's image along, even a private one.
 if ! docker image inspect "$image" >/dev/null 2>&1; then
@@ -90,8 +107,5 @@ if ! docker image inspect "$image" >/dev/null 2>&1; then
     sleep "$pause"
   done
 fi
-# Who may reach which port is the security group's to say. The journal has the output, so Docker keeps no copy.
-exec docker run --rm --name simulator --gpus all --log-driver none \
-  --publish 5173:5173 --publish 5760:5760 --publish 8765:8765 --publish 9090:9090 --publish 41451:41451 \
-  --cap-drop ALL --security-opt no-new-privileges --dns 1.1.1.1 --dns 8.8.8.8 \
-  "${volume[@]}" --env "ENVIRONMENT=$environment" --env "VEHICLE=$vehicle" "$image"
+# The journal has the output, so Docker keeps no copy.
+exec docker run --rm --name simulator --log-driver none "${options[@]}" "$image"

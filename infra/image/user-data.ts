@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { parseImage } from '../../src/domain/image-reference.ts'
@@ -7,9 +8,15 @@ const MOST = 4096
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
 
+/** The SHA-256 of what tells the site what happens inside a run. */
+const agentSum = () => createHash('sha256').update(read('./agent.py')).digest('hex')
+
+/** Where the site serves it. simulator.sh has the same path. */
+export const agentPath = () => `machines/agent-${agentSum().slice(0, 16)}.py`
+
 /**
  * What a machine does at its first boot, as the parameters of infra/zone.yaml.
- * @param site its origin, if machines get files
+ * @param site its origin, if machines talk to it
  * @throws a sentence, if one of them is malformed
  */
 export function userData(image: string, site = ''): { UserData: string; UserDataRest: string } {
@@ -23,6 +30,7 @@ export function userData(image: string, site = ''): { UserData: string; UserData
     .replace(/^( *)@(\w+\.sh)@\n/gm, (_, indent: string, name: string) => script(name).replace(/^(?=.)/gm, indent))
     .replaceAll('@IMAGE@', image)
     .replaceAll('@SITE@', site)
+    .replaceAll('@AGENT@', agentSum())
   // cloud-init unpacks gzip.
   const data = gzipSync(text, { level: 9 }).toString('base64')
   return { UserData: data.slice(0, MOST), UserDataRest: data.slice(MOST) }

@@ -1,5 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, inject, test } from 'vitest'
 import { userData } from '../../infra/image/user-data.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { bootMachine, firstBoot } from '../../testing/stack/machine.ts'
 import { hasMachineTools } from '../../testing/stack/machine-tools.ts'
 
@@ -23,6 +27,23 @@ test('the first boot installs the script, and a unit that runs it with the defau
   expect(config).not.toMatch(/AccessKey|SecretKey/i)
 })
 
+test('the agent that a machine wants is the one that the site serves', async () => {
+  const { config } = firstBoot(DEFAULT)
+  const sum = /^ *Environment=SITE=https:\/\/\S+ AGENT=([0-9a-f]{64})$/m.exec(config)?.[1] ?? ''
+  const served = await fetch(`${inject('url')}/machines/agent-${sum.slice(0, 16)}.py`)
+  const text = await served.text()
+  expect([served.status, createHash('sha256').update(text).digest('hex')]).toEqual([200, sum])
+  expect(text).toBe(readFileSync(resolve(import.meta.dirname, '../../infra/image/agent.py'), 'utf8'))
+})
+
+test('a stop reaches the agent before the container', () => {
+  const { config } = firstBoot(DEFAULT)
+  const stop = /ExecStop=-\/usr\/bin\/pkill --full "(.+)"\n *ExecStop=-\/usr\/bin\/docker stop -t 30 simulator\n/.exec(
+    config,
+  )
+  expect('python3 /run/agent.py --gpus all').toMatch(new RegExp(stop?.[1] ?? 'none'))
+})
+
 test('fits the first boot into two parameters, and refuses anything that is not an image', () => {
   // CloudFormation's limit for a parameter.
   const parameters = userData(`example.com/${'i'.repeat(170)}@sha256:${'0'.repeat(64)}`)
@@ -40,7 +61,7 @@ describe.skipIf(!hasMachineTools)('the script that starts the container', () => 
     expect(pulled(booted)).toEqual([tags.image])
     expect(dockerRuns(booted)).toEqual([
       [
-        ...['docker', 'run', '--rm', '--name', 'simulator', '--gpus', 'all', '--log-driver', 'none'],
+        ...['docker', 'run', '--rm', '--name', 'simulator', '--log-driver', 'none', '--gpus', 'all'],
         ...['5173', '5760', '8765', '9090', '41451'].flatMap((port) => ['--publish', `${port}:${port}`]),
         ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--dns', '1.1.1.1', '--dns', '8.8.8.8'],
         ...['--env', 'ENVIRONMENT=Mountains', '--env', 'VEHICLE=ugv', tags.image],
@@ -99,6 +120,41 @@ describe.skipIf(!hasMachineTools)('the script that starts the container', () => 
     expect(dockerRuns(booted)).toEqual([])
     expect(off(booted)).toBe(true)
     expect(booted.console).toBe('simulator: cannot pull example/gone:1: manifest for example/gone:1 not found [31m\n')
+  })
+
+  test('leaves the container to the agent that its site serves', async () => {
+    const options = { tags: { image: 'example/sim:1' }, files: 'mounts' } as const
+    const alone = await bootMachine(DEFAULT, options)
+    const booted = await bootMachine(DEFAULT, { ...options, agent: 'served' })
+    const [, ...words] = booted.calls.at(-1) ?? []
+    expect([booted.code, booted.calls.at(-1)?.[0], words[0]]).toEqual([
+      0,
+      'python3',
+      expect.stringMatching(/agent\.py$/),
+    ])
+    // It gets what `docker run` would have got, and nothing of the machine's reaches Docker before.
+    expect(words.slice(1)).toEqual(dockerRuns(alone)[0]?.slice(7))
+    expect(booted.calls.filter(([program]) => program === 'docker')).toEqual([])
+    const order = booted.calls.map((call) => call.slice(0, 2).join(' '))
+    expect(order.indexOf('iptables --insert')).toBeLessThan(order.indexOf('files load'))
+  })
+
+  test.each(['changed', 'missing'] as const)('starts without an agent that is %s', async (agent) => {
+    const booted = await bootMachine(DEFAULT, { files: 'mounts nothing', agent })
+    expect([booted.code, dockerRuns(booted).length]).toEqual([0, 1])
+    expect(booted.calls.filter(([program]) => program === 'python3')).toEqual([])
+  })
+
+  test('starts without the agent after it failed', async () => {
+    const died = { SERVICE_RESULT: 'exit-code', EXIT_CODE: 'exited', EXIT_STATUS: '1' }
+    const AGENT_FILE = join(temporaryFolder('agent'), 'agent.py')
+    const boot = (image: string, variables = {}) =>
+      bootMachine(image, { files: 'mounts nothing', agent: 'served', variables: { AGENT_FILE, ...variables } })
+    expect(dockerRuns(await boot(DEFAULT))).toHaveLength(0)
+    await boot('--ended', { ...died, SERVICE_RESULT: 'success' })
+    expect(dockerRuns(await boot(DEFAULT))).toHaveLength(0)
+    await boot('--ended', died)
+    expect(dockerRuns(await boot(DEFAULT))).toHaveLength(1)
   })
 
   test('gives the container the files, once they are there', async () => {

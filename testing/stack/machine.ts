@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -6,6 +7,7 @@ import { gunzipSync } from 'node:zlib'
 import { temporaryFolder } from './at-end.ts'
 import { userDataText } from './deployed-account.ts'
 import { metadataService } from './metadata-service.ts'
+import { serve } from './serve.ts'
 
 const configs = new Map<string, string>()
 
@@ -46,6 +48,8 @@ type Options = {
   broken?: string
   /** What `files load` does; without it, the machine's site has no files. */
   files?: 'mounts' | 'mounts nothing' | 'fails'
+  /** What its site serves as the agent: the one that the user data names, another one, or none. */
+  agent?: 'served' | 'changed' | 'missing'
   /** What systemd sets. */
   variables?: Record<string, string>
 }
@@ -68,7 +72,8 @@ export function standIns(names: string[], { failingPulls = 0, hasImage = false, 
       FAILING_PULLS: at('failing-pulls'),
       HAS_IMAGE: hasImage ? 'yes' : '',
       BROKEN: broken,
-      ...(files ? { SITE: 'https://proving-ground.example', FILES: at('files'), LOADS: files } : {}),
+      AGENT_FILE: at('agent.py'),
+      ...(files ? { SITE: 'http://127.0.0.1:1', FILES: at('files'), LOADS: files } : {}),
     },
     /** Each call, from the program's name on. */
     calls: () =>
@@ -80,16 +85,39 @@ export function standIns(names: string[], { failingPulls = 0, hasImage = false, 
   }
 }
 
+const AGENT = 'print("the agent")'
+const sum = createHash('sha256').update(AGENT).digest('hex')
+
+/** A site that has this agent, as the variables that name both. */
+async function siteWith(agent: NonNullable<Options['agent']>): Promise<Record<string, string>> {
+  const site = await serve((request, response) => {
+    const isThere = agent !== 'missing' && request.url === `/machines/agent-${sum.slice(0, 16)}.py`
+    response.writeHead(isThere ? 200 : 404).end(isThere ? AGENT + (agent === 'changed' ? '\n' : '') : '')
+  })
+  return { SITE: site, AGENT: sum }
+}
+
 /** Boots a machine as far as its container, with a metadata service and stand-ins for what needs a real one. */
 export async function bootMachine(defaultImage: string, options: Options = {}) {
   const { script } = firstBoot('example/any')
-  const names = ['docker', 'iptables', 'ip6tables', 'systemctl', 'journalctl', 'sleep', 'files', 'mountpoint']
+  const names = [
+    'docker',
+    'python3',
+    'iptables',
+    'ip6tables',
+    'systemctl',
+    'journalctl',
+    'sleep',
+    'files',
+    'mountpoint',
+  ]
   const programs = standIns(names, options)
   const metadata = metadataService(options.tags ?? {})
   await new Promise<void>((resolve) => metadata.listen(0, '127.0.0.1', resolve))
   const METADATA_URL = `http://127.0.0.1:${(metadata.address() as AddressInfo).port}`
+  const site = options.agent ? await siteWith(options.agent) : {}
   const bash = spawn('bash', ['-s', '--', defaultImage], {
-    env: { ...programs.env, ...options.variables, METADATA_URL },
+    env: { ...programs.env, ...site, ...options.variables, METADATA_URL },
   })
   bash.stdin.end(script)
   const code = await new Promise<number | null>((resolve) => bash.once('close', resolve))

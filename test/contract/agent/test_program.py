@@ -279,6 +279,8 @@ class Processes(unittest.TestCase):
         self.assertEqual(process.wait(), 0)
         self.assertEqual(sorted(self.sent()[-3:]), ["Stopping", "The program exited with code 0.", "ready"])
         self.assertTrue(SiteHandler.log[-1]["complete"])
+        # A program that somebody stopped didn't exit.
+        self.assertEqual([batch["phase"]["name"] for batch in SiteHandler.log if "phase" in batch], ["pulled", "started"])
         self.assertEqual(SiteHandler.proofs[-1], {"document": "eyJpbnN0YW5jZUlkIjoiaS0wIn0=", "signature": "c2lnbmVk"})
         self.assertEqual(os.listdir(self.folder), ["systemctl"])
 
