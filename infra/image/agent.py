@@ -22,8 +22,9 @@ import time
 import traceback
 from urllib.parse import quote, urlencode, urlsplit
 
-# A line's, in UTF-8.
+# A line's, in UTF-8, and what is kept of a longer one: the site would cut it again without room for how long it was.
 LINE_BYTES = 8_192
+CUT_BYTES = 8_150
 UNFINISHED_SECONDS = 2
 # Of what the site doesn't have yet, and of what is sent in the last seconds.
 MOST_BUFFERED = 4_000_000
@@ -57,7 +58,7 @@ def text_of(raw, more=0):
     data = text.encode()
     if len(data) <= LINE_BYTES and not more:
         return text
-    kept = data[:LINE_BYTES].decode("utf-8", "ignore")
+    kept = data[:CUT_BYTES].decode("utf-8", "ignore")
     whole = len(raw) + more if more else len(data)
     return f"{kept}… ({whole - len(kept.encode())} bytes more)"
 
@@ -97,8 +98,7 @@ class Lines:
             line, overwritten = (written.rpartition(b"\r")[2], self.returned or b"\r" in written)
             if overwritten:
                 self.rest, self.more = b"", 0
-            # A few more than a line's, so that a character is whole where it is cut.
-            room = LINE_BYTES + 8 - len(self.rest)
+            room = LINE_BYTES - len(self.rest)
             self.rest += line[:room]
             self.more += max(0, len(line) - room)
             self.since = now if self.since is None else self.since
@@ -328,6 +328,9 @@ class Sender:
             self._key = None
         elif status == 413:
             self._most = max(LEAST_BATCH, self._most // 2)
+        elif status in (400, 422):
+            # However often it is sent. So the lines after it are.
+            self._log.acknowledge(batch, batch.end)
         self.is_over = status in (403, 404)
         if status != 200:
             return self._retry_later(now, f"the site answered {status}")
@@ -494,11 +497,11 @@ class Progress:
 
 
 class GaveUp(Exception):
-    """Nothing that the machine can do would help. The site knows the code; `why` is for people."""
+    """Nothing that the machine can do would help. `why` is for people, and the code, if the site knows one, for the site."""
 
     def __init__(self, code, why, exit_code=None):
         super().__init__(why)
-        self.phase = {"name": "failed", "code": code, "exit_code": exit_code, "why": why[:250]}
+        self.phase = code and {"name": "failed", "code": code, "exit_code": exit_code, "why": why[:250]}
 
 
 # What Docker says, in this order, and what the site calls it.
@@ -676,7 +679,8 @@ class Program:
         files = os.environ.get("FILES", "/usr/local/sbin/files")
         loaded = subprocess.run([files, "load"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         if loaded.returncode:
-            raise GaveUp("files_failed", f"Cannot load the files: {loaded.stdout[-200:].decode('utf-8', 'replace')}")
+            # files.sh has told the site.
+            raise GaveUp(None, f"Cannot load the files: {loaded.stdout[-200:].decode('utf-8', 'replace')}")
 
 
 class Sampler:

@@ -144,7 +144,7 @@ class Sending(Quiet):
     def test_backs_off_from_1_to_60_seconds_while_the_site_is_in_trouble(self):
         self.look()
         self.log.say("Exited", {"name": "exited"})
-        self.site.log_statuses = [503, OSError("unreachable"), 500, ValueError("no JSON"), 429, 400, 502, 502]
+        self.site.log_statuses = [503, OSError("unreachable"), 500, ValueError("no JSON"), 429, 504, 502, 502]
         waits = [self.look()]
         while self.site.log_statuses:
             self.clock.now += waits[-1]
@@ -155,6 +155,14 @@ class Sending(Quiet):
         self.assertEqual(self.sent(), ["Exited"])
         # Each trouble is said once.
         self.assertEqual(self.journal.getvalue().count("Cannot tell the site"), 1)
+
+    def test_goes_on_after_a_batch_that_the_site_never_takes(self):
+        self.look()
+        self.log.say("Exited", {"name": "exited", "exit_code": "unheard of"})
+        self.log.feed("stdout", b"one\n")
+        self.site.log_statuses = [400]
+        self.pass_seconds(40)
+        self.assertEqual(self.sent(), ["one"])
 
     def test_no_two_machines_come_back_at_once(self):
         self.site.log_statuses = [503]
