@@ -111,7 +111,7 @@ export async function dataMachine(options: { siteUrl: string; address: string; p
 }
 
 /** Says where a request comes from, as Cloudflare does. */
-function cloudflare(siteUrl: string, address: string): Server {
+export function cloudflare(siteUrl: string, address: string): Server {
   return createServer((incoming, response) => {
     const headers = { ...incoming.headers, host: new URL(siteUrl).host, 'cf-connecting-ip': address }
     const onward = request(siteUrl + incoming.url, { method: incoming.method, headers }, (answer) => {

@@ -2,6 +2,7 @@
 
 import json
 import socketserver
+import sys
 import tempfile
 import threading
 from http.server import BaseHTTPRequestHandler
@@ -104,3 +105,12 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
         if self.engine.run.code is None:
             self.engine.stopped.wait()
+
+
+if __name__ == "__main__":
+    # For a test in another language: a program that prints the argument, and ends after standard input.
+    engine = FakeEngine([Run([(1, sys.argv[1].encode())])])
+    print(engine.path, flush=True)
+    sys.stdin.readline()
+    engine.stopped.set()
+    sys.stdin.readline()
