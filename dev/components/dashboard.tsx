@@ -69,10 +69,9 @@ export const DASHBOARD: Specimen[] = [
     name: 'EndChoice',
     file: `${FOLDER}/EndChoice.tsx`,
     states: {
-      'last choice': <EndChoice last={14_400} freeMinutes={null} />,
-      'set with the API': <EndChoice last={5_400} freeMinutes={null} />,
-      'no end': <EndChoice last={null} freeMinutes={null} />,
-      trial: <EndChoice last={null} freeMinutes={29.15} />,
+      'last choice': <EndChoice last={14_400} />,
+      'set with the API': <EndChoice last={5_400} />,
+      'no end': <EndChoice last={null} />,
     },
   },
   {

@@ -196,7 +196,7 @@ export function Dashboard(props: DashboardProps) {
             refusal ? null : (
               <>
                 <WorldChoice worlds={props.worlds} servers={list.servers} plan={subscription?.plan_type} />
-                <EndChoice last={props.stopAfter} freeMinutes={freeMinutes} />
+                {isTrial ? null : <EndChoice last={props.stopAfter} />}
               </>
             )
           }

@@ -1,5 +1,6 @@
 import { FILES_KEPT_DAYS } from '../domain/money/plan-files.ts'
 import { CLOSED_DAYS, COOKIE_S, DELIVERY_DAYS, TRACE_DAYS } from '../domain/retention.ts'
+import { LOG_DAYS } from '../domain/run-log.ts'
 import { KEPT_DELIVERIES } from '../domain/webhook.ts'
 import { DataTable } from '../ui/DataTable.tsx'
 
@@ -40,6 +41,11 @@ const KEPT: Kept[] = [
     `The last ${KEPT_DELIVERIES} deliveries, for ${DELIVERY_DAYS} days; all of it until you delete the webhook or close your account`,
   ],
   ['Your servers: times, machine, address, what each cost', 'To run and bill them', 'Kept with your bills'],
+  [
+    'What your programs print on our servers, and what the machines say of them',
+    'To show you what happened inside',
+    `${LOG_DAYS} days after the server ends; until you delete it, or close your account`,
+  ],
   FILES,
   [
     'Plans, bills, invoices, and checkout visits',

@@ -28,6 +28,7 @@ const dropStaleUploads = async (ctx: Context) => (await import('./files/open-upl
 const releaseGroups = async (ctx: Context) => (await import('./fleet/line/groups.ts')).releaseGroups(ctx)
 const endFilesWithPlans = async (ctx: Context) => (await import('./files/plan-end.ts')).endFilesWithPlans(ctx)
 const continueRemovals = async (ctx: Context) => (await import('./files/removals.ts')).continueRemovals(ctx)
+const deleteLogsOfClosed = async (ctx: Context) => (await import('./fleet/run-log.ts')).deleteLogsOfClosed(ctx)
 const forgetRemovals = async (ctx: Context) => (await import('./files/removals.ts')).forgetRemovals(ctx)
 
 /**
@@ -57,6 +58,7 @@ export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unkn
     freeClosedAddresses,
     endFilesWithPlans,
     continueRemovals,
+    deleteLogsOfClosed,
     dropStaleUploads,
     countChanged,
   },

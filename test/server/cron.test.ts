@@ -26,7 +26,15 @@ test.each([
   ],
   [
     '1-59 * * * *',
-    ['checkStarts', 'releaseGroups', 'watchMatters', 'deliverMail', 'recordMailboxes', 'freeClosedAddresses'],
+    [
+      'checkStarts',
+      'releaseGroups',
+      'watchMatters',
+      'deliverMail',
+      'recordMailboxes',
+      'freeClosedAddresses',
+      'deleteLogsOfClosed',
+    ],
   ],
   ['17 4 * * *', ['forgetTraces', 'forgetRemovals', 'renewSecrets', 'renewMailboxKey']],
 ])('%s runs all of its own tasks, even when each of them fails', async (cron, expected) => {

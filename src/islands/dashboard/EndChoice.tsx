@@ -10,20 +10,8 @@ export function chosenEnd(): { stop_after?: number } {
   return seconds ? { stop_after: seconds } : {}
 }
 
-/**
- * @param last what they chose last, in seconds; null: no end
- * @param freeMinutes of a trial, which ends the server; null outside one
- */
-export function EndChoice({ last, freeMinutes }: { last: number | null; freeMinutes: number | null }) {
-  if (freeMinutes !== null)
-    return (
-      <label className="choice">
-        Stop after
-        <select className="input" name={NAME} form={FORM}>
-          <option value="">{freeMinutes.toFixed(2)} free minutes</option>
-        </select>
-      </label>
-    )
+/** @param last what they chose last, in seconds; null: no end */
+export function EndChoice({ last }: { last: number | null }) {
   const choices = [...new Set([...HOURS.map((hours) => hours * 3600), ...(last ? [last] : [])])].sort((a, b) => a - b)
   return (
     <label className="choice">

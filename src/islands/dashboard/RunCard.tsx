@@ -9,10 +9,13 @@ import type { GuestEnd, Server, Summary } from '../../domain/wire.ts'
 import { worldText } from '../../domain/worlds.ts'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
+import { usePart } from '../usePart.ts'
 import { ASK_TO_STOP, instead, STOP } from './ByForm.tsx'
 import { DoorRow } from './DoorRow.tsx'
 import { EndForm, type MoveEnd } from './EndForm.tsx'
 import { SteadyButton } from './SteadyButton.tsx'
+
+const lastLine = () => import('../log/LastLine.tsx').then((file) => file.LastLine)
 
 type Props = {
   server: Server
@@ -39,6 +42,7 @@ export function RunCard(props: Props) {
   const { server, summary, now, csrfToken, reachable, onStop, onMove, latest, children } = props
   const { title, color } = stateOf(server)
   const cost = runCost(server, summary, now)
+  const LastLine = usePart(lastLine, !server.billed_from && !server.stopping)
   return (
     <section className="card run" aria-labelledby="run-title">
       <div>
@@ -51,7 +55,10 @@ export function RunCard(props: Props) {
           </p>
         ) : null}
         {server.environment ? <p>{worldText(server)}</p> : null}
-        <p className="mono hint">{machineText(server.instance_type, server.availability_zone)}</p>
+        <p className="mono hint">
+          {machineText(server.instance_type, server.availability_zone)} · <a href={`/servers/${server.id}#log`}>Log</a>
+        </p>
+        {LastLine ? <LastLine runId={server.id} /> : null}
         {children ? <p className="hint">{children}</p> : null}
         {server.files_read_only ? (
           <p className="hint">

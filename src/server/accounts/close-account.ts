@@ -63,7 +63,7 @@ export async function closeAccount(
     ...leaveQueries(ctx, user.id),
     ctx.db.delete(lineGroupPeople).where(eq(lineGroupPeople.email, user.email)),
     ctx.db.delete(environments).where(eq(environments.userId, user.id)),
-    // The next trigger deletes their files.
+    // The next triggers delete their files, and the logs of their servers.
     ctx.db.run(sql`UPDATE file_folders SET look_at = 0 WHERE user_id = ${user.id}`),
     ctx.db.delete(notices).where(eq(notices.userId, user.id)),
     ctx.db.run(sql`UPDATE email_tokens SET used_at = ${now} WHERE user_id = ${user.id} AND used_at IS NULL`),

@@ -146,6 +146,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
       created_at: toIso(row.createdAt),
     })),
     billings: toBills(bills, payments, ctx.now()),
+    // The log of each server that ended in the last 30 days: /servers/:id/log.txt
     servers,
     server_events: happened.map(({ runId, at, what, detail, by }) => ({
       server: runId,

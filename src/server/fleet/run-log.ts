@@ -1,10 +1,11 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { type RunRow, runs } from '../../../db/schema.ts'
 import { plainText } from '../../domain/ansi.ts'
 import { AppError } from '../../domain/error.ts'
-import { DAY_MS } from '../../domain/instant.ts'
+import { DAY_MS, MINUTE_MS } from '../../domain/instant.ts'
 import { LOG_DAYS, type LogLine, type LogPart, logText } from '../../domain/run-log.ts'
 import type { Context } from '../context.ts'
+import { fourAtOnce } from '../four-at-once.ts'
 
 export type OwnRun = { id: string; isOver: boolean; isGone: boolean }
 
@@ -66,4 +67,19 @@ export async function endLog(ctx: Context, runId: string): Promise<void> {
     .runLog(runId)
     .end(ctx.now())
     .catch((error) => ctx.log('log_not_ended', { runId }, error))
+}
+
+const CLOSED_MS = 15 * MINUTE_MS
+const MOST_AT_ONCE = 200
+
+/**
+ * Deletes the logs of accounts that were closed in the last minutes, whose last server may still say something. Run by
+ * cron each minute; what none of the runs reaches goes by its age.
+ */
+export async function deleteLogsOfClosed(ctx: Context): Promise<void> {
+  const now = ctx.now()
+  const kept = await ctx.db.all<{ id: string }>(sql`SELECT r.id FROM users u JOIN server_sessions r ON r.user_id = u.id
+    WHERE u.closed_at > ${now - CLOSED_MS} AND (r.ended_at IS NULL OR r.ended_at > ${now - LOG_DAYS * DAY_MS})
+    ORDER BY r.requested_at DESC LIMIT ${MOST_AT_ONCE}`)
+  await fourAtOnce(kept, ({ id }) => ctx.runLog(id).clear())
 }

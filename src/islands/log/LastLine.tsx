@@ -1,0 +1,18 @@
+import { useEffect, useState } from 'react'
+import { plainText } from '../../domain/ansi.ts'
+
+/** What a server that starts said last. */
+export function LastLine({ runId }: { runId: string }) {
+  const [text, setText] = useState('')
+  useEffect(() => {
+    const source = new EventSource(`/api/v1/servers/${runId}/log`)
+    source.onmessage = ({ data }: MessageEvent<string>) => setText(plainText(JSON.parse(data).text))
+    source.addEventListener('end', () => source.close())
+    return () => source.close()
+  }, [runId])
+  return text ? (
+    <p className="last-line hint mono">
+      <bdi>{text}</bdi>
+    </p>
+  ) : null
+}
