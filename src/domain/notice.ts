@@ -1,5 +1,6 @@
 /** What we tell people under the bell. Most of it also goes out as email, in the same words. */
 export const NOTICE_KINDS = [
+  'running',
   'ending',
   'ended',
   'line',
@@ -24,6 +25,7 @@ export const isMailKind = (kind: string): kind is MailKind => Object.hasOwn(MAIL
 // Stryker disable StringLiteral: text for people; the route tests check it.
 /** The emails to choose from, in the page's order, as its check boxes name them. */
 export const MAIL_KINDS: Record<MailKind, string> = {
+  running: 'Each day that a server keeps running',
   ending: 'Before a server stops',
   ended: "When a server stops that you didn't stop yourself",
   line: 'When your turn in line comes',

@@ -31,10 +31,10 @@ import { cable } from './routes/events/cable.ts'
 import { webhooks } from './routes/events/webhooks.tsx'
 import { files } from './routes/files/files.ts'
 import { environments } from './routes/fleet/environments.tsx'
-import { extend } from './routes/fleet/extend.tsx'
 import { line } from './routes/fleet/line.ts'
 import { log as runLog } from './routes/fleet/log.ts'
 import { machines } from './routes/fleet/machines.ts'
+import { runLinks } from './routes/fleet/run-links.tsx'
 import { runs } from './routes/fleet/runs.tsx'
 import { servers } from './routes/fleet/servers.ts'
 import { admin } from './routes/operations/admin.ts'
@@ -81,7 +81,7 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route('/', deviceLogin)
     .route('/', webhooks)
     .route('/', servers)
-    .route('/', extend)
+    .route('/', runLinks)
     .route('/', line)
     .route('/', runs)
     .route('/', runLog)

@@ -23,6 +23,7 @@ const recordMailboxes = async (ctx: Context) => (await import('./accounts/mailbo
 const renewMailboxKey = async (ctx: Context) => (await import('./accounts/mailboxes.ts')).renewMailboxKey(ctx)
 const endLargeServers = async (ctx: Context) => (await import('./fleet/large-servers.ts')).endLargeServers(ctx)
 const mailUsedHours = async (ctx: Context) => (await import('./billing/bills/hours-mails.ts')).mailUsedHours(ctx)
+const mailLongRuns = async (ctx: Context) => (await import('./billing/bills/long-runs.ts')).mailLongRuns(ctx)
 const countChanged = async (ctx: Context) => (await import('./files/usage.ts')).countChanged(ctx)
 const dropStaleUploads = async (ctx: Context) => (await import('./files/open-uploads.ts')).dropStaleUploads(ctx)
 const releaseGroups = async (ctx: Context) => (await import('./fleet/line/groups.ts')).releaseGroups(ctx)
@@ -48,6 +49,7 @@ export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unkn
     suspendDebtors,
     stopOverdueServers,
     mailUsedHours,
+    mailLongRuns,
   },
   '1-59 * * * *': {
     checkStarts,

@@ -9,6 +9,7 @@ export type KeyPurpose =
   | 'device-token'
   | 'webhook'
   | 'extend'
+  | 'stop'
   | 'mail-off'
   | 'door'
   | 'mailbox'

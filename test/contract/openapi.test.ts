@@ -115,6 +115,7 @@ const fields = (email: string) => ({
 test('describes every call that answers JSON, and no other', () => {
   const OTHER = [
     'POST /servers/:id/extend',
+    'POST /servers/:id/stop',
     'POST /mails/off',
     'POST /machines/credentials',
     'POST /machines/key',

@@ -22,6 +22,7 @@ test.each([
       'suspendDebtors',
       'stopOverdueServers',
       'mailUsedHours',
+      'mailLongRuns',
     ],
   ],
   [

@@ -10,11 +10,11 @@ import { closeAccount } from '../../src/server/accounts/close-account.ts'
 import { extendByLink } from '../../src/server/accounts/extend-link.ts'
 import { cancelAtPeriodEnd } from '../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout } from '../../src/server/billing/plans/checkout.ts'
-import { extendPath } from '../../src/server/extend-key.ts'
 import { changeRun } from '../../src/server/fleet/change-run.ts'
 import { joinLine, leaveLine } from '../../src/server/fleet/line/join.ts'
 import { startRun } from '../../src/server/fleet/start-run.ts'
 import { stopRun } from '../../src/server/fleet/stop-run.ts'
+import { runLinkPath } from '../../src/server/run-links.ts'
 import type { Random } from '../../testing/random.ts'
 import type { World } from './world.ts'
 
@@ -136,7 +136,7 @@ export class Person {
     const run = await this.live()
     if (!run?.endsAt) return
     const { ctx } = this.#world
-    const key = extendPath(ctx.config.secretKey, run.id).split('key=')[1] ?? ''
+    const key = runLinkPath(ctx.config.secretKey, 'extend', run.id).split('key=')[1] ?? ''
     const input = { key, endsAt: new Date(run.endsAt).toISOString(), caller: { address: null } }
     await this.#moveTo(run.id, () => extendByLink(ctx, run.id, input))
     this.#world.note('end extended by the email')

@@ -18,8 +18,8 @@ import {
 } from '../../db/schema.ts'
 import type { Stack } from '../../dev/stack.ts'
 import { EVENT_TYPES } from '../../src/domain/webhook.ts'
-import { extendPath } from '../../src/server/extend-key.ts'
 import { newId } from '../../src/server/id.ts'
+import { runLinkPath } from '../../src/server/run-links.ts'
 import { keepRuns } from '../stack/many-instances.ts'
 import { newSignedInPerson, type Person, start, untilServer } from './signed-in-person.ts'
 
@@ -27,8 +27,8 @@ export type Role = 'newcomer' | 'starter' | 'runner' | 'customer' | 'debtor' | '
 export type Cast = {
   cookie(role: Role): string
   userId(role: Role): string
-  /** The path in the email before the end of the runner's server. */
-  extendPath: string
+  /** The paths in the emails about the runner's server. */
+  linkTo: (act: 'extend' | 'stop') => string
   /** Keeps every place taken while the work runs. */
   fillTheFleet(work: () => Promise<void>): Promise<void>
 }
@@ -270,7 +270,7 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
   return {
     cookie: (role) => cast[role].cookie,
     userId: (role) => cast[role].id,
-    extendPath: extendPath(services.vars.SECRET_KEY as string, live?.id ?? ''),
+    linkTo: (act) => runLinkPath(services.vars.SECRET_KEY as string, act, live?.id ?? ''),
     async fillTheFleet(work) {
       await db.update(places).set({ reservedBy: sql`'ses_none-' || id` }).where(sql`reserved_by IS NULL`)
       await work()

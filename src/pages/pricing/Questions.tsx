@@ -37,7 +37,7 @@ const questions = (filesStay: boolean): Question[] => [
   ],
   [
     'What happens if I forget to stop my server?',
-    'We stop it at the time that you choose on the dashboard, at first after 4 hours, and email you 10 minutes before. You can also set a monthly budget, and have us stop servers that nobody uses. Without an end, it runs and costs money until you stop it.',
+    'We stop it at the time that you choose on the dashboard, at first after 4 hours, and email you 10 minutes before. You can also set a monthly budget, and have us stop servers that nobody uses. Without an end, it runs and costs money until you stop it, and we email you each day that it does.',
   ],
   ...(filesStay ? FILES : [LOST]),
   [

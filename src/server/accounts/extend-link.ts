@@ -1,23 +1,13 @@
-import { eq } from 'drizzle-orm'
-import { type RunRow, runs } from '../../../db/schema.ts'
+import type { RunRow } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { HOUR_MS } from '../../domain/instant.ts'
 import { LATEST_END_MS } from '../../domain/run-change.ts'
 import type { Context } from '../context.ts'
-import { isExtendKey } from '../extend-key.ts'
 import { canMoveEnd, END_MOVED, moveEnd, PAST_PLAN, STOPPED } from '../fleet/change-run.ts'
-import { type Caller, limitCalls } from '../limits/limits.ts'
+import type { Caller } from '../limits/limits.ts'
+import { getRunOfLink } from './run-link.ts'
 
 const FREE_MINUTES_END_IT = 'Your free minutes end this server first. Choose a plan to keep it longer.'
-
-/** The run that a mailed link may keep for longer. @throws not_found, too_many */
-export async function getRunOfLink(ctx: Context, runId: string, key: string, caller: Caller): Promise<RunRow> {
-  await limitCalls(ctx, 'extend', caller)
-  const isRight = isExtendKey(ctx.config.secretKey, runId, key)
-  const [run] = isRight ? await ctx.db.select().from(runs).where(eq(runs.id, runId)) : []
-  if (!run) throw new AppError('not_found', "This link doesn't work. Copy the whole address from the email.")
-  return run
-}
 
 /**
  * The end that the link would set; null if there is nothing to extend: without an end, or where a trial's minutes or a
@@ -38,7 +28,7 @@ export async function extendByLink(
   runId: string,
   { key, endsAt, caller }: { key: string; endsAt: string; caller: Caller },
 ): Promise<RunRow> {
-  const run = await getRunOfLink(ctx, runId, key, caller)
+  const run = await getRunOfLink(ctx, 'extend', runId, key, caller)
   if (!canMoveEnd(run, ctx.now())) throw new AppError('not_running', STOPPED)
   if (run.endsAt !== Date.parse(endsAt)) throw new AppError('conflict', END_MOVED)
   const end = extendedEnd(run, ctx.now())

@@ -116,6 +116,12 @@ export const SITE_MAP = {
     form: { at: '/servers/:id/extend', done: '/servers/:id/extend', keeps: { query: 'key', field: 'key' } },
     forAnyone: true,
   }),
+  'GET /servers/:id/stop': page('public', {}),
+  // Its key is all that counts.
+  'POST /servers/:id/stop': call('public', {
+    form: { at: '/servers/:id/stop', done: '/servers/:id/stop', keeps: { query: 'key', field: 'key' } },
+    forAnyone: true,
+  }),
   'GET /stop_server': page('user', { reads: dashboardQueries }),
   'GET /servers/:id/open': page('user', {}),
   'GET /servers/:id/share': page('user', {}),

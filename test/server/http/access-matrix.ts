@@ -54,6 +54,8 @@ export const MATRIX: Record<string, Row> = {
   'GET /dashboard': PAGE,
   'GET /servers/:id/extend': PUBLIC,
   'POST /servers/:id/extend': PUBLIC,
+  'GET /servers/:id/stop': PUBLIC,
+  'POST /servers/:id/stop': PUBLIC,
   'GET /stop_server': PAGE,
   'GET /account_overview': PAGE,
   'GET /billing_history': PAGE,

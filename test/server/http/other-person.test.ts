@@ -19,6 +19,7 @@ const CHANGES = Object.entries(SITE_MAP).flatMap(([route, facts]) => {
 })
 const FOR_ANYONE = [
   'POST /servers/:id/extend',
+  'POST /servers/:id/stop',
   'POST /users',
   'POST /users/confirmation',
   'POST /users/password',

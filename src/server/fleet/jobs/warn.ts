@@ -5,12 +5,12 @@ import { addedText } from '../../../domain/ending.ts'
 import { HOUR_MS, MINUTE_MS, toIso } from '../../../domain/instant.ts'
 import { type Context, serversKeepFiles, siteOrigin } from '../../context.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
-import { extendPath } from '../../extend-key.ts'
 import { serverEndingMail } from '../../mail/ending-letters.ts'
 import { noticeQuery, tellQueries, tellSoon } from '../../mail/notices.ts'
 import { deliverMail } from '../../mail/outbox.ts'
 import { trialEndingMail } from '../../mail/trial-letters.ts'
 import { runEventQuery } from '../../run-events.ts'
+import { runLinkPath } from '../../run-links.ts'
 import { serverEvent } from '../server-events.ts'
 import { END, endOf, IS_UNWARNED, isOpenAccount } from './ends.ts'
 
@@ -32,7 +32,7 @@ export async function warnOfEnd(ctx: Context, run: RunRow, email: string): Promi
   const page = { link: `${origin}/servers/${run.id}`, label: 'See the server' }
   const message = isOwn
     ? {
-        ...serverEndingMail(`${origin}${extendPath(ctx.config.secretKey, run.id)}`, {
+        ...serverEndingMail(`${origin}${runLinkPath(ctx.config.secretKey, 'extend', run.id)}`, {
           end,
           minutes,
           adds,

@@ -4,7 +4,6 @@ import { afterEach, expect, test } from 'vitest'
 import { places, runs } from '../../../../db/schema.ts'
 import { MAIL_KINDS, type MailKind } from '../../../../src/domain/notice.ts'
 import type { Context } from '../../../../src/server/context.ts'
-import { extendPath } from '../../../../src/server/extend-key.ts'
 import { newId } from '../../../../src/server/id.ts'
 import { deriveKeys, type KeyPurpose } from '../../../../src/server/keys.ts'
 import { emailBinding } from '../../../../src/server/mail/email-binding.ts'
@@ -12,6 +11,7 @@ import { budgetReachedMail } from '../../../../src/server/mail/money-letters.ts'
 import { noticeQuery, tellQueries } from '../../../../src/server/mail/notices.ts'
 import { offUrl } from '../../../../src/server/mail/off-link.ts'
 import { deliverMail } from '../../../../src/server/mail/outbox.ts'
+import { runLinkPath } from '../../../../src/server/run-links.ts'
 import { BUCKET, change, openPage, openSite, SITE } from '../../../../testing/stack/site.ts'
 
 const site = await openSite(BUCKET)
@@ -178,7 +178,8 @@ function keyOf(purpose: KeyPurpose, userId: string, kind: string): string {
 test('a link turns off its own kind of its own account, and nothing else', async () => {
   const [mine, other] = [await linkOf(), await linkOf('plan')]
   const key = new URLSearchParams(mine.path.split('?')[1]).get('key') ?? ''
-  const extend = new URLSearchParams(extendPath(site.env.SECRET_KEY, mine.userId).split('?')[1]).get('key') ?? ''
+  const extend =
+    new URLSearchParams(runLinkPath(site.env.SECRET_KEY, 'extend', mine.userId).split('?')[1]).get('key') ?? ''
   const wrong: [string, Record<string, string>][] = [
     ["another account's", { of: other.userId, kind: 'hours', key }],
     ['another kind', { of: mine.userId, kind: 'budget', key }],

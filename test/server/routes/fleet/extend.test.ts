@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { places, runEvents, runs, users } from '../../../../db/schema.ts'
-import { extendPath } from '../../../../src/server/extend-key.ts'
 import { newId } from '../../../../src/server/id.ts'
 import { deriveKeys } from '../../../../src/server/keys.ts'
+import { runLinkPath } from '../../../../src/server/run-links.ts'
 import { accountApp, accountContext } from '../../../../testing/people/account-app.ts'
 import { openAppBrowser } from '../../../../testing/people/app-browser.ts'
 
@@ -27,7 +27,7 @@ async function setup(row: Partial<typeof runs.$inferInsert> = {}) {
     .insert(runs)
     .values({ id, userId, placeId, instanceType: 'g6.4xlarge', requestedAt: at, endsAt: end, ...row })
   const browser = openAppBrowser(accountApp(ctx))
-  const path = extendPath(ctx.config.secretKey, id)
+  const path = runLinkPath(ctx.config.secretKey, 'extend', id)
   // Its page's token, which every form of this browser sends.
   await browser.open(path)
   const read = async () => (await ctx.db.select().from(runs).where(eq(runs.id, id)))[0]

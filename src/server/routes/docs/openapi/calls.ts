@@ -11,6 +11,7 @@ type Call = { [Route in keyof Rows]: Rows[Route] extends { kind: 'call' } ? Rout
 type OtherCall =
   | Extract<Call, `${string} /admin/${string}`>
   | 'POST /servers/:id/extend'
+  | 'POST /servers/:id/stop'
   | 'POST /mails/off'
   | 'GET /notices/latest'
   | 'POST /theme'

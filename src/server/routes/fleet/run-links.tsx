@@ -10,16 +10,19 @@ import { setFlash, takeFlash } from '../../http/flash.ts'
 import { csrfToken } from '../../http/middleware/csrf.ts'
 import { renderPage } from '../../http/render.tsx'
 
-/** Another hour for a server, from the email before its end. Opening the link changes nothing: mail scanners do. */
-export const extend = new Hono<AppEnv>()
+/** What the links in emails do to a server: another hour, or its end. Opening one changes nothing: mail scanners do. */
+export const runLinks = new Hono<AppEnv>()
   .get('/servers/:id/extend', async (c) => {
     const { ctx } = c.var
     const key = c.req.query('key') ?? ''
-    const [{ extendedEnd, getRunOfLink }, { ExtendServer }] = await Promise.all([
+    const [{ extendedEnd }, { getRunOfLink }, { ExtendServer }] = await Promise.all([
       import('../../accounts/extend-link.ts'),
+      import('../../accounts/run-link.ts'),
       import('../../../pages/ExtendServer.tsx'),
     ])
-    const run = await getRunOfLink(ctx, c.req.param('id'), key, callerOf(c)).catch((error) => toAppError(error))
+    const run = await getRunOfLink(ctx, 'extend', c.req.param('id'), key, callerOf(c)).catch((error) =>
+      toAppError(error),
+    )
     // The key is in this page's address.
     c.header('Referrer-Policy', 'no-referrer')
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), link: { id: c.req.param('id'), key } }
@@ -54,3 +57,40 @@ export const extend = new Hono<AppEnv>()
     )
     return c.redirect(`/servers/${encodeURIComponent(id)}/extend?key=${encodeURIComponent(key)}`, 303)
   })
+  .get('/servers/:id/stop', async (c) => {
+    const { ctx } = c.var
+    const key = c.req.query('key') ?? ''
+    const [{ getRunOfLink }, { StopByLink }] = await Promise.all([
+      import('../../accounts/run-link.ts'),
+      import('../../../pages/StopByLink.tsx'),
+    ])
+    const id = c.req.param('id')
+    const run = await getRunOfLink(ctx, 'stop', id, key, callerOf(c)).catch((error) => toAppError(error))
+    // The key is in this page's address.
+    c.header('Referrer-Policy', 'no-referrer')
+    const form = { csrfToken: csrfToken(c), flash: takeFlash(c), link: { id, key } }
+    const head = { title: 'Stop your server', assets: 'public' } as const
+    if (!('id' in run)) {
+      if (run.code !== 'not_found') throw run
+      return renderPage(c, head, <StopByLink {...form} fault={run.message} />, 404)
+    }
+    const isLive = run.stopRequestedAt === null && run.endedAt === null
+    return renderPage(c, head, <StopByLink {...form} run={{ isLive, name: run.name, since: toIso(run.billedFrom) }} />)
+  })
+  .post('/servers/:id/stop', body(z.object({ key: text })), async (c) => {
+    const id = c.req.param('id')
+    const { key } = c.req.valid('json')
+    const { stopByLink } = await import('../../accounts/run-link.ts')
+    const done = stopByLink(c.var.ctx, id, key, callerOf(c))
+    if (!c.var.form) {
+      await done
+      return c.json({ message: STOPPED_BY_LINK }, 202)
+    }
+    await done.then(
+      () => setFlash(c, { kind: 'success', message: STOPPED_BY_LINK }),
+      (error) => setFlash(c, { kind: 'danger', message: toAppError(error).message }),
+    )
+    return c.redirect(`/servers/${encodeURIComponent(id)}/stop?key=${encodeURIComponent(key)}`, 303)
+  })
+
+const STOPPED_BY_LINK = 'Stopping the server. You pay nothing from now on.'
