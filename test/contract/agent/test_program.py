@@ -45,7 +45,7 @@ class Containers(unittest.TestCase):
                 "Dns": ["1.1.1.1", "8.8.8.8"],
                 "DeviceRequests": [{"Count": -1, "Capabilities": [["gpu"]]}],
                 "ShmSize": max(2**30, memory // 4),
-                "LogConfig": {"Type": "json-file", "Config": {"max-size": "10m", "max-file": "2"}},
+                "LogConfig": {"Type": "none"},
             },
         )
 
