@@ -6,6 +6,7 @@ nowhere, and writes no file. It ends with 0 after SIGTERM, once somebody else st
 
 import argparse
 import base64
+import codecs
 import collections
 import contextlib
 import http.client
@@ -22,9 +23,8 @@ import time
 import traceback
 from urllib.parse import quote, urlencode, urlsplit
 
-# A line's, in UTF-8, and what is kept of a longer one: the site would cut it again without room for how long it was.
+# A line's, in UTF-8.
 LINE_BYTES = 8_192
-CUT_BYTES = 8_150
 UNFINISHED_SECONDS = 2
 # Of what the site doesn't have yet, and of what is sent in the last seconds.
 MOST_BUFFERED = 4_000_000
@@ -54,11 +54,12 @@ def text_of(raw, more=0):
     """A line as people read it. `more` bytes of it weren't kept."""
     # What a carriage return wrote over is gone; one at the end belongs to the line's end.
     raw = raw.rstrip(b"\r").rpartition(b"\r")[2]
-    text = raw.decode("utf-8", "replace")
+    # A character that was cut off isn't a wrong one.
+    text = codecs.getincrementaldecoder("utf-8")("replace").decode(raw, final=not more)
     data = text.encode()
     if len(data) <= LINE_BYTES and not more:
         return text
-    kept = data[:CUT_BYTES].decode("utf-8", "ignore")
+    kept = data[:LINE_BYTES].decode("utf-8", "ignore")
     whole = len(raw) + more if more else len(data)
     return f"{kept}… ({whole - len(kept.encode())} bytes more)"
 

@@ -60,6 +60,8 @@ test('a line of more than 8,192 bytes is cut between two characters, and line br
     ['stdout', '\ud800 alone'],
     ['stdout', 'b'.repeat(8_192)],
     ['stdout', 'b'.repeat(8_193)],
+    ['stdout', `${'c'.repeat(8_192)}… (9000 bytes more)`],
+    ['stdout', `${'c'.repeat(8_193)}… (9000 bytes more)`],
   ]
   expect((await say(machine, { first: next, lines })).status).toBe(200)
   const texts = (await linesOf(ada, machine.id, next - 1)).map(({ text }) => text)
@@ -69,6 +71,8 @@ test('a line of more than 8,192 bytes is cut between two characters, and line br
     '\ufffd alone',
     'b'.repeat(8_192),
     `${'b'.repeat(8_192)}… (1 bytes more)`,
+    `${'c'.repeat(8_192)}… (9000 bytes more)`,
+    `${'c'.repeat(8_192)}… (22 bytes more)`,
   ])
 })
 
