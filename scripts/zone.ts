@@ -67,7 +67,9 @@ function machineImageOf(region: string, name: string): string {
   return aws(region, 'ec2', 'describe-launch-template-versions', ...versions, ...query)
 }
 
-const firstOrigin = ({ SITE_ORIGINS = '' }: Settings) => SITE_ORIGINS.split(',')[0]?.trim() ?? ''
+function firstOrigin({ SITE_ORIGINS = '' }: Settings): string {
+  return SITE_ORIGINS.split(',')[0]?.trim() ?? ''
+}
 
 /** A subnet belongs to its zone forever, so ask before it is made. */
 function askOfferings(region: string, type: string, zone: string): void {
