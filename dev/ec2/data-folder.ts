@@ -49,12 +49,17 @@ export class DataFolder {
     const until = performance.now() + (this.#options.patienceMs ?? PATIENCE_MS)
     while (this.state === 'loading' && !this.#closed) {
       const status = await this.#renew().catch(() => null)
-      if (status === 200) {
-        this.state = 'loaded'
-        await this.#say('loaded')
-      } else if (status === 403 || status === 404) this.state = 'none'
+      // The site may end between both answers.
+      const isLoaded =
+        status === 200 &&
+        (await this.#say('loaded').then(
+          () => true,
+          () => false,
+        ))
+      if (isLoaded) this.state = 'loaded'
+      else if (status === 403 || status === 404) this.state = 'none'
       else if (status !== null && performance.now() > until) {
-        await this.#say('failed')
+        await this.#say('failed').catch(() => {})
         this.state = 'failed'
       } else await sleep(AGAIN_MS)
     }
