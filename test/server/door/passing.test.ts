@@ -125,6 +125,10 @@ test('cookies that a hostile page set for the whole domain do not pass, and the 
   // On the way in, whatever comes is somebody else's.
   const away = await ask(server.door_url, { accept: 'text/html', cookie: 'tossed=1' })
   expect(away.headers['set-cookie']).toEqual(['tossed=; Domain=door.localhost; Path=/; Max-Age=0'])
+  const open = new URL(away.headers.location ?? '')
+  const ticket = (await person.request('GET', open.pathname + open.search)).headers.get('location') ?? ''
+  const entered = await ask(ticket, { accept: 'text/html', cookie: 'tossed=1' })
+  expect(entered.headers['set-cookie']?.slice(1)).toContain('tossed=; Domain=door.localhost; Path=/; Max-Age=0')
 })
 
 test('an address of another open port of the machine leads to its host', async () => {
