@@ -25,7 +25,7 @@ const runUntilStopped = (page: Page) => page.getByLabel('Stop after').selectOpti
 /** The subjects of their mails about money, oldest first. */
 async function moneyMails(email: string): Promise<string[]> {
   const subjects = (await mailsTo(world.url, email)).map(({ subject }) => subject)
-  return subjects.reverse().filter((subject) => /hours|invoice|\$/.test(subject))
+  return subjects.reverse().filter((subject) => /included hours|invoice|\$/.test(subject))
 }
 
 /** A sign-in expires long before a billing cycle ends. */

@@ -12,7 +12,10 @@ import { getRunCost } from './usage.ts'
 
 const BATCH = 100
 
-/** Tells people each day that their server still runs: nobody should pay for one they forgot. Run by cron. */
+/**
+ * Tells people each day that their server still runs: nobody should pay for one they forgot. People whose account is
+ * suspended know that we are about to stop it. Run by cron.
+ */
 export async function mailLongRuns(ctx: Context): Promise<void> {
   const now = ctx.now()
   const days = sql`CAST((${now} - billed_from) / ${DAY_MS} AS INTEGER)`
@@ -21,7 +24,7 @@ export async function mailLongRuns(ctx: Context): Promise<void> {
     .from(runs)
     .innerJoin(users, sql`${users.id} = ${runs.userId}`)
     .where(
-      sql`${runs.endedAt} IS NULL AND ${runs.stopRequestedAt} IS NULL AND billed_from <= ${now - DAY_MS} AND ${users.closedAt} IS NULL
+      sql`${runs.endedAt} IS NULL AND ${runs.stopRequestedAt} IS NULL AND billed_from <= ${now - DAY_MS} AND ${users.closedAt} IS NULL AND ${users.suspendedAt} IS NULL
       AND NOT EXISTS (SELECT 1 FROM notices WHERE cause = 'running:' || ${runs.id} || ':' || ${days})`,
     )
     .limit(BATCH)

@@ -66,6 +66,13 @@ test.each([
   expect(await told()).toEqual([])
 })
 
+test('says nothing to people whose account is suspended', async () => {
+  const { ctx, look, told, userId } = await setup()
+  await ctx.db.update(users).set({ suspendedAt: 1 }).where(eq(users.id, userId))
+  await look(25 * HOUR)
+  expect(await told()).toEqual([])
+})
+
 test('the link in the email shows one button, which stops that server without signing in', async () => {
   const { ctx, look, mails, runOf, id } = await setup()
   await look(24 * HOUR)
