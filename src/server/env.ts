@@ -57,7 +57,7 @@ export type Env = {
   FILES_SECRET_ACCESS_KEY?: string
   /** For S3: the STS that issues temporary credentials. R2's we sign ourselves. */
   FILES_STS_URL?: string
-  /** The account that machines run in, and what Amazon signs their identities with in this region: without both, machines get no files. */
+  /** The account that machines run in, and what Amazon signs their identities with in this region: without both, runs have no log and machines get no files. */
   DOOR_ONLY?: string
   AWS_ACCOUNT_ID?: string
   AWS_IDENTITY_CERTIFICATE?: string

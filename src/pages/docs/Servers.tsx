@@ -6,6 +6,7 @@ import { FEWEST_WAITS } from '../../domain/line-estimate.ts'
 import { machineText } from '../../domain/machine.ts'
 import { BASIC, ENTERPRISE, PREMIUM } from '../../domain/money/plan.ts'
 import { MAX_OWN_ENVIRONMENTS } from '../../domain/own-environment.ts'
+import { LOG_DAYS } from '../../domain/run-log.ts'
 import { ANSWER_DEADLINE_MS, SERVER_WEB_PORT } from '../../domain/server.ts'
 import { VEHICLES } from '../../domain/worlds.ts'
 import { Code, Doc, Heading, Rows } from './parts.tsx'
@@ -96,6 +97,8 @@ export function Servers() {
             </>,
           ],
           ['The internet', 'Outgoing connections over IPv4'],
+          [<code key="s">/dev/shm</code>, "A quarter of the machine's memory, at least 1 GB"],
+          [<code key="u">PYTHONUNBUFFERED=1</code>, 'So that Python prints at once, unless the image sets it'],
         ]}
       />
       <p>It doesn't get:</p>
@@ -108,7 +111,16 @@ export function Servers() {
         </li>
         <li>A disk that lasts, except for /data. The rest is erased when the server ends.</li>
       </ul>
-      <p>If we can't pull the image, the start fails within minutes, says so, and is free.</p>
+      <p>
+        If we can't pull the image, or your program ends three times before it answers, the start fails, says why, and
+        is free.
+      </p>
+
+      <Heading id="log">Its log</Heading>
+      <p>
+        What your program prints is on the server's page within two seconds, and in <code>proving-ground logs -f</code>.
+        We keep the first 1 MB and the last 4 MB until {LOG_DAYS} days after the end. Guests don't see it.
+      </p>
 
       <Heading id="port">Port {SERVER_WEB_PORT}</Heading>
       <p>
