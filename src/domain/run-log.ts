@@ -42,7 +42,7 @@ export function cutLine(text: string): string {
   return `${line.slice(0, end)}… (${all - kept} bytes more)`
 }
 
-/** What stands in place of the lines between a log's first bytes and its last ones. */
+/** Replaces the lines between a log's first bytes and its last ones. */
 export function missingText(lines: number, bytes: number): string {
   const size = bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
   return `${lines.toLocaleString('en-US')} ${lines === 1 ? 'line is' : 'lines are'} missing here (${size}): a log keeps its first 1 MB and its last 4 MB.`

@@ -12,7 +12,7 @@ const ASKING_MS = 30_000
 const FLUSH_MS = 100
 
 /**
- * A run's log from its beginning, as it grows. A lost connection goes on where it broke.
+ * A run's log from its beginning, as it grows. After a lost connection, it continues with the next line.
  * @param last its last lines, to show until the others are there
  */
 export function useLog(runId: string, last: LogLine[]): { lines: LogLine[]; state: LogState } {

@@ -251,7 +251,7 @@ test('a log keeps its first 1 MB and its last 4 MB, and says what is missing bet
   expect(missing.text).toBe(
     `${lost} lines are missing here (${((lost * (size + 1)) / 1_000_000).toFixed(1)} MB): a log keeps its first 1 MB and its last 4 MB.`,
   )
-  // A reader who stands in the gap goes on after it.
+  // A reader who stops at the gap continues after it.
   expect((await linesOf(person, own.id, missing.n))[0]?.n).toBe(after[0]?.n)
 })
 

@@ -40,7 +40,7 @@ function lineNumber(given: string | undefined): number {
   return after
 }
 
-/** Keeps sending lines until the log is complete, or until whoever reads may not anymore. */
+/** Sends lines until the log is complete, or the reader loses access. */
 async function follow(c: C, run: OwnRun, after: number): Promise<Response> {
   const { user, id, scope } = signedIn(c)
   const { complete, lines } = await readLog(c.var.ctx, run, after)
