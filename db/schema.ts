@@ -339,6 +339,8 @@ export const runs = sqliteTable(
     exitCode: integer('exit_code'),
     /** What its program died of before it answered, as its machine says. */
     diedOf: text('died_of').$type<Death>(),
+    /** Whether its disk has little space left, as its machine says. */
+    diskNearlyFull: integer('disk_nearly_full', { mode: 'boolean' }).notNull().default(false),
     /** When to check how much of the plan's hours is used; null once it has ended and we checked. */
     hoursLookAt: integer('hours_look_at'),
     /** Whole seconds that we metered, and that its machine didn't run by EC2's record. Nobody pays for them. */

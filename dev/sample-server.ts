@@ -16,6 +16,7 @@ export const SAMPLE_SERVER: Server = {
   instance_type: 'g6.4xlarge',
   availability_zone: 'us-east-1a',
   files_read_only: null,
+  disk_nearly_full: false,
   environment: 'Blocks',
   vehicle: 'uav',
   cost_dollars: null,

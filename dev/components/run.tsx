@@ -52,6 +52,7 @@ export const RUN: Specimen[] = [
         ]),
       ),
       'with files that it can only read': runCard({ ...RUNNING, files_read_only: 'full' }, summaryOf(3, null)),
+      'with a full disk': runCard({ ...RUNNING, disk_nearly_full: true }, summaryOf(3, null)),
     },
   },
   {

@@ -12,9 +12,17 @@ const G6: Record<string, [gpus: number, cpus: number, memoryGb: number]> = {
   'g6.48xlarge': [8, 192, 768],
 }
 
+const L4_GB = 24
+
 /** Null for an unknown type. */
 export function gpusOfType(instanceType: string): number | null {
   return G6[instanceType]?.[0] ?? null
+}
+
+/** Bytes of its GPUs' memory, and of its own. Null for an unknown type. */
+export function memoryOfType(instanceType: string): { gpu: number; own: number } | null {
+  const shape = G6[instanceType]
+  return shape ? { gpu: shape[0] * L4_GB * 2 ** 30, own: shape[2] * 2 ** 30 } : null
 }
 
 /** What would start now, then the first of each smaller size. Candidates are in the order of reserving. */

@@ -32,6 +32,8 @@ export type Server = {
   availability_zone: string | null
   /** Why it can only read its user's files: at its start they were full, or there was no plan. Null: it can write, or has none. */
   files_read_only: 'full' | 'ended' | 'none' | null
+  /** Whether at least 90 % of its disk is used. */
+  disk_nearly_full: boolean
   /** What it simulates; null for runs from before people could choose. */
   environment: string | null
   vehicle: Vehicle | null

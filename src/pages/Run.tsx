@@ -2,6 +2,7 @@ import { machineText } from '../domain/machine.ts'
 import { FREE_WORDS } from '../domain/money/money.ts'
 import { type CostLine, freeBecause, sumOfLines } from '../domain/money/run-cost.ts'
 import type { LogLine } from '../domain/run-log.ts'
+import type { MachineUse } from '../domain/run-metrics.ts'
 import {
   canStop,
   endedBecause,
@@ -27,6 +28,7 @@ import { WhoMayEnter } from '../ui/WhoMayEnter.tsx'
 import { Island } from './Island.tsx'
 import { CostChart, priceText, ReceiptCard } from './run/CostCard.tsx'
 import { Ec2Card } from './run/Ec2Card.tsx'
+import { ResourceCard } from './run/ResourceCard.tsx'
 import { Timeline } from './run/Timeline.tsx'
 
 type RunProps = RunView & {
@@ -36,11 +38,14 @@ type RunProps = RunView & {
   flash: FlashMessage | null
   /** Its log's last lines; null if they couldn't be read. */
   log: LogLine[] | null
+  /** How busy its machine was; null if that couldn't be read. */
+  use: MachineUse | null
 }
 
 /** One run in full, ready to print. */
 export function Run(props: RunProps) {
-  const { server, end, events, lines, startup, provider, said, wishes, guests, asOf, csrfToken, flash, log } = props
+  const { server, end, events, lines, startup, provider, said, wishes, guests, asOf, csrfToken, flash, log, use } =
+    props
   const status = serverStatus(server)
   const cost = sumOfLines(lines)
   const free = freeBecause(lines)
@@ -97,6 +102,9 @@ export function Run(props: RunProps) {
         </span>
       </div>
       {logFirst ? logCard : null}
+      <div data-live="resources">
+        {use?.samples.length ? <ResourceCard runId={server.id} instanceType={server.instance_type} use={use} /> : null}
+      </div>
       <div className="stack" data-live="record">
         <DefinitionStats
           stats={[

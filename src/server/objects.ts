@@ -29,7 +29,15 @@ const FLEET_WATCHER: Repeatable<FleetWatcherCalls> = { arm: true, wake: true, re
 /** It closes what lost its access, however often it looks. */
 const DOOR_KEEPER: Repeatable<DoorCalls> = { recheck: true }
 /** A batch is numbered, so its second run adds nothing. */
-const RUN_LOG: Repeatable<RunLogCalls> = { append: true, acted: true, read: true, tail: true, end: true, clear: true }
+const RUN_LOG: Repeatable<RunLogCalls> = {
+  append: true,
+  acted: true,
+  read: true,
+  tail: true,
+  metrics: true,
+  end: true,
+  clear: true,
+}
 const EVENT_SENDER: Repeatable<EventSenderCalls> = { wake: true }
 
 /**

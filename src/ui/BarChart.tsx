@@ -15,7 +15,7 @@ const WIDTH = 440
 const HEIGHT = 130
 
 /** The next of 1, 2, 5, 10, 20, 50 … at or above `n`: a scale that people read at a glance. */
-function niceCeiling(n: number): number {
+export function niceCeiling(n: number): number {
   if (n <= 0) return 1
   const power = 10 ** Math.floor(Math.log10(n))
   return ([1, 2, 5, 10].find((step) => step * power >= n) ?? 10) * power

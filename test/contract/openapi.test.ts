@@ -301,6 +301,7 @@ test('every answer of the running product has the shape that the document gives 
     await ask(ada, 'GET /api/v1/servers/:id', undefined, id)
     await ask(ada, 'GET /api/v1/servers/:id/log', undefined, id)
     await ask(ada, 'DELETE /api/v1/servers/:id/log', undefined, id)
+    await ask(ada, 'GET /api/v1/servers/:id/metrics', undefined, id)
     await ask(ada, 'GET /api/v1/servers/:id/guests', undefined, id)
     const { body: invited } = await ask(ada, 'POST /api/v1/servers/:id/guests', { hours: 1 }, id)
     const guest = (invited.guest as { id: string } | undefined)?.id ?? 'guest_none'

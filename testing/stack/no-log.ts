@@ -6,6 +6,7 @@ export const noLog: RunLogCalls = {
   acted: async () => {},
   read: async (after, isOver) => ({ lines: [], next: after, complete: isOver }),
   tail: async () => [],
+  metrics: async () => ({ everySeconds: 10, samples: [] }),
   end: async () => {},
   clear: async () => {},
 }

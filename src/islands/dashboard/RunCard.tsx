@@ -66,6 +66,12 @@ export function RunCard(props: Props) {
             <a href="/files">See your files</a>
           </p>
         ) : null}
+        {server.disk_nearly_full ? (
+          <p className="hint">
+            Its disk is at least 90 % full. Programs that write to it fail once it is full.{' '}
+            <a href={`/servers/${server.id}#resources`}>See its disk</a>
+          </p>
+        ) : null}
       </div>
       <DefinitionStats stats={[timeOf(server, cost, now), costOf(server, cost)]} />
       <div className="row">{buttonsOf(server, reachable, onStop)}</div>

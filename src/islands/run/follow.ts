@@ -19,7 +19,7 @@ export function followRun(runId: string): void {
     if (reading) return
     reading = true
     try {
-      const answer = await fetch(location.pathname, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+      const answer = await fetch(location.pathname + location.search, { signal: AbortSignal.timeout(TIMEOUT_MS) })
       // Signed out, or an error: the page stays as it was, and says when that was.
       if (answer.ok && !answer.redirected) show(await answer.text())
     } catch {

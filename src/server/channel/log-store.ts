@@ -1,5 +1,5 @@
 import type { DurableObjectStorage } from '@cloudflare/workers-types'
-import { DAY_MS, toIso } from '../../domain/instant.ts'
+import { DAY_MS, HOUR_MS, toIso } from '../../domain/instant.ts'
 import {
   bytesOf,
   cutLine,
@@ -12,7 +12,9 @@ import {
   missingText,
   PART_LINES,
 } from '../../domain/run-log.ts'
-import type { LogBatch, MachinePhase } from '../ports/objects.ts'
+import { isDiskNearlyFull } from '../../domain/run-metrics.ts'
+import type { LogBatch, MachineNews, MachinePhase } from '../ports/objects.ts'
+import { SampleStore } from './sample-store.ts'
 
 type State = {
   /** The first number that it doesn't have. */
@@ -28,8 +30,9 @@ type State = {
   saidAt: number
   endedAt: number | null
   complete: boolean
-  /** The last phase that was acted on, and how many were. */
+  /** The last phase that was acted on, what was done about the disk, and how often something was. */
   acted: string
+  diskNearlyFull?: boolean
   acts: number
 }
 
@@ -57,11 +60,13 @@ const MOST_ACTS = 100
 
 /** A run's log on an object's SQLite: a row a batch. Nothing is written before the machine's first word. */
 export class LogStore {
+  readonly samples: SampleStore
   private readonly storage: DurableObjectStorage
   private state: State | null
 
   constructor(storage: DurableObjectStorage) {
     this.storage = storage
+    this.samples = new SampleStore(storage)
     const { sql } = storage
     const isThere = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'state'").toArray().length > 0
     const [row] = isThere ? sql.exec<{ state: string }>('SELECT state FROM state').toArray() : []
@@ -74,24 +79,29 @@ export class LogStore {
     return state !== null && (state.endedAt !== null || (state.complete && first + lines.length > state.next))
   }
 
-  append({ first, lines, phase, complete }: LogBatch, now: number) {
+  append({ first, lines, phase, samples, complete }: LogBatch, now: number) {
     const state = this.state ?? this.create()
     // What it has already, because an answer was lost.
     const fresh = lines.slice(Math.max(0, state.next - first))
     if (fresh.length) this.add(state, Math.max(first, state.next), fresh, now)
-    if (phase?.name === 'started') state.startedAt ??= now
-    state.saidAt = now
-    state.complete ||= complete
-    this.save(state)
-    const isNews = phase && isAct(phase) && JSON.stringify(phase) !== state.acted && state.acts < MOST_ACTS
-    return { next: state.next, startedAt: state.startedAt, news: isNews ? phase : null }
+    this.samples.add(samples, now)
+    // A quiet machine writes no row but that of its samples.
+    if (fresh.length || phase || complete || now - state.saidAt >= HOUR_MS) {
+      if (phase?.name === 'started') state.startedAt ??= now
+      state.saidAt = now
+      state.complete ||= complete
+      this.save(state)
+    }
+    return { next: state.next, startedAt: state.startedAt, news: this.newsOf(state, phase) }
   }
 
-  acted(phase: MachinePhase): void {
-    if (!this.state) return
-    this.state.acted = JSON.stringify(phase)
-    this.state.acts++
-    this.save(this.state)
+  acted({ phase, diskNearlyFull }: MachineNews): void {
+    const { state } = this
+    if (!state) return
+    if (phase) state.acted = JSON.stringify(phase)
+    if (diskNearlyFull !== null) state.diskNearlyFull = diskNearlyFull
+    state.acts++
+    this.save(state)
   }
 
   partAfter(after: number, isOver: boolean): LogPart {
@@ -128,7 +138,7 @@ export class LogStore {
     this.save(state)
   }
 
-  async clear(): Promise<void> {
+  clear(): void {
     const { state } = this
     if (!state) return
     this.storage.sql.exec('DELETE FROM batches')
@@ -147,6 +157,16 @@ export class LogStore {
     if (now < due) return this.storage.setAlarm(due)
     await this.storage.deleteAll()
     this.state = null
+  }
+
+  private newsOf(state: State, phase: MachinePhase | null): MachineNews | null {
+    if (state.acts >= MOST_ACTS) return null
+    const newest = this.samples.newest()
+    const before = state.diskNearlyFull ?? false
+    const after = newest ? isDiskNearlyFull(newest, before) : before
+    const isNews = phase && isAct(phase) && JSON.stringify(phase) !== state.acted
+    if (!isNews && after === before) return null
+    return { phase: isNews ? phase : null, diskNearlyFull: after === before ? null : after }
   }
 
   private add(state: State, first: number, lines: LogBatch['lines'], now: number): void {

@@ -1,8 +1,9 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { WebSocket as WorkerSocket } from '@cloudflare/workers-types'
 import type { LogLine, LogPart } from '../../domain/run-log.ts'
+import type { MetricsPart } from '../../domain/run-metrics.ts'
 import type { Env } from '../env.ts'
-import type { LogBatch, MachinePhase, RunLogCalls } from '../ports/objects.ts'
+import type { LogBatch, MachineNews, RunLogCalls } from '../ports/objects.ts'
 import type { LogStore } from './log-store.ts'
 
 const MOST_READERS = 5
@@ -13,7 +14,10 @@ const READ_MS = 60_000
 /** And in any case for so long after the container's start. */
 const FRESH_MS = 120_000
 
-/** One object a run: its log, in this object's own SQLite, so that a flood of lines never reaches the database. */
+/**
+ * One object a run: its log and how busy its machine is, in this object's own SQLite, so that a flood of lines never
+ * reaches the database.
+ */
 export class RunLog extends DurableObject<Env> implements RunLogCalls {
   private store: Promise<LogStore> | undefined
   private lastRead = 0
@@ -31,8 +35,8 @@ export class RunLog extends DurableObject<Env> implements RunLogCalls {
     return { next: heard.next, every_seconds: isFollowed || isFresh ? 1 : 30, news: heard.news } as const
   }
 
-  async acted(phase: MachinePhase): Promise<void> {
-    ;(await this.open()).acted(phase)
+  async acted(news: MachineNews): Promise<void> {
+    ;(await this.open()).acted(news)
   }
 
   async read(after: number, isOver: boolean): Promise<LogPart> {
@@ -45,6 +49,11 @@ export class RunLog extends DurableObject<Env> implements RunLogCalls {
     return (await this.open()).tail(count)
   }
 
+  async metrics(since: number, now: number): Promise<MetricsPart> {
+    this.lastRead = Date.now()
+    return (await this.open()).samples.read(since, now)
+  }
+
   async end(now: number): Promise<void> {
     const store = await this.open()
     store.end(now)
@@ -52,8 +61,10 @@ export class RunLog extends DurableObject<Env> implements RunLogCalls {
     this.tell(store)
   }
 
-  async clear(): Promise<void> {
-    await (await this.open()).clear()
+  async clear(what: 'lines' | 'everything'): Promise<void> {
+    const store = await this.open()
+    store.clear()
+    if (what === 'everything') store.samples.clear()
   }
 
   override async alarm(): Promise<void> {

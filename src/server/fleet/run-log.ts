@@ -7,7 +7,8 @@ import { LOG_DAYS, type LogLine, type LogPart, logText } from '../../domain/run-
 import type { Context } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
 
-export type OwnRun = { id: string; isOver: boolean; isGone: boolean }
+/** `until`: its end, or now. */
+export type OwnRun = { id: string; isOver: boolean; isGone: boolean; until: number }
 
 /** One of the user's runs: whether it is over, and its log gone by its age. @throws not_found */
 export async function getOwnRun(ctx: Context, userId: string, id: string): Promise<OwnRun> {
@@ -16,8 +17,12 @@ export async function getOwnRun(ctx: Context, userId: string, id: string): Promi
     .from(runs)
     .where(and(eq(runs.id, id), eq(runs.userId, userId)))
   if (!run) throw new AppError('not_found', 'Server session not found.')
-  const { endedAt } = run
-  return { id, isOver: endedAt !== null, isGone: endedAt !== null && endedAt + LOG_DAYS * DAY_MS <= ctx.now() }
+  return toOwnRun(ctx, id, run.endedAt)
+}
+
+export function toOwnRun(ctx: Context, id: string, endedAt: number | null): OwnRun {
+  const isGone = endedAt !== null && endedAt + LOG_DAYS * DAY_MS <= ctx.now()
+  return { id, isOver: endedAt !== null, isGone, until: endedAt ?? ctx.now() }
 }
 
 /** At most 1,000 lines that follow `after`. */
@@ -81,5 +86,5 @@ export async function deleteLogsOfClosed(ctx: Context): Promise<void> {
   const kept = await ctx.db.all<{ id: string }>(sql`SELECT r.id FROM users u JOIN server_sessions r ON r.user_id = u.id
     WHERE u.closed_at > ${now - CLOSED_MS} AND (r.ended_at IS NULL OR r.ended_at > ${now - LOG_DAYS * DAY_MS})
     ORDER BY r.requested_at DESC LIMIT ${MOST_AT_ONCE}`)
-  await fourAtOnce(kept, ({ id }) => ctx.runLog(id).clear())
+  await fourAtOnce(kept, ({ id }) => ctx.runLog(id).clear('everything'))
 }

@@ -26,6 +26,7 @@ export function toServer(row: RunRow, { door }: Pick<Config, 'door'> = { door: n
     instance_type: row.instanceType,
     availability_zone: row.availabilityZone,
     files_read_only: live ? row.filesReadOnly : null,
+    disk_nearly_full: live && row.diskNearlyFull,
     environment: row.environment,
     vehicle: row.vehicle,
     cost_dollars: row.costUnits === null ? null : row.costUnits / UNITS_PER_DOLLAR,

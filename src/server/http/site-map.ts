@@ -265,6 +265,7 @@ export const SITE_MAP = {
     scope: 'operate',
     form: { at: '/servers/:id', done: '/servers/:id' },
   }),
+  'GET /api/v1/servers/:id/metrics': call('user', { scope: 'read', byItself: true }),
   'GET /api/v1/aws/server_available': call('user', { scope: 'read', reads: usageQueries, byItself: true }),
   'GET /api/v1/environments': call('user', {
     scope: 'read',

@@ -3,6 +3,7 @@ import type { Rate } from '../../domain/attempts.ts'
 import type { ServerFrame } from '../../domain/cable.ts'
 import type { Death } from '../../domain/run-death.ts'
 import type { LogLine, LogPart, LogSource } from '../../domain/run-log.ts'
+import type { MetricsPart, Sample } from '../../domain/run-metrics.ts'
 import type { LinePlace, Server } from '../../domain/wire.ts'
 
 /** The calls that the rest of the server may make to a user's JobChannel object. */
@@ -87,25 +88,31 @@ export type LogBatch = {
   first: number
   lines: { at: number; source: LogSource; text: string }[]
   phase: MachinePhase | null
+  samples: Sample[]
   /** The machine has nothing more to say. */
   complete: boolean
 }
 
-/** `next`: the first number it doesn't have. `news`: a phase that nobody has acted on. */
-type Heard = { next: number; every_seconds: 1 | 30; news: MachinePhase | null }
+/** What somebody must act on: a phase, or that the disk is nearly full, or no longer. Null: no news of it. */
+export type MachineNews = { phase: MachinePhase | null; diskNearlyFull: boolean | null }
 
-/** The calls to the object that keeps one run's log. */
+/** `next`: the first number it doesn't have. `news`: what nobody has acted on. */
+type Heard = { next: number; every_seconds: 1 | 30; news: MachineNews | null }
+
+/** The calls to the object that keeps one run's log, and how busy its machine was. */
 export type RunLogCalls = {
   /** Adds what it doesn't have yet. @returns why it takes nothing, otherwise what it has */
   append(batch: LogBatch, now: number): Promise<Heard | 'over' | 'too_many'>
-  /** The phase's consequences are written down. */
-  acted(phase: MachinePhase): Promise<void>
+  /** The consequences of this news are written down. */
+  acted(news: MachineNews): Promise<void>
   /** What follows line `after`. @param isOver the run has ended */
   read(after: number, isOver: boolean): Promise<LogPart>
   /** Its last lines, oldest first. */
   tail(count: number): Promise<LogLine[]>
+  /** The finest samples that reach as far back as that. @param now the caller's clock */
+  metrics(since: number, now: number): Promise<MetricsPart>
   /** The run has ended: it takes nothing more, and goes 30 days later. */
   end(now: number): Promise<void>
-  /** Forgets all lines so far. */
-  clear(): Promise<void>
+  /** Forgets all lines so far, or how busy its machine was as well. */
+  clear(what: 'lines' | 'everything'): Promise<void>
 }

@@ -151,6 +151,7 @@ export const MATRIX: Record<string, Row> = {
   'GET /api/v1/servers': { ...CALL, ...READ },
   'GET /api/v1/servers/:id': { ...CALL, ...READ },
   'GET /api/v1/servers/:id/log': { ...CALL, ...READ },
+  'GET /api/v1/servers/:id/metrics': { ...CALL, ...READ },
   'DELETE /api/v1/servers/:id/log': { ...CALL, ...OPERATE },
   'GET /api/v1/aws/server_available': { ...CALL, ...READ },
   'GET /files': PAGE,

@@ -1,13 +1,17 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import * as z from 'zod/mini'
 import { runs } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { DEATHS } from '../../../domain/run-death.ts'
 import { LOG_SOURCES } from '../../../domain/run-log.ts'
+import type { Sample } from '../../../domain/run-metrics.ts'
 import type { Context } from '../../context.ts'
-import type { LogBatch, MachinePhase } from '../../ports/objects.ts'
+import type { LogBatch, MachineNews } from '../../ports/objects.ts'
+import { toServer } from '../wire.ts'
 import { readRunKey } from './run-key.ts'
 
+/** In ms since 1970. */
+const at = z.number().check(z.minimum(0), z.maximum(1e14))
 const exitCode = z.int().check(z.minimum(0), z.maximum(255))
 const phase = z.discriminatedUnion('name', [
   z.object({ name: z.enum(['pulling', 'pulled', 'started']) }),
@@ -19,12 +23,26 @@ const phase = z.discriminatedUnion('name', [
   }),
 ])
 
+/** A figure that makes no sense is unknown: no line waits because of it. */
+const figure = (most: number) => z.catch(z.nullable(z.number().check(z.minimum(0), z.maximum(most))), null)
+const [percent, bytes] = [figure(100), figure(1e15)]
+const sample = z.object({
+  at,
+  gpu_percent: percent,
+  gpu_memory_bytes: bytes,
+  cpu_percent: percent,
+  memory_bytes: bytes,
+  disk_bytes: bytes,
+  disk_total_bytes: bytes,
+  sent_bytes: bytes,
+  received_bytes: bytes,
+}) satisfies z.ZodMiniType<Sample>
+
 const batch = z.object({
   // Beyond that, no run could have printed them.
   first: z.int().check(z.minimum(1), z.maximum(1e12)),
-  lines: z.array(
-    z.object({ at: z.number().check(z.minimum(0), z.maximum(1e14)), source: z.enum(LOG_SOURCES), text: z.string() }),
-  ),
+  lines: z.array(z.object({ at, source: z.enum(LOG_SOURCES), text: z.string() })),
+  samples: z.optional(z.array(sample).check(z.maxLength(60))),
   phase: z.optional(phase),
   complete: z.boolean(),
 })
@@ -60,21 +78,31 @@ function toBatch(said: unknown): LogBatch {
   const { success, data, error } = batch.safeParse(said)
   if (!success)
     throw new AppError('malformed', `The field "${error.issues[0]?.path.join('.')}" is missing or has the wrong type.`)
-  return { ...data, phase: data.phase ?? null }
+  return { ...data, phase: data.phase ?? null, samples: data.samples ?? [] }
 }
 
-/** What the database knows of the container. Said twice, it changes nothing. */
-async function actOn(ctx: Context, runId: string, said: MachinePhase): Promise<void> {
+/** What the database knows of the machine. Said twice, it changes nothing. */
+async function actOn(ctx: Context, runId: string, { phase, diskNearlyFull }: MachineNews): Promise<void> {
   const isLive = sql`id = ${runId} AND ended_at IS NULL`
+  if (diskNearlyFull !== null) await noteDisk(ctx, isLive, diskNearlyFull)
   const now = ctx.now()
-  if (said.name === 'started')
+  if (phase?.name === 'started')
     await ctx.db.update(runs).set({ containerStartedAt: now }).where(sql`${isLive} AND container_started_at IS NULL`)
-  if (said.name === 'exited') await ctx.db.update(runs).set({ exitCode: said.exit_code }).where(isLive)
-  if (said.name !== 'failed') return
+  if (phase?.name === 'exited') await ctx.db.update(runs).set({ exitCode: phase.exit_code }).where(isLive)
+  if (phase?.name !== 'failed') return
   const [run] = await ctx.db
     .update(runs)
-    .set({ exitCode: said.exit_code, diedOf: said.code })
+    .set({ exitCode: phase.exit_code, diedOf: phase.code })
     .where(sql`${isLive} AND died_of IS NULL`)
     .returning({ userId: runs.userId })
   if (run) await ctx.channel(run.userId).wake(run.userId)
+}
+
+async function noteDisk(ctx: Context, isLive: SQL, diskNearlyFull: boolean): Promise<void> {
+  const [run] = await ctx.db
+    .update(runs)
+    .set({ diskNearlyFull })
+    .where(sql`${isLive} AND disk_nearly_full <> ${diskNearlyFull}`)
+    .returning()
+  if (run) ctx.background(ctx.channel(run.userId).tellServer('server.updated', toServer(run, ctx.config)))
 }

@@ -46,18 +46,22 @@ export const runs = new Hono<AppEnv>()
   })
   .get('/servers/:id', async (c) => {
     const { ctx } = c.var
-    const [{ getRun }, { Run }, { findLastLines }] = await Promise.all([
+    const [{ getRun }, { Run }, { findLastLines }, { findMachineUse }] = await Promise.all([
       import('../../operations/run-page.ts'),
       import('../../../pages/Run.tsx'),
       import('../../fleet/run-log.ts'),
+      import('../../fleet/run-metrics.ts'),
     ])
     const found = await getRun(ctx, signedIn(c).user.id, c.req.param('id'))
-    const log = await findLastLines(ctx, found.server.id, SHOWN_LINES)
+    const [log, use] = await Promise.all([
+      findLastLines(ctx, found.server.id, SHOWN_LINES),
+      findMachineUse(ctx, found.server, c.req.query('last')),
+    ])
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), asOf: toIso(ctx.now()) }
     return renderPage(
       c,
       { title: found.server.name ?? 'Server', assets: 'runs' },
-      <Run {...found} {...form} log={log} />,
+      <Run {...found} {...form} log={log} use={use} />,
     )
   })
 

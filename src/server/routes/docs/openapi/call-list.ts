@@ -31,6 +31,7 @@ const EXAMPLES: Record<string, unknown> = {
   ip_address: '203.0.113.24',
   door_url: null,
   files_read_only: null,
+  disk_nearly_full: false,
   instance_type: 'g6.4xlarge',
   availability_zone: 'us-east-1a',
   name: 'first flight',

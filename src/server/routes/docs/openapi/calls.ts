@@ -205,6 +205,17 @@ export const CALLS: Record<JsonCall, Description> = {
     answer: [200, shape.message],
     refusals: ['not_found'],
   },
+  'GET /api/v1/servers/:id/metrics': {
+    summary: "Show how busy a server's machine is: GPU, CPU, memory, disk, and network",
+    answer: [200, shape.metrics],
+    query: {
+      since: {
+        description: 'The samples from this time on. The last hour by default',
+        schema: { type: 'string', format: 'date-time' },
+      },
+    },
+    refusals: ['not_found', 'invalid'],
+  },
   'GET /api/v1/servers/:id/guests': {
     summary: "List the guests of your server's own address",
     answer: [200, z.object({ guests: z.array(shape.guest) })],

@@ -6,6 +6,7 @@ import type { RunCostSum } from '../../../../domain/money/run-cost.ts'
 import { MAIL_KINDS, type MailKind, NOTICE_KINDS } from '../../../../domain/notice.ts'
 import { END_REASONS, JOB_ERROR_CODES, RUN_ERROR_CODES } from '../../../../domain/run-end.ts'
 import { LOG_SOURCES, type LogPart, PART_LINES } from '../../../../domain/run-log.ts'
+import { type Metrics, MOST_SAMPLES } from '../../../../domain/run-metrics.ts'
 import { EVENT_TITLES } from '../../../../domain/run-timeline.ts'
 import { EVENT_TYPES } from '../../../../domain/webhook.ts'
 import type * as wire from '../../../../domain/wire.ts'
@@ -35,6 +36,25 @@ export const logPart = z.object({
   complete: z.boolean(),
 }) satisfies z.ZodMiniType<LogPart>
 
+const figure = z.nullable(z.number())
+export const metrics = z.object({
+  every_seconds: z.int(),
+  samples: z
+    .array(
+      z.object({
+        at: instant,
+        gpu_percent: figure,
+        gpu_memory_bytes: figure,
+        cpu_percent: figure,
+        memory_bytes: figure,
+        disk_bytes: figure,
+        sent_bytes: figure,
+        received_bytes: figure,
+      }),
+    )
+    .check(z.maxLength(MOST_SAMPLES)),
+}) satisfies z.ZodMiniType<Metrics>
+
 export const server = z.object({
   id: z.string(),
   name: z.nullable(z.string()),
@@ -52,6 +72,7 @@ export const server = z.object({
   instance_type: z.string(),
   availability_zone: z.nullable(z.string()),
   files_read_only: z.nullable(z.enum(['full', 'ended', 'none'])),
+  disk_nearly_full: z.boolean(),
   environment: z.nullable(z.string()),
   vehicle: z.nullable(vehicle),
   cost_dollars: z.nullable(z.number()),

@@ -1,6 +1,9 @@
 import type { Context as HonoContext } from 'hono'
+import * as z from 'zod/mini'
 import { AppError } from '../../../../domain/error.ts'
+import { HOUR_MS } from '../../../../domain/instant.ts'
 import { getOwnRun, type OwnRun, readLog, streamLogText } from '../../../fleet/run-log.ts'
+import { readMetrics, toMetrics } from '../../../fleet/run-metrics.ts'
 import { type AppEnv, signedIn } from '../../../http/app-env.ts'
 import { answer } from '../../../http/reply.ts'
 
@@ -29,8 +32,24 @@ export async function download(c: C, id: string): Promise<Response> {
 
 export async function remove(c: C, id: string): Promise<Response> {
   const run = await getOwnRun(c.var.ctx, signedIn(c).user.id, id)
-  await c.var.ctx.runLog(run.id).clear()
+  await c.var.ctx.runLog(run.id).clear('lines')
   return answer(c, { message: run.isOver ? 'Log deleted.' : 'Log deleted. What comes next is kept.' })
+}
+
+/** How busy the run's machine is. */
+export async function readMetricsOf(c: C, id: string): Promise<Response> {
+  const { ctx } = c.var
+  const run = await getOwnRun(ctx, signedIn(c).user.id, id)
+  const given = c.req.query('since')
+  const since = given === undefined ? ctx.now() - HOUR_MS : instant(given)
+  c.header('Cache-Control', 'no-store')
+  return c.json(toMetrics(await readMetrics(ctx, run, since)))
+}
+
+/** @throws invalid */
+function instant(given: string): number {
+  if (z.iso.datetime({ offset: true }).safeParse(given).success) return Date.parse(given)
+  throw new AppError('invalid', "'since' must be a time such as 2026-03-01T12:00:00Z.")
 }
 
 /** @throws invalid */

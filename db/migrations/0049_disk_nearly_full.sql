@@ -1,0 +1,1 @@
+ALTER TABLE `server_sessions` ADD `disk_nearly_full` integer DEFAULT false NOT NULL;
