@@ -36,15 +36,16 @@ export class SampleStore {
 
   /** Those that it doesn't have yet. A sample isn't from the future. */
   add(samples: Sample[], now: number): void {
+    const fresh: Sample[] = []
     for (const given of samples) {
       const sample = { ...given, at: Math.min(given.at, now) }
       const newest = this.newest()
       if (newest && sample.at <= newest.at) continue
-      this.create()
-      if (newest) this.closePeriods(newest.at, sample.at)
-      this.append(TIERS[0], sample)
+      if (newest) this.closePeriods(newest.at, sample.at, fresh)
+      fresh.push(sample)
       this.last = sample
     }
+    this.append(TIERS[0], fresh)
   }
 
   /** Oldest first, with what is known of the period that hasn't ended. */
@@ -59,12 +60,13 @@ export class SampleStore {
     this.last = null
   }
 
-  /** Each coarser period that ended between both times is one sample from now on. */
-  private closePeriods(before: number, at: number): void {
+  /** Each coarser period that ended between both times is one sample from now on. @param fresh not written yet */
+  private closePeriods(before: number, at: number, fresh: Sample[]): void {
     for (const [i, tier] of TIERS.entries()) {
       if (i === 0 || period(tier, before) === period(tier, at)) continue
-      const finer = this.all(i - 1).filter((sample) => period(tier, sample.at) === period(tier, before))
-      if (finer.length) this.append(tier, condense(finer))
+      const known = i === 1 ? [...this.all(0), ...fresh] : this.all(i - 1)
+      const finer = known.filter((sample) => period(tier, sample.at) === period(tier, before))
+      if (finer.length) this.append(tier, [condense(finer)])
     }
   }
 
@@ -83,17 +85,24 @@ export class SampleStore {
     return rows.reverse().map(({ samples }) => (JSON.parse(samples) as Kept[]).map(toSample))
   }
 
-  private append(tier: Tier, sample: Sample): void {
-    const { sql } = this.storage
+  private append(tier: Tier, samples: Sample[]): void {
+    if (!samples.length) return
+    this.create()
     const every = tier.everySeconds
-    const before = this.chunksOf(tier, 1)[0] ?? []
-    const isFull = before.length >= CHUNK
-    const samples = isFull ? [sample] : [...before, sample]
-    const json = JSON.stringify(samples.map(toKept))
-    sql.exec('INSERT OR REPLACE INTO samples (every, first, samples) VALUES (?, ?, ?)', every, samples[0]?.at, json)
-    if (!isFull) return
+    const last = this.chunksOf(tier, 1)[0] ?? []
+    const room = Math.max(0, CHUNK - last.length)
+    if (last.length && room) this.write(every, [...last, ...samples.slice(0, room)])
+    const rest = last.length ? samples.slice(room) : samples
+    if (!rest.length) return
+    this.write(every, rest)
     const kept = 'SELECT first FROM samples WHERE every = ? ORDER BY first DESC LIMIT ?'
+    const { sql } = this.storage
     sql.exec(`DELETE FROM samples WHERE every = ? AND first NOT IN (${kept})`, every, every, MOST_CHUNKS)
+  }
+
+  private write(every: number, samples: Sample[]): void {
+    const query = 'INSERT OR REPLACE INTO samples (every, first, samples) VALUES (?, ?, ?)'
+    this.storage.sql.exec(query, every, samples[0]?.at, JSON.stringify(samples.map(toKept)))
   }
 
   private isThere(): boolean {
