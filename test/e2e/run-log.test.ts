@@ -18,7 +18,7 @@ async function openLog(hash = '', options = {}) {
   await log.getByText('Simulator ready on port 5173').waitFor()
   const print = (first: number, ...texts: string[]) =>
     machines.say(machine, { first, lines: texts.map((text) => ['stdout', text]) })
-  return { person, page, log, machine, next, print, complaints }
+  return { person, page, log, machine, machines, next, print, complaints }
 }
 
 test('lines appear as the program prints them, with their colors, and nothing in them does harm', async () => {
@@ -58,5 +58,36 @@ test('on a phone, a log is read, deleted, and gone', async () => {
   await page.getByText('Log deleted. What comes next is kept.').waitFor()
   await log.getByText('Nothing yet.').waitFor()
   expect((await person.get(`/api/v1/servers/${machine.id}/log`)).body).toMatchObject({ lines: [] })
+  await page.context().close()
+})
+
+test('how busy the machine is stands on the page, with a table, and is told again while it runs', async () => {
+  const { page, machine, machines, next, complaints } = await openLog()
+  const use = { gpu_percent: 97, disk_bytes: 40_000_000_000, disk_total_bytes: 100_000_000_000 }
+  const send = (more: object) => {
+    const unknown = {
+      gpu_memory_bytes: null,
+      cpu_percent: null,
+      memory_bytes: null,
+      sent_bytes: null,
+      received_bytes: null,
+    }
+    return machines.say(machine, { first: next, samples: [{ at: 1e14, ...unknown, ...use, ...more }] })
+  }
+  const lookAgain = () => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+  await send({})
+  await lookAgain()
+  const card = page.locator('#resources')
+  await card.getByRole('img', { name: /^Disk in 1 hour: 4\d %/ }).waitFor()
+  await card.getByText('Show as table').click()
+  await card.getByRole('columnheader', { name: 'GPU memory' }).waitFor()
+  expect(await axeFaults(page)).toEqual([])
+  await send({ disk_bytes: 95_000_000_000 })
+  await lookAgain()
+  await card.getByText('95 %, 95 GB').waitFor()
+  await card.getByRole('columnheader', { name: 'GPU memory' }).waitFor()
+  await page.goto(`${world.url}/dashboard`)
+  await page.getByText('Its disk is at least 90 % full.').waitFor()
+  expect(complaints).toEqual([])
   await page.context().close()
 })

@@ -56,7 +56,7 @@ export function ResourceCard({ runId, instanceType, use }: ResourceProps) {
 
 const HALF_DAY_MS = 12 * HOUR_MS
 
-/** `lines`: one, or what is sent and received. `top`: the scale's end. */
+/** `lines`: one, or what is sent and received. `top`: the scale's end. `hint`: what the value doesn't say. */
 type ChartData = {
   title: string
   lines: (number | null)[][]
@@ -64,7 +64,7 @@ type ChartData = {
   text: (value: number) => string
   /** The last values in words. */
   value: string
-  legend?: string
+  hint: string | null
 }
 
 function chartsOf(samples: Sample[], instanceType: string): ChartData[] {
@@ -83,7 +83,7 @@ function chartsOf(samples: Sample[], instanceType: string): ChartData[] {
       lines: network,
       top: topOf(network.flat()),
       text: rateText,
-      legend: 'solid: sent, dashed: received',
+      hint: `Up to ${rateText(topOf(network.flat()))}. Sent: solid, received: dashed`,
       value: `${rateText(sent ?? null)} sent, ${rateText(received ?? null)} received`,
     },
   ]
@@ -91,7 +91,7 @@ function chartsOf(samples: Sample[], instanceType: string): ChartData[] {
 
 function share(title: string, samples: Sample[], metric: Metric): ChartData {
   const values = samples.map((sample) => sample[metric])
-  return { title, lines: [values], top: 100, text: percentText, value: percentText(lastKnown(values)) }
+  return { title, lines: [values], top: 100, text: percentText, value: percentText(lastKnown(values)), hint: null }
 }
 
 /** Of `whole` bytes, if that is known. */
@@ -99,7 +99,8 @@ function part(title: string, samples: Sample[], metric: Metric, whole: number | 
   const values = samples.map((sample) => sample[metric])
   const last = lastKnown(values)
   const value = last !== null && whole ? `${percentText((100 * last) / whole)}, ${bytesText(last)}` : bytesText(last)
-  return { title, lines: [values], top: whole ?? topOf(values), text: bytesText, value }
+  const top = whole ?? topOf(values)
+  return { title, lines: [values], top, text: bytesText, value, hint: whole ? null : `Up to ${bytesText(top)}` }
 }
 
 const NOTHING = '—'
@@ -114,12 +115,15 @@ const [WIDTH, HEIGHT] = [240, 56]
 
 type ChartProps = ChartData & { times: number[]; since: number; until: number; words: string }
 
-function Chart({ title, lines, top, text, value, legend, times, since, until, words }: ChartProps) {
+function Chart({ title, lines, top, text, value, hint, times, since, until, words }: ChartProps) {
   const x = (at: number) => Math.round((WIDTH * (at - since)) / (until - since))
   const y = (of: number) => Math.round(HEIGHT * (1 - Math.min(1, of / top)) * 10) / 10
   const gap = (2.5 * (until - since)) / POINTS
   const range = known(lines.flat())
   const between = range.length ? `, from ${text(Math.min(...range))} to ${text(Math.max(...range))}` : ''
+  const drawn = lines.map((values) =>
+    strokesOf(values, times, gap).map((stroke) => stroke.map(([at, of]) => `${x(at)} ${y(of)}`)),
+  )
   return (
     <figure className="usage-chart">
       <figcaption>
@@ -132,25 +136,43 @@ function Chart({ title, lines, top, text, value, legend, times, since, until, wo
         aria-label={`${title} in ${words}: ${value}${between}`}
       >
         <path className="axis" d={`M0 0H${WIDTH}M0 ${HEIGHT}H${WIDTH}`} strokeDasharray="2 4" />
-        {lines.map((values, i) => (
+        {lines.length === 1 ? <path className="usage-area" d={drawn[0]?.map(areaOf).join('')} /> : null}
+        {drawn.map((strokes, i) => (
+          // A point of its own is a dot.
           <path
-            key={i === 0 ? 'first' : 'second'}
+            key={LINE_KEYS[i]}
             className="usage-line"
-            d={values
-              .map((of, k) => {
-                const at = times[k] ?? 0
-                if (of === null) return ''
-                const goesOn = k > 0 && values[k - 1] !== null && at - (times[k - 1] ?? 0) < gap
-                // A point of its own is a dot.
-                return goesOn ? `L${x(at)} ${y(of)}` : `M${x(at)} ${y(of)}h.5`
-              })
-              .join('')}
+            d={strokes.map((points) => `M${points.join('L')}h.5`).join('')}
           />
         ))}
       </svg>
-      <span className="hint">{[text(top), legend].filter(Boolean).join(' · ')}</span>
+      {hint ? <span className="hint">{hint}</span> : null}
     </figure>
   )
+}
+
+const LINE_KEYS = ['first', 'second']
+
+/** What is drawn without lifting the pen: a gap in time, or an unknown value, ends it. */
+function strokesOf(values: (number | null)[], times: number[], gap: number): [at: number, of: number][][] {
+  const strokes: [number, number][][] = []
+  let before = -Infinity
+  for (const [i, of] of values.entries()) {
+    const at = times[i] ?? 0
+    if (of === null) {
+      before = -Infinity
+      continue
+    }
+    if (at - before > gap) strokes.push([])
+    strokes.at(-1)?.push([at, of])
+    before = at
+  }
+  return strokes
+}
+
+function areaOf(points: string[]): string {
+  const [first, last] = [points[0], points.at(-1)].map((point) => point?.split(' ')[0])
+  return `M${first} ${HEIGHT}L${points.join('L')}L${last} ${HEIGHT}Z`
 }
 
 const COLUMNS = [

@@ -39,13 +39,15 @@ export class SampleStore {
     const fresh: Sample[] = []
     for (const given of samples) {
       const sample = { ...given, at: Math.min(given.at, now) }
-      const newest = this.newest()
-      if (newest && sample.at <= newest.at) continue
-      if (newest) this.closePeriods(newest.at, sample.at, fresh)
+      const before = fresh.at(-1) ?? this.newest()
+      if (before && sample.at <= before.at) continue
+      if (before) this.closePeriods(before.at, sample.at, fresh)
+      else this.create()
       fresh.push(sample)
-      this.last = sample
     }
+    if (!fresh.length) return
     this.append(TIERS[0], fresh)
+    this.last = fresh.at(-1)
   }
 
   /** Oldest first, with what is known of the period that hasn't ended. */
@@ -86,8 +88,6 @@ export class SampleStore {
   }
 
   private append(tier: Tier, samples: Sample[]): void {
-    if (!samples.length) return
-    this.create()
     const every = tier.everySeconds
     const last = this.chunksOf(tier, 1)[0] ?? []
     const room = Math.max(0, CHUNK - last.length)

@@ -71,6 +71,16 @@ test('the last hour is fine, 12 hours are by the minute, and more is by ten minu
   }
 })
 
+test('the first batch may reach over a minute', () => {
+  store.add(
+    [0, 59_000, 61_000].map((ms) => sample(BEGAN + ms, { disk_bytes: ms })),
+    BEGAN + 61_000,
+  )
+  expect(store.read(BEGAN, BEGAN + 61_000).samples.length).toBe(3)
+  const minutes = store.read(BEGAN - 2 * HOUR, BEGAN + 61_000)
+  expect(minutes.samples.map(({ disk_bytes }) => disk_bytes)).toEqual([59_000, 61_000])
+})
+
 test('a quiet batch writes one row', () => {
   run(BEGAN, BEGAN + HOUR, () => ({}))
   world.counted.writes = 0
