@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { runCost, trialEnd, usageAt } from '../../src/domain/money/live-usage.ts'
 import { costText, FREE_WORDS, UNITS_PER_DOLLAR } from '../../src/domain/money/money.ts'
+import type { Metrics } from '../../src/domain/run-metrics.ts'
 import { canStop, formatUptime, isLive, serverStatus, webAddress } from '../../src/domain/server.ts'
 import { isFinished, jobFailure } from '../../src/domain/server-list.ts'
 import type { Job, Server, Summary } from '../../src/domain/wire.ts'
@@ -9,6 +10,7 @@ import { getSummary, getUser, listServers, stopServer } from './api.ts'
 import { openInBrowser } from './browser.ts'
 import { EXIT, Failure } from './failure.ts'
 import { follow } from './follow.ts'
+import { EVERY_MS, metricsText, readMetrics } from './metrics.ts'
 import { currentSite, type Site, type SiteOptions } from './site.ts'
 import { isTerminal, liveLine, paint, say, sayJson } from './terminal.ts'
 
@@ -74,16 +76,18 @@ async function watch(site: Site, json: boolean): Promise<void> {
   let ahead = began - Date.now()
   let run = (await listServers(site)).find(isLive) ?? null
   let progress: string | null = null
+  let samples: Metrics['samples'] = []
   let printed = ''
   const line = liveLine(process.stdout)
 
   const show = () => {
     if (json) {
-      const text = JSON.stringify({ server: run, progress })
+      const text = JSON.stringify({ server: run, progress, metrics: samples.at(-1) ?? null })
       if (text !== printed) say(text)
       printed = text
     } else if (isTerminal(process.stdout)) {
-      line.show(run ? describe(run, summary, Date.now() + ahead, progress) : NONE_RUNS)
+      const first = run ? describe(run, summary, Date.now() + ahead, progress) : NONE_RUNS
+      line.show([first, metricsText(samples)].filter(Boolean).join('\n'))
     } else {
       // Outside a terminal, nobody wants a line every second.
       const text = run ? [serverStatus(run), progress, run.billed_from && webAddress(run)] : [NONE_RUNS]
@@ -101,11 +105,22 @@ async function watch(site: Site, json: boolean): Promise<void> {
     else line.show(news)
   }
 
+  const look = async () => {
+    const now = Date.now() + ahead
+    // What can't be read now is read in 10 seconds.
+    const read = run?.active ? await readMetrics(site, run.id, now - 10 * EVERY_MS).catch(() => null) : null
+    samples = run?.active ? (read?.samples ?? samples) : []
+    show()
+  }
+
   show()
+  void look()
   const clock = setInterval(show, 1000)
+  const meter = setInterval(look, EVERY_MS)
   await new Promise<void>((_, reject) => {
     const finish = (failure: Failure) => {
       clearInterval(clock)
+      clearInterval(meter)
       unfollow()
       line.clear()
       reject(failure)

@@ -26,23 +26,33 @@ export function note(text: string): void {
   process.stderr.write(`${text}\n`)
 }
 
-/** One line that changes in place on a terminal, and a line for each change anywhere else. */
+/** Lines that change in place on a terminal, and a line for each change anywhere else. */
 export function liveLine(stream: NodeJS.WriteStream) {
   let shown = ''
+  let below = 0
+  const erase = () => {
+    const start = `\r\x1b[2K${'\x1b[1A\x1b[2K'.repeat(below)}`
+    below = 0
+    return start
+  }
   return {
     /** @param detail what changes every second; only a terminal shows it */
     show(text: string, detail = '') {
       if (isTerminal(stream)) {
-        const line = detail ? `${text} ${detail}` : text
+        const lines = (detail ? `${text} ${detail}` : text).split('\n')
         // A longer line would wrap, and we couldn't erase its first part.
         const room = (stream.columns || 80) - 1
-        const plain = stripVTControlCharacters(line)
-        stream.write(`\r\x1b[2K${plain.length > room ? plain.slice(0, room) : line}`)
+        const fitting = lines.map((line) => {
+          const plain = stripVTControlCharacters(line)
+          return plain.length > room ? plain.slice(0, room) : line
+        })
+        stream.write(erase() + fitting.join('\n'))
+        below = lines.length - 1
       } else if (text !== shown) stream.write(`${text}\n`)
       shown = text
     },
     clear() {
-      if (shown && isTerminal(stream)) stream.write('\r\x1b[2K')
+      if (shown && isTerminal(stream)) stream.write(erase())
       shown = ''
     },
   }

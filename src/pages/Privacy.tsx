@@ -44,7 +44,7 @@ const KEPT: Kept[] = [
   [
     'What your programs print on our servers, and what the machines say of them',
     'To show you what happened inside',
-    `${LOG_DAYS} days after the server ends; until you delete it, or close your account`,
+    `${LOG_DAYS} days after the server ends; a log until you delete it, and all of it until you close your account`,
   ],
   FILES,
   [

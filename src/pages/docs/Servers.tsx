@@ -119,7 +119,8 @@ export function Servers() {
       <Heading id="log">Its log</Heading>
       <p>
         What your program prints is on the server's page within two seconds, and in <code>proving-ground logs -f</code>.
-        We keep the first 1 MB and the last 4 MB until {LOG_DAYS} days after the end. Guests don't see it.
+        We keep the first 1 MB and the last 4 MB until {LOG_DAYS} days after the end. Guests don't see it. Below it is
+        how busy the GPU, the CPU, the memory, the disk, and the network are.
       </p>
 
       <Heading id="port">Port {SERVER_WEB_PORT}</Heading>
