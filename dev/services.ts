@@ -4,7 +4,7 @@ import { hashPassword } from '../src/server/accounts/credentials/password.ts'
 import type { deriveKey } from '../src/server/accounts/credentials/scrypt.ts'
 import { openClock, type StackClock } from './clock.ts'
 import { firstSlotOf } from './ec2/addresses.ts'
-import { ACCOUNT_ID } from './ec2/identity.ts'
+import { ACCOUNT_ID, openIdentities } from './ec2/identity.ts'
 import { type Ec2StandIn, startEc2 } from './ec2/stand-in.ts'
 import { BUCKET, type FilesStandIn, startFiles } from './files/stand-in.ts'
 import { startGuard } from './guard.ts'
@@ -15,6 +15,7 @@ import { faultOfServers } from './own-servers.ts'
 import { localSecrets } from './secrets.ts'
 import { SEED_PASSWORD, seed } from './seed.ts'
 import { startSqld } from './sqld.ts'
+import { Store } from './stand-in/store.ts'
 import { type StripeStandIn, startStripe } from './stripe/stand-in.ts'
 
 export type StackOptions = {
@@ -138,7 +139,9 @@ export async function startServices(options: StackOptions): Promise<Services> {
       FILES_BUCKET: BUCKET,
       FILES_ACCESS_KEY_ID: files.accessKeyId,
       FILES_SECRET_ACCESS_KEY: files.secretAccessKey,
-      ...(ec2 ? { AWS_ACCOUNT_ID: ACCOUNT_ID, AWS_IDENTITY_CERTIFICATE: ec2.certificate } : {}),
+      AWS_ACCOUNT_ID: ACCOUNT_ID,
+      // Machines of another EC2 can't prove what they are: they start without a log, and without files.
+      AWS_IDENTITY_CERTIFICATE: ec2?.certificate ?? openIdentities(new Store(null)).certificate,
       PLANS_FOR_SALE: String(options.plansForSale ?? false),
       MAIL_FROM: 'Proving Ground <hello@proving-ground.example>',
       OPERATOR_EMAIL: 'operator@proving-ground.example',

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { expandDatabase } from '../db/migrate.ts'
 import { readDeployment } from '../dev/wrangler-config.ts'
 import { ENV, readArguments } from './arguments.ts'
-import { getEnvironment, readSecrets, secretsFile, settingsOf } from './environment.ts'
+import { firstOrigin, getEnvironment, readSecrets, secretsFile, settingsOf } from './environment.ts'
 import { faultsOfEnvironment } from './environment-faults.ts'
 import { sentenceOf } from './failure.ts'
 import { askReady } from './readiness.ts'
@@ -65,7 +65,7 @@ function environment(name: string) {
   if (faults.length) throw new Error(`${faults.join('\n')}\nWe did nothing.`)
   const settings = settingsOf(name)
   return {
-    origin: new URL(settings.SITE_ORIGINS?.split(',')[0]?.trim() ?? '').origin,
+    origin: new URL(firstOrigin(settings)).origin,
     databaseUrl: settings.LIBSQL_URL ?? '',
     token: settings.LIBSQL_AUTH_TOKEN,
     secrets: readSecrets(name) ? ['--secrets-file', secretsFile(name)] : [],

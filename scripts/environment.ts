@@ -50,3 +50,6 @@ export function settingsOf(name: string | undefined): Settings {
   const texts = Object.entries(vars).map(([key, value]) => [key, String(value)] as const)
   return { ...(readSecrets(name) ?? process.env), ...Object.fromEntries(texts) }
 }
+
+/** The site's address in links; machines use it as well. */
+export const firstOrigin = ({ SITE_ORIGINS = '' }: Settings): string => SITE_ORIGINS.split(',')[0]?.trim() ?? ''

@@ -5,7 +5,7 @@ import { readDeployment } from '../dev/wrangler-config.ts'
 import { ENV, readArguments } from './arguments.ts'
 import { summary } from './doctor/check.ts'
 import { examine } from './doctor/examine.ts'
-import { getEnvironment, readSecrets, secretsFile, settingsOf } from './environment.ts'
+import { firstOrigin, getEnvironment, readSecrets, secretsFile, settingsOf } from './environment.ts'
 import { faultsOfEnvironment } from './environment-faults.ts'
 import { sentenceOf } from './failure.ts'
 import { askReady } from './readiness.ts'
@@ -57,7 +57,10 @@ function steps(env: string, domain: string | undefined): Step[] {
     { name: 'domain', next: async () => fillDomain(domain) },
     { name: 'secrets', next: async () => makeSecrets(env) },
     { name: 'database', next: async () => makeDatabase(env) },
-    { name: 'settings', next: async () => faultsBut(env, /^(AWS_(SECRET_)?ACCESS_KEY|STRIPE_WEBHOOK_SECRET)/) },
+    {
+      name: 'settings',
+      next: async () => faultsBut(env, /^(AWS_((SECRET_)?ACCESS_KEY|ACCOUNT_ID|IDENTITY)|STRIPE_WEBHOOK_SECRET)/),
+    },
     {
       name: 'tables',
       async next() {
@@ -78,7 +81,9 @@ function steps(env: string, domain: string | undefined): Step[] {
     {
       name: 'site',
       async next() {
-        const { isOurs, why } = await askReady(settingsOf(env).SITE_ORIGINS?.split(',')[0]?.trim() ?? '')
+        const missing = faultsBut(env, /^STRIPE_WEBHOOK_SECRET/)
+        if (missing) return missing
+        const { isOurs, why } = await askReady(firstOrigin(settingsOf(env)))
         if (isOurs) return null
         return `${why} Commit, run "npx wrangler login", then: npm run deploy -- --env ${env}`
       },

@@ -2,7 +2,7 @@ import Stripe from 'stripe'
 import { PLANS, type Plan } from '../src/domain/money/plan.ts'
 import { stripeAddress } from '../src/server/billing/stripe.ts'
 import { priceLookupKey } from '../src/server/billing/stripe-objects.ts'
-import type { Settings } from './environment.ts'
+import { firstOrigin, type Settings } from './environment.ts'
 
 /** Events that change a plan, a checkout, or an invoice. We also ask Stripe ourselves, but only every few hours. */
 export const EVENTS: Stripe.WebhookEndpointCreateParams.EnabledEvent[] = [
@@ -46,8 +46,7 @@ export function openStripe(key: string, settings: Settings): Stripe {
   })
 }
 
-export const webhookUrl = ({ SITE_ORIGINS = '' }: Settings): string =>
-  `${SITE_ORIGINS.split(',')[0]?.trim()}/webhooks/stripe`
+export const webhookUrl = (settings: Settings): string => `${firstOrigin(settings)}/webhooks/stripe`
 
 /** @returns null if Stripe has no endpoint at this address */
 export async function findEndpoint(stripe: Stripe, url: string): Promise<Stripe.WebhookEndpoint | null> {

@@ -3,7 +3,7 @@ import { userData } from '../infra/image/user-data.ts'
 import { addPlaces } from '../src/server/fleet/places.ts'
 import { ENV, openSettings, readArguments, runCommand } from './arguments.ts'
 import { aws } from './aws.ts'
-import { readSecrets, type Settings, settingsOf, writeSecrets } from './environment.ts'
+import { firstOrigin, readSecrets, type Settings, settingsOf, writeSecrets } from './environment.ts'
 import { gpusIn } from './instance-type.ts'
 import { requestQuota } from './request-quota.ts'
 import { deployStack, parametersOf } from './stacks.ts'
@@ -67,10 +67,6 @@ function machineImageOf(region: string, name: string): string {
   return aws(region, 'ec2', 'describe-launch-template-versions', ...versions, ...query)
 }
 
-function firstOrigin({ SITE_ORIGINS = '' }: Settings): string {
-  return SITE_ORIGINS.split(',')[0]?.trim() ?? ''
-}
-
 /** A subnet belongs to its zone forever, so ask before it is made. */
 function askOfferings(region: string, type: string, zone: string): void {
   const filter = ['--location-type', 'availability-zone', '--filters', `Name=instance-type,Values=${type}`]
@@ -85,7 +81,7 @@ function askOfferings(region: string, type: string, zone: string): void {
   )
 }
 
-/** The network, and the Worker's user with its key. */
+/** The network, the Worker's user with its key, and the account that machines must prove to be in. */
 function ensureAccount(env: string, settings: Settings): void {
   const { AWS_REGION: region = '', OPERATOR_EMAIL = '' } = settings
   const secrets = readSecrets(env)
@@ -93,11 +89,20 @@ function ensureAccount(env: string, settings: Settings): void {
     throw new Error(`Run "npm run setup -- --env ${env}" first: the access key goes into its file of secrets.`)
   if (!parametersOf(region, ACCOUNT))
     deployStack(region, ACCOUNT, 'infra/account.yaml', { OperatorEmail: OPERATOR_EMAIL })
-  if (secrets.AWS_ACCESS_KEY_ID) return
+  const account = settings.AWS_ACCOUNT_ID ? {} : { AWS_ACCOUNT_ID: accountId(region) }
+  const key = secrets.AWS_ACCESS_KEY_ID ? {} : newAccessKey(region)
+  const fresh = { ...account, ...key }
+  if (Object.keys(fresh).length) writeSecrets(env, { ...secrets, ...fresh })
+}
+
+function accountId(region: string): string {
+  return aws(region, 'sts', 'get-caller-identity', '--query', 'Account', '--output', 'text')
+}
+
+function newAccessKey(region: string): Settings {
   const user = `${ACCOUNT}-worker-${region}`
   const { AccessKey } = JSON.parse(aws(region, 'iam', 'create-access-key', '--user-name', user, '--output', 'json'))
-  const key = { AWS_ACCESS_KEY_ID: AccessKey.AccessKeyId, AWS_SECRET_ACCESS_KEY: AccessKey.SecretAccessKey }
-  writeSecrets(env, { ...secrets, ...key })
+  return { AWS_ACCESS_KEY_ID: AccessKey.AccessKeyId, AWS_SECRET_ACCESS_KEY: AccessKey.SecretAccessKey }
 }
 
 async function ensurePlaces(settings: Settings, type: string, zone: string, count: number): Promise<string[]> {

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { app } from '../../src/server/app.ts'
+import { MACHINES } from '../../testing/stack/machine-settings.ts'
 
 /** The site's own code in Node, or a minimal static server with the same page, for comparison. */
 const nothing = 'http://127.0.0.1:1'
@@ -12,6 +13,7 @@ const env = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'id',
   AWS_SECRET_ACCESS_KEY: 'key',
+  ...MACHINES,
   EC2_LAUNCH_TEMPLATE: 'template',
   EC2_ENDPOINT: nothing,
   STRIPE_SECRET_KEY: 'sk_test_x',

@@ -9,7 +9,7 @@ const MOST = 4096
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
 
 /** The SHA-256 of what tells the site what happens inside a run. */
-const agentSum = () => createHash('sha256').update(read('./agent.py')).digest('hex')
+export const agentSum = () => createHash('sha256').update(read('./agent.py')).digest('hex')
 
 /** Where the site serves it. simulator.sh has the same path. */
 export const agentPath = () => `machines/agent-${agentSum().slice(0, 16)}.py`

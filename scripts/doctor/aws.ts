@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import {
   type _InstanceType,
   DescribeInstanceStatusCommand,
@@ -13,15 +14,16 @@ import {
 } from '@aws-sdk/client-ec2'
 import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import type { PlaceRow } from '../../db/schema.ts'
+import { agentSum } from '../../infra/image/user-data.ts'
 import type { Env } from '../../src/server/env.ts'
 import { OWNER_TAG, templateIn } from '../../src/server/fleet/ec2.ts'
-import type { Settings } from '../environment.ts'
+import { firstOrigin, type Settings } from '../environment.ts'
 import { awsRemedy, words } from '../failure.ts'
 import { type Finding, fail, ok, skip } from './check.ts'
 import { checkQuota } from './quota.ts'
 
 /** Behind a door, machines need no public address. */
-export type Aws = { region: string; ec2: EC2Client; quotas: ServiceQuotasClient; hasDoor: boolean }
+export type Aws = { region: string; ec2: EC2Client; quotas: ServiceQuotasClient; hasDoor: boolean; site: string }
 
 export const clientOf = (settings: Settings) => ({
   region: settings.AWS_REGION ?? '',
@@ -42,6 +44,8 @@ export async function checkAws(settings: Settings, inUse: PlaceRow[]): Promise<F
     ec2: new EC2Client(config),
     quotas: new ServiceQuotasClient(config),
     hasDoor: settings.DOOR_DOMAIN !== undefined,
+    // A path is a fault of its own.
+    site: URL.parse(firstOrigin(settings))?.origin ?? '',
   }
   try {
     const key = await checkKey(aws)
@@ -159,7 +163,7 @@ async function findSubnet(ec2: EC2Client, id: string): Promise<Subnet | null> {
 
 /** Completes the sentence "The launch template …". */
 async function faultOfTemplate(
-  { ec2, hasDoor }: Aws,
+  { ec2, hasDoor, site }: Aws,
   data: ResponseLaunchTemplateData,
   zone: string,
 ): Promise<string | null> {
@@ -173,8 +177,20 @@ async function faultOfTemplate(
   if (data.MetadataOptions?.HttpTokens !== 'required') return 'allows version 1 of the metadata service.'
   if (data.MetadataOptions.InstanceMetadataTags !== 'enabled') return "doesn't let a machine read what to run."
   if (data.KeyName) return 'names a key pair.'
-  if (!data.UserData) return 'starts nothing at the first boot.'
+  const silent = faultOfUserData(data.UserData, site)
+  if (silent) return silent
   return data.BlockDeviceMappings?.every(({ Ebs }) => Ebs?.Encrypted) ? null : 'has a disk that is not encrypted.'
+}
+
+/** Whether machines tell this site what happens inside a run. Completes the sentence "The launch template …". */
+export function faultOfUserData(userData: string | undefined, site: string): string | null {
+  if (!userData) return 'starts nothing at the first boot.'
+  const data = Buffer.from(userData, 'base64')
+  const isGzip = data.subarray(0, 2).toString('hex') === '1f8b'
+  const text = (isGzip ? gunzipSync(data) : data).toString()
+  if (!text.includes(`SITE=${site} `))
+    return `doesn't tell its machines that their site is ${site}, so runs have no log.`
+  return text.includes(`AGENT=${agentSum()}`) ? null : 'starts an agent of another version, so runs have no log.'
 }
 
 /** Null if AWS would do it; otherwise its refusal. */

@@ -63,11 +63,10 @@ export function siteOrigin(ctx: Pick<Context, 'config'>): string {
 }
 
 /**
- * Whether what a server saves in /data outlasts it: there are files, nobody reaches a machine past its door, and
- * machines can prove that they may have them.
+ * Whether what a server saves in /data outlasts it: there are files, and nobody reaches a machine past its door.
  */
 export function serversKeepFiles({ config }: Pick<Context, 'config'>): boolean {
-  return Boolean(config.files && config.machines && config.doorOnly)
+  return Boolean(config.files && config.doorOnly)
 }
 
 /** Our own hosts, which no webhook may call. */

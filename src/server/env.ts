@@ -57,10 +57,10 @@ export type Env = {
   FILES_SECRET_ACCESS_KEY?: string
   /** For S3: the STS that issues temporary credentials. R2's we sign ourselves. */
   FILES_STS_URL?: string
-  /** The account that machines run in, and what Amazon signs their identities with in this region: without both, runs have no log and machines get no files. */
   DOOR_ONLY?: string
-  AWS_ACCOUNT_ID?: string
-  AWS_IDENTITY_CERTIFICATE?: string
+  /** The account that machines run in, and what Amazon signs their identities with in this region, in PEM. */
+  AWS_ACCOUNT_ID: string
+  AWS_IDENTITY_CERTIFICATE: string
   /** The commit; `npm run deploy` sets it. */
   VERSION?: string
   EMAIL: SendEmail

@@ -9,11 +9,10 @@ export type MachineSettings = {
   publicKey: Uint8Array<ArrayBuffer>
 }
 
-/** Null: no machine can prove what it is, so none gets files. */
-export function machineSettingsOf(env: Env): MachineSettings | null {
+/** @param env whose settings hold */
+export function machineSettingsOf(env: Env): MachineSettings {
   const { AWS_ACCOUNT_ID: accountId, AWS_IDENTITY_CERTIFICATE: certificate, AWS_REGION: region } = env
-  const publicKey = certificate === undefined ? null : publicKeyOf(certificate)
-  return accountId && publicKey ? { accountId, region, publicKey } : null
+  return { accountId, region, publicKey: publicKeyOf(certificate) as MachineSettings['publicKey'] }
 }
 
 /** The public key inside an X.509 certificate in PEM, or in its base64 alone; null if it isn't one. */

@@ -31,8 +31,7 @@ export type Config = {
   files: BucketSettings | null
   /** People may wait in line for a server. Off: nobody can join anymore. */
   line: boolean
-  /** Null: no machine gets files. */
-  machines: MachineSettings | null
+  machines: MachineSettings
 }
 
 type Setting = { [Name in keyof Env]-?: Env[Name] extends string | undefined ? Name : never }[keyof Env]
@@ -115,9 +114,8 @@ const RULES: Record<Setting, Rule> = {
   FILES_ACCESS_KEY_ID: { ...present, optional: true },
   FILES_SECRET_ACCESS_KEY: { ...present, optional: true },
   FILES_STS_URL: { ...url, optional: true },
-  AWS_ACCOUNT_ID: { optional: true, must: 'must have 12 digits', holds: (value) => /^\d{12}$/.test(value) },
+  AWS_ACCOUNT_ID: { must: 'must have 12 digits', holds: (value) => /^\d{12}$/.test(value) },
   AWS_IDENTITY_CERTIFICATE: {
-    optional: true,
     must: "must be Amazon's RSA certificate for the region, in PEM",
     holds: (value) => publicKeyOf(value) !== null,
   },

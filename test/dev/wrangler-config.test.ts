@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parse } from 'smol-toml'
 import { expect, test } from 'vitest'
+import { MACHINES } from '../../testing/stack/machine-settings.ts'
 import { openSite } from '../../testing/stack/site.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -56,6 +57,8 @@ test.each(environments)(
       ...Object.fromEntries(bound),
       ...environment.vars,
       LIBSQL_AUTH_TOKEN: 'token',
+      // Each region has its own.
+      AWS_IDENTITY_CERTIFICATE: MACHINES.AWS_IDENTITY_CERTIFICATE,
     })
     expect((await site.request('/healthz')).status).toBe(200)
   },

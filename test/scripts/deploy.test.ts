@@ -6,6 +6,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest'
 import journal from '../../db/migrations/meta/_journal.json' with { type: 'json' }
 import { startSqld } from '../../dev/sqld.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
+import { MACHINES } from '../../testing/stack/machine-settings.ts'
 import { serve } from '../../testing/stack/serve.ts'
 
 const DEPLOY = resolve(import.meta.dirname, '../../scripts/deploy.ts')
@@ -35,6 +36,10 @@ const filledIn = (text: string) =>
     .replace('staging.proving-ground.example', 'sims.test')
     .replace('hello@staging.proving-ground.example', 'hello@sims.test')
     .replace('operator@proving-ground.example', 'operator@sims.test')
+    .replace(
+      '[env.staging.vars]',
+      `[env.staging.vars]\nAWS_IDENTITY_CERTIFICATE = """${MACHINES.AWS_IDENTITY_CERTIFICATE}"""`,
+    )
 const [head = '', ...production] = example.split(/^(?=\[env\.production)/m)
 const config = filledIn(head) + production.join('')
 const configure = (text: string) => writeFileSync(join(repository, 'wrangler.toml'), text)
@@ -108,9 +113,9 @@ test.each([
   [['--env', 'prod'], 'Usage:'],
   [
     ['--env', 'production'],
-    "production: These still have the example's value: SITE_ORIGINS, LIBSQL_URL, MAIL_FROM, OPERATOR_EMAIL, routes. Replace it with your own.\nWe did nothing.",
+    "production: AWS_IDENTITY_CERTIFICATE is missing. Put it into [vars] in wrangler.toml.\nproduction: These still have the example's value: SITE_ORIGINS, LIBSQL_URL, MAIL_FROM, OPERATOR_EMAIL, routes. Replace it with your own.\nWe did nothing.",
   ],
-  [['--dry-run'], "production: These still have the example's value: SITE_ORIGINS"],
+  [['--dry-run'], "\nproduction: These still have the example's value: SITE_ORIGINS"],
   [['--dry-run', '--env', 'moon'], 'Usage:'],
 ])('refuses %j', async (words, sentence) => {
   const { said, ok, calls } = await deploy(...words)
@@ -150,6 +155,7 @@ test('uploads the file of secrets with the version, and refuses one that others 
     PASSWORD_PEPPER: 'p'.repeat(32),
     AWS_ACCESS_KEY_ID: 'AKIA0000000000000000',
     AWS_SECRET_ACCESS_KEY: 'secret',
+    AWS_ACCOUNT_ID: MACHINES.AWS_ACCOUNT_ID,
     STRIPE_SECRET_KEY: 'sk_test_1',
     STRIPE_WEBHOOK_SECRET: 'whsec_1',
   })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Environment, readDeployment } from '../../dev/wrangler-config.ts'
 import { faultsOfEnvironment } from '../../scripts/environment-faults.ts'
+import { MACHINES } from '../../testing/stack/machine-settings.ts'
 
 const top = readDeployment()
 const SECRETS = {
@@ -9,6 +10,7 @@ const SECRETS = {
   LIBSQL_AUTH_TOKEN: 'token',
   AWS_ACCESS_KEY_ID: 'AKIA0000000000000000',
   AWS_SECRET_ACCESS_KEY: 'secret',
+  AWS_ACCOUNT_ID: MACHINES.AWS_ACCOUNT_ID,
   STRIPE_SECRET_KEY: 'sk_test_1',
   STRIPE_WEBHOOK_SECRET: 'whsec_1',
 }
@@ -18,6 +20,7 @@ const VARS = {
   LIBSQL_URL: 'libsql://sims.turso.io',
   MAIL_FROM: 'Sims <hello@sims.test>',
   OPERATOR_EMAIL: 'operator@sims.test',
+  AWS_IDENTITY_CERTIFICATE: MACHINES.AWS_IDENTITY_CERTIFICATE,
 }
 const routes = [{ pattern: 'sims.test', custom_domain: true }]
 
@@ -134,6 +137,7 @@ test('names what the file of secrets lacks, misspells, or still has from an exam
 test('the repository itself is an example', () => {
   for (const environment of Object.values(top.env))
     expect(faults(environment, null)).toEqual([
+      'AWS_IDENTITY_CERTIFICATE is missing. Put it into [vars] in wrangler.toml.',
       "These still have the example's value: SITE_ORIGINS, LIBSQL_URL, MAIL_FROM, OPERATOR_EMAIL, routes. Replace it with your own.",
     ])
 })

@@ -26,6 +26,8 @@ const MALFORMED: [keyof Env, string][] = [
   ['AWS_REGION', 'us-east-1a-canary'],
   ['AWS_ACCESS_KEY_ID', 'canary\n'],
   ['AWS_SECRET_ACCESS_KEY', 'can ary'],
+  ['AWS_ACCOUNT_ID', '12345678901'],
+  ['AWS_IDENTITY_CERTIFICATE', 'canary'],
   ['EC2_LAUNCH_TEMPLATE', ''],
   ['EC2_ENDPOINT', 'canary'],
   ['STRIPE_SECRET_KEY', 'pk_live_canary'],

@@ -67,7 +67,7 @@ export function worldContext(world: World): Context {
       doorOnly: true,
       files: files && BUCKET,
       line: true,
-      machines: files && { accountId: ACCOUNT_ID, region: 'us-east-1', publicKey: machineKey() },
+      machines: { accountId: ACCOUNT_ID, region: 'us-east-1', publicKey: machineKey() },
     },
   }
 }

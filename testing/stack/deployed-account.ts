@@ -41,7 +41,7 @@ export type DeployedAccount = {
 export const userDataText = (containerImage: string): string => Object.values(userData(containerImage, SITE)).join('')
 
 /** Deploys the templates in infra/ to an empty account in moto, and creates the Worker's key, as in docs/operations.md. */
-export async function deployAccount(endpoint: string, letters: string[]): Promise<DeployedAccount> {
+export async function deployAccount(endpoint: string, letters: string[], site = SITE): Promise<DeployedAccount> {
   const config = { endpoint, region: REGION, credentials: { accessKeyId: 'root', secretAccessKey: 'root' } }
   const cloudFormation = new CloudFormationClient(config)
   const iam = new IAMClient(config)
@@ -62,7 +62,7 @@ export async function deployAccount(endpoint: string, letters: string[]): Promis
   const zoneOf = (letter: string, containerImage: string, PublicAddress = 'true') =>
     stackOf(`proving-ground-${letter}`, 'zone.yaml', {
       ZoneLetter: letter,
-      ...userData(containerImage, SITE),
+      ...userData(containerImage, site),
       ImageId: MOTO_IMAGE,
       PublicAddress,
     })

@@ -14,6 +14,7 @@ import { newId } from '../../src/server/id.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'
 import { atEnd } from './at-end.ts'
 import { memoryCounters } from './counters.ts'
+import { MACHINES } from './machine-settings.ts'
 import { requestChecked } from './named-refusals.ts'
 import { noLog } from './no-log.ts'
 import { ownDatabase } from './own-database.ts'
@@ -66,6 +67,7 @@ export async function openSite(overrides: Partial<Env> = {}) {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'id',
     AWS_SECRET_ACCESS_KEY: 'key',
+    ...MACHINES,
     EC2_LAUNCH_TEMPLATE: 'template',
     EC2_ENDPOINT: NOTHING_ANSWERS,
     STRIPE_SECRET_KEY: 'sk_test_x',

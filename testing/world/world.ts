@@ -191,7 +191,7 @@ export class Process {
         doorOnly: true,
         files: null,
         line: true,
-        machines: null,
+        machines: { accountId: '', region: '', publicKey: new Uint8Array() },
       },
     }
   }

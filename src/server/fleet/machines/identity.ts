@@ -18,11 +18,10 @@ const SAME_LAUNCH_MS = MINUTE_MS
  * The live run whose machine this is. The document never changes, so whoever reads it on the machine could send it from
  * elsewhere: it counts only from the machine's own address, and only until the run's end.
  * @param address where the request comes from, as the network reports it
- * @throws not_found where machines get nothing, forbidden
+ * @throws forbidden
  */
 export async function getRunOfMachine(ctx: Context, proof: Proof, address: string | null): Promise<RunRow> {
   const { machines } = ctx.config
-  if (!machines) throw new AppError('not_found', 'Machines get nothing here.')
   const identity = await readIdentity(machines, proof)
   if (!identity) throw refused()
   const [found] = await ctx.db

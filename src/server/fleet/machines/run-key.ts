@@ -8,7 +8,7 @@ const LIFETIME_MS = 15 * MINUTE_MS
 
 /**
  * What a machine shows once it has proven itself: a key for its run alone, which costs no read to check.
- * @throws not_found, forbidden, too_many
+ * @throws forbidden, too_many
  */
 export async function giveRunKey(ctx: Context, proof: Proof, address: string | null) {
   const { id: run } = await getRunOfMachine(ctx, proof, address)

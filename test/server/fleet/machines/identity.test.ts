@@ -90,12 +90,6 @@ test('refuses a machine whose run has ended', async () => {
   await expect(ask()).rejects.toMatchObject(refused)
 })
 
-test('answers nobody while the settings name no certificate', async () => {
-  await expect(getRunOfMachine(world.process.ctx, amazon.proofOf(instance, 0), ADDRESS)).rejects.toMatchObject({
-    code: 'not_found',
-  })
-})
-
 test('lets a machine in before we have seen it run: nothing of a customer runs on it by then', async () => {
   await world.db.update(runs).set({ ipAddress: null }).where(eq(runs.userId, ada.user.id))
   await expect(ask({ from: null })).resolves.toMatchObject({ userId: ada.user.id })

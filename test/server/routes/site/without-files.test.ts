@@ -1,16 +1,10 @@
 import { expect, test } from 'vitest'
 import { places, runs } from '../../../../db/schema.ts'
-import { ACCOUNT_ID, openIdentities } from '../../../../dev/ec2/identity.ts'
-import { Store } from '../../../../dev/stand-in/store.ts'
 import type { Env } from '../../../../src/server/env.ts'
 import { SITE_MAP } from '../../../../src/server/http/site-map.ts'
 import { newId } from '../../../../src/server/id.ts'
 import { BUCKET, openSite } from '../../../../testing/stack/site.ts'
 
-const MACHINES = {
-  AWS_ACCOUNT_ID: ACCOUNT_ID,
-  AWS_IDENTITY_CERTIFICATE: openIdentities(new Store(null)).certificate,
-}
 /** Its own pages: the documentation describes the product, whatever a site has. */
 const PAGES = Object.entries(SITE_MAP).flatMap(([route, { kind, ...facts }]) => {
   const path = route.replace(/^GET /, '')
@@ -54,7 +48,7 @@ test('without a bucket, no page speaks of files', async () => {
 
 test('where machines get them through the door alone, they do', async () => {
   const door = { DOOR_DOMAIN: 'doors.test', DOOR_ONLY: 'true', FLEET: {} as never }
-  const textOf = await openPages({ ...BUCKET, ...MACHINES, ...door })
+  const textOf = await openPages({ ...BUCKET, ...door })
   const texts = {
     '/stop_server': 'What it saved to your files stays.',
     '/pricing': 'No. What is in /data on a server is in your files',
