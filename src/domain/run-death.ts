@@ -1,19 +1,5 @@
-import type { RunErrorCode } from './run-end.ts'
+import type { Death } from './run-end.ts'
 import { SERVER_WEB_PORT } from './server.ts'
-
-/** What a machine can say that its program died of before it answered. */
-export const DEATHS = [
-  'exited',
-  'out_of_memory',
-  'no_space',
-  'bad_image',
-  'image_not_found',
-  'image_denied',
-  'image_rate_limited',
-  'image_stuck',
-  'image_slow',
-] as const satisfies RunErrorCode[]
-export type Death = (typeof DEATHS)[number]
 
 /** What the shell, Docker, and signals mean by their codes. */
 const EXIT_WORDS: Record<number, string> = {

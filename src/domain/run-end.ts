@@ -1,8 +1,8 @@
 export const END_REASONS = ['you', 'time_up', 'idle', 'budget', 'plan', 'trial_over', 'suspended', 'failure'] as const
 export type EndReason = (typeof END_REASONS)[number]
 
-/** Why a run failed, for programs. Those that only a talking machine can know aren't produced yet. */
-export const RUN_ERROR_CODES = [
+/** What a machine can say that its program died of before it answered. */
+export const DEATHS = [
   'exited',
   'out_of_memory',
   'no_space',
@@ -12,6 +12,12 @@ export const RUN_ERROR_CODES = [
   'image_rate_limited',
   'image_stuck',
   'image_slow',
+] as const
+export type Death = (typeof DEATHS)[number]
+
+/** Why a run failed, for programs. `silent` isn't produced yet. */
+export const RUN_ERROR_CODES = [
+  ...DEATHS,
   'no_answer',
   'files_failed',
   'no_capacity',

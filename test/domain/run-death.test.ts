@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { DEATHS, deathText, exitText } from '../../src/domain/run-death.ts'
+import { deathText, exitText } from '../../src/domain/run-death.ts'
+import { DEATHS } from '../../src/domain/run-end.ts'
 
 test('each death has its own sentence, which names the image where that helps', () => {
   const texts = DEATHS.map((death) => deathText(death, 'ghcr.io/ada/harbor:1', 3))

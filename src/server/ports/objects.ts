@@ -1,7 +1,7 @@
 import type { ScryptOptions } from 'node:crypto'
 import type { Rate } from '../../domain/attempts.ts'
 import type { ServerFrame } from '../../domain/cable.ts'
-import type { Death } from '../../domain/run-death.ts'
+import type { Death } from '../../domain/run-end.ts'
 import type { LogLine, LogPart, LogSource } from '../../domain/run-log.ts'
 import type { MetricsPart, Sample } from '../../domain/run-metrics.ts'
 import type { LinePlace, Server } from '../../domain/wire.ts'
