@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { openDatabase, writeBatch } from '../db/client.ts'
-import { places, plans, runs, users } from '../db/schema.ts'
+import { launches, places, plans, runs, users } from '../db/schema.ts'
+import { publicAddress } from '../dev/ec2/addresses.ts'
 import { openEc2Store } from '../dev/ec2/stand-in.ts'
 import { instanceId } from '../testing/instances.ts'
 import { newSignedInPerson, start, stop, untilServer } from '../testing/people/signed-in-person.ts'
@@ -11,7 +12,8 @@ import { type BenchSite, startBenchSite } from './site.ts'
 import { amount, type Row } from './table.ts'
 
 const SIZES = [10, 1_000, 10_000]
-const REST_MS = 40_000
+/** A machine speaks each 30 seconds. */
+const REST_MS = 60_000
 const TIMES = 7
 /** How much is left of the trial that ends. */
 const TRIAL_LEFT_MS = 5_000
@@ -23,6 +25,7 @@ const BUDGETS = {
   ec2Calls: { what: 'at rest: EC2 calls a second', most: 1, unit: '' },
   statements: { what: 'at rest: database statements a second', most: 10, unit: '' },
   wakes: { what: "at rest: wake-ups of users' objects", most: 0, unit: '' },
+  machines: { what: 'at rest: requests of all machines a second', most: 350, unit: '' },
   vanished: { what: 'we notice a vanished server after', most: 60, unit: 's' },
   stopped: { what: 'EC2 hears of a stop after', most: 5, unit: 's' },
   trial: { what: 'a trial ends too late by', most: 5, unit: 's' },
@@ -32,7 +35,7 @@ const BUDGETS = {
   reserve: { what: 'reserving: database time', most: 20, unit: 'ms' },
 } as const
 
-/** Measures fleets with these numbers of running servers and places. Takes about eight minutes. */
+/** Measures fleets with these numbers of running servers and places. Takes about 20 minutes. */
 export async function benchFleet(): Promise<Row[]> {
   const measured: Figures[] = []
   for (const size of SIZES) measured.push(await benchSize(size))
@@ -50,15 +53,20 @@ export async function benchFleet(): Promise<Row[]> {
 }
 
 async function benchSize(size: number): Promise<Figures> {
-  const site = await startBenchSite({ files: false, fill: (dataDir) => keepRunning(dataDir, size) })
+  const site = await startBenchSite({
+    files: false,
+    fill: (dataDir) => keepRunning(dataDir, size),
+    talkingMachines: size,
+  })
   const timers = [] as NodeJS.Timeout[]
   try {
     await fillDatabase(site, size)
     const minutely = () => void site.workerd.runCron('* * * * *')
     minutely()
     timers.push(setInterval(minutely, 60_000))
-    // Wait until the watcher has confirmed the last of them.
+    // Wait until the watcher has confirmed the last of them, and each machine has its first key.
     await until(async () => (await confirmedLately(site)) >= size)
+    await until(async () => (site.services.ec2?.machineRequests() ?? 0) >= 2 * size)
     return {
       ...(await rest(site)),
       ...(await availability(site)),
@@ -72,9 +80,10 @@ async function benchSize(size: number): Promise<Figures> {
   }
 }
 
-const runId = (i: number) => `ses_fleet-${i}`
+export const runId = (i: number) => `ses_fleet-${i}`
+export const slotOf = (i: number) => 2_000_000 + i
 
-function keepRunning(dataDir: string, size: number): void {
+export function keepRunning(dataDir: string, size: number): void {
   const store = openEc2Store(join(dataDir, 'ec2'))
   const at = Date.now() - 3_600_000
   for (let i = 0; i < size; i++)
@@ -96,7 +105,7 @@ function keepRunning(dataDir: string, size: number): void {
         user: `user_${i}`,
         launch: `launch_fleet-${i}`,
       },
-      slot: 2_000_000 + i,
+      slot: slotOf(i),
       launchedAt: at,
       runsFrom: at,
       shutDownAt: null,
@@ -107,7 +116,7 @@ function keepRunning(dataDir: string, size: number): void {
 }
 
 /** Each in a place that starts would use before the free ones. */
-async function fillDatabase(site: BenchSite, size: number): Promise<void> {
+export async function fillDatabase(site: BenchSite, size: number): Promise<void> {
   const db = openDatabase(site.databaseUrl)
   const at = Date.now() - 3_600_000
   for (let first = 0; first < size; first += 250) {
@@ -144,6 +153,18 @@ async function fillDatabase(site: BenchSite, size: number): Promise<void> {
           billedFrom: at,
           confirmedAt: at,
           instanceId: instanceId(i),
+          ipAddress: publicAddress(slotOf(i)),
+        })),
+      ),
+      db.insert(launches).values(
+        some.map((i) => ({
+          token: `launch_fleet-${i}`,
+          runId: runId(i),
+          placeId: `srv_fleet-${i}`,
+          createdAt: at,
+          launchedAt: at,
+          instanceId: instanceId(i),
+          outcome: 'launched' as const,
         })),
       ),
     ])
@@ -156,12 +177,14 @@ async function confirmedLately(site: BenchSite): Promise<number> {
 
 async function rest(site: BenchSite) {
   const [calls, trips, wakes] = [ec2Calls(site), site.database.trips.length, site.objects.wakes.length]
+  const requests = site.services.ec2?.machineRequests() ?? 0
   await sleep(REST_MS)
   const statements = site.database.trips.slice(trips).reduce((sum, { body }) => sum + statementsIn(body), 0)
   return {
     ec2Calls: (ec2Calls(site) - calls) / (REST_MS / 1000),
     statements: statements / (REST_MS / 1000),
     wakes: site.objects.wakes.length - wakes,
+    machines: ((site.services.ec2?.machineRequests() ?? 0) - requests) / (REST_MS / 1000),
   }
 }
 
@@ -277,6 +300,6 @@ async function throttle(site: BenchSite): Promise<number> {
 }
 
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 180_000; !(await isTrue()); await sleep(200))
-    if (Date.now() > end) throw new Error("It didn't happen within three minutes.")
+  for (const end = Date.now() + 600_000; !(await isTrue()); await sleep(200))
+    if (Date.now() > end) throw new Error("It didn't happen within ten minutes.")
 }

@@ -6,6 +6,7 @@ import { benchDoor } from './door.ts'
 import { benchFanOut } from './fan-out.ts'
 import { benchFiles } from './files.ts'
 import { benchFleet } from './fleet.ts'
+import { benchFlood } from './flood.ts'
 import { benchHibernation } from './hibernation.ts'
 import { benchInNode } from './in-node.ts'
 import { benchLighthouse } from './lighthouse.ts'
@@ -33,8 +34,10 @@ if (process.argv.includes('--files')) {
 }
 const site = await startBenchSite()
 try {
-  if (process.argv.includes('--fleet')) printTable('The fleet at size', await benchFleet())
-  else if (process.argv.includes('--lighthouse')) printTable('Lighthouse', await benchLighthouse(site))
+  if (process.argv.includes('--fleet')) {
+    printTable('Logs beside a flood', await benchFlood())
+    printTable('The fleet at size', await benchFleet())
+  } else if (process.argv.includes('--lighthouse')) printTable('Lighthouse', await benchLighthouse(site))
   else {
     const dashboard = await (await newSignedInPerson(site)).call('GET', '/dashboard')
     printTable('Bytes, gzipped', [...(await byteRows(site.url, await dashboard.text())), ...(await benchStartUp())])

@@ -15,7 +15,7 @@ export type BenchSite = Awaited<ReturnType<typeof startBenchSite>>
  * The local stack around the built Worker, with a request counter for its database and a probe around its objects. No cron.
  * @param options.fill fills the stand-ins' data folder before they start
  */
-export async function startBenchSite({ files = true, fill = (_dataDir: string) => {} } = {}) {
+export async function startBenchSite({ files = true, fill = (_dataDir: string) => {}, talkingMachines = 500 } = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-bench-'))
   fill(dataDir)
   const sqld = await startSqld({ dataDir: join(dataDir, 'libsql') })
@@ -28,6 +28,7 @@ export async function startBenchSite({ files = true, fill = (_dataDir: string) =
     libsqlUrl: database.url,
     ec2BootMs: 300,
     fleetSize: 60,
+    talkingMachines,
     log: () => {},
   })
   services.watch(sqld.pid())

@@ -28,6 +28,8 @@ export type StackOptions = {
   webPort?: number
   /** How many places the fleet starts with. */
   fleetSize?: number
+  /** How many machines speak for themselves, at most. */
+  talkingMachines?: number
   /** A server to use instead of the stand-in. */
   ec2Endpoint?: string | undefined
   stripeApiBase?: string | undefined
@@ -93,6 +95,7 @@ export async function startServices(options: StackOptions): Promise<Services> {
         firstSlot: firstSlotOf(port),
         siteUrl: `http://localhost:${port}`,
         log,
+        ...(options.talkingMachines === undefined ? {} : { talkingMachines: options.talkingMachines }),
         ...(options.ec2BootMs === undefined ? {} : { bootMs: options.ec2BootMs }),
         ...(options.webPort === undefined ? {} : { webPort: options.webPort }),
       })

@@ -10,6 +10,8 @@ export type MachineLogOptions = {
   address: string
   /** The stack's clock. */
   now: () => number
+  /** Called before each request. */
+  onSend: () => void
 }
 
 export type Sample = {
@@ -209,7 +211,8 @@ export class MachineLog {
   }
 
   #post(path: string, body: string, headers: Record<string, string> = {}): Promise<Response> {
-    const { siteUrl, address } = this.#options
+    const { siteUrl, address, onSend } = this.#options
+    onSend()
     return fetch(`${siteUrl}${path}`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'CF-Connecting-IP': address, ...headers },

@@ -9,20 +9,28 @@ type Options = {
   identities: Identities
   now: () => number
   find: (instanceId: string) => Instance | undefined
+  /** How many speak. A fleet of thousands would keep the site busy with machines that have nothing to say. */
+  most: number
 }
 
-/** A fleet of thousands would keep the site busy with machines that have nothing to say. */
-const MOST = 500
+/** Machines don't begin to speak all at once either. */
+const AT_ONCE = 2
 
-/** What each running instance tells the site of itself, for 500 of them at most. */
+/** What each running instance tells the site of itself. */
 export class MachineLogs {
   readonly #running = new Map<string, MachineLog>()
   /** Of those that shut down, until they have said everything. */
   readonly #ending = new Set<MachineLog>()
   readonly #options: Options
+  #sent = 0
 
   constructor(options: Options) {
     this.#options = options
+  }
+
+  /** How many requests they have sent. */
+  sent(): number {
+    return this.#sent
   }
 
   follow(running: Instance[]): void {
@@ -34,8 +42,9 @@ export class MachineLogs {
       if (instance) log.end(instance)
       this.#ending.add(log)
     }
-    for (const instance of running)
-      if (!this.#running.has(instance.id) && this.#running.size < MOST) this.#open(instance)
+    const { most } = this.#options
+    const silent = running.filter(({ id }) => !this.#running.has(id))
+    for (const instance of silent.slice(0, Math.min(AT_ONCE, most - this.#running.size))) this.#open(instance)
     for (const log of this.#running.values()) void log.look()
     for (const log of this.#ending) {
       if (log.isOver) this.#ending.delete(log)
@@ -51,7 +60,8 @@ export class MachineLogs {
     const { siteUrl, identities, now } = this.#options
     if (siteUrl === null) return
     const proof = () => identities.proofOf(instance, now())
-    const log = new MachineLog(instance, { siteUrl, proof, now, address: publicAddress(instance.slot) })
+    const onSend = () => this.#sent++
+    const log = new MachineLog(instance, { siteUrl, proof, now, onSend, address: publicAddress(instance.slot) })
     this.#running.set(instance.id, log)
   }
 }

@@ -26,6 +26,8 @@ export type Ec2Options = StandInOptions & {
   siteUrl?: string
   /** The instances' first address slot. */
   firstSlot?: number
+  /** How many machines speak for themselves, at most. */
+  talkingMachines?: number
 }
 
 type RunningOrPastInstance = {
@@ -56,6 +58,8 @@ export type Ec2StandIn = {
   leaveIdle(instanceId: string, seconds: number): void
   /** While held, no instance finishes booting or shutting down, so that a test can look at it as long as it needs. */
   hold(held: boolean): void
+  /** How many requests its machines have sent to the site about themselves. */
+  machineRequests(): number
   /** What Amazon would publish for the region: it verifies what `proofOf` signs. */
   certificate: string
   /** What an instance's metadata service says that it is. */
@@ -79,6 +83,7 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
     webPort = 5173,
     siteUrl = null,
     firstSlot = 0,
+    talkingMachines = 500,
     log = () => {},
   } = options
   const store = openEc2Store(dataDir)
@@ -95,7 +100,7 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
   const page = { now, siteUrl, dataOf: (id: string) => data.of(id) }
   const web = new WebListeners({ port: webPort, page, log })
   const find = (id: string) => instances.all().find((instance) => instance.id === id)
-  const logs = new MachineLogs({ siteUrl, identities, now, find })
+  const logs = new MachineLogs({ siteUrl, identities, now, find, most: talkingMachines })
   const followClock = () => {
     const running = instances.running()
     logs.follow(running)
@@ -127,6 +132,7 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
     },
     leaveIdle: (instanceId, seconds) => leaveIdle(instanceId, seconds, now()),
     heal: () => faults.heal(),
+    machineRequests: () => logs.sent(),
     certificate: identities.certificate,
     proofOf: (id) => {
       const [instance] = instances.named([id])

@@ -51,7 +51,7 @@ function aloneWith(siteUrl: string, tags: Record<string, string> = {}) {
     ...{ launchedAt: time - bootMs, runsFrom: time, shutDownAt: null, terminatedFrom: null, stateReason: null },
   }
   const proof = () => ({ document: '', signature: '' })
-  const log = new MachineLog(instance, { siteUrl, proof, address: '127.64.0.1', now: () => time })
+  const log = new MachineLog(instance, { siteUrl, proof, address: '127.64.0.1', now: () => time, onSend: () => {} })
   const advance = (ms: number) => {
     time += ms
   }
