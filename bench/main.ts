@@ -6,11 +6,11 @@ import { benchDoor } from './door.ts'
 import { benchFanOut } from './fan-out.ts'
 import { benchFiles } from './files.ts'
 import { benchFleet } from './fleet.ts'
-import { benchFlood } from './flood.ts'
 import { benchHibernation } from './hibernation.ts'
 import { benchInNode } from './in-node.ts'
 import { benchLighthouse } from './lighthouse.ts'
 import { benchLine } from './line.ts'
+import { benchFlood, benchQuietMachines } from './machines.ts'
 import { benchPush } from './push.ts'
 import { benchRoundTrips } from './round-trips.ts'
 import { startBenchSite } from './site.ts'
@@ -20,7 +20,7 @@ import { printTable } from './table.ts'
 import { benchThrottled } from './throttled.ts'
 
 /**
- * `npm run bench`: measures the product's budgets on the built Worker; `-- --lighthouse` runs Lighthouse instead, `-- --fleet` up to 10,000 servers,
+ * `npm run bench`: measures the product's budgets on the built Worker; `-- --lighthouse` runs Lighthouse instead, `-- --fleet` up to 10,000 servers and their logs,
  * `-- --line` a month of people who wait in line, and `-- --files` 10,000 files and one of 5 GB on the real mount. Times depend on this machine;
  * ratios hold on others.
  */
@@ -36,6 +36,7 @@ const site = await startBenchSite()
 try {
   if (process.argv.includes('--fleet')) {
     printTable('Logs beside a flood', await benchFlood())
+    printTable('Machines that have nothing to say', await benchQuietMachines())
     printTable('The fleet at size', await benchFleet())
   } else if (process.argv.includes('--lighthouse')) printTable('Lighthouse', await benchLighthouse(site))
   else {

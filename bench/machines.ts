@@ -5,7 +5,7 @@ import { runs } from '../db/schema.ts'
 import { publicAddress } from '../dev/ec2/addresses.ts'
 import { instanceId } from '../testing/instances.ts'
 import { newSignedInPerson } from '../testing/people/signed-in-person.ts'
-import { fillDatabase, keepRunning, runId, slotOf } from './fleet.ts'
+import { fillDatabase, keepRunning, runId, slotOf, statementsIn } from './fleet.ts'
 import { median, quantile } from './median.ts'
 import { type BenchSite, startBenchSite } from './site.ts'
 import { atMost, type Row, told } from './table.ts'
@@ -45,6 +45,45 @@ export async function benchFlood(): Promise<Row[]> {
       atMost('beside a flood: the slowest line', Math.max(...beside), 2_000, 'ms', 0),
       told('beside a flood: p95', `${quantile(beside, 0.95).toFixed(0)} ms`),
       told('the flood: lines sent, and read in order', `${sent} · ${loud.read()}`),
+    ]
+  } finally {
+    await site.close()
+  }
+}
+
+const FLEET = 10_000
+/** They share a process here, which couldn't play more. Each speaks for itself, so the others only multiply it. */
+const PLAYED = 1_000
+/** Two rounds: a quiet machine speaks each 30 seconds. */
+const REST_MS = 60_000
+/** How often it proves itself again. */
+const KEY_SECONDS = 15 * 60
+
+/** What machines that have nothing to say ask of the site and its database. Nothing else happens there. */
+export async function benchQuietMachines(): Promise<Row[]> {
+  const site = await startBenchSite({
+    files: false,
+    fill: (dataDir) => keepRunning(dataDir, PLAYED),
+    talkingMachines: PLAYED,
+  })
+  const sent = () => site.services.ec2?.machineRequests() ?? 0
+  try {
+    await fillDatabase(site, PLAYED)
+    // Each has its key, and has said that its program started; after that, two minutes of speaking each second.
+    while (sent() < 2 * PLAYED) await sleep(1_000)
+    await sleep(150_000)
+    const [requests, trips] = [sent(), site.database.trips.length]
+    await sleep(REST_MS)
+    const perSecond = (count: number) => (count * FLEET) / PLAYED / (REST_MS / 1_000)
+    const statements = site.database.trips.slice(trips).reduce((sum, { body }) => sum + statementsIn(body), 0)
+    return [
+      atMost(
+        `${FLEET.toLocaleString('en-US')} quiet machines: requests a second, with their keys'`,
+        perSecond(sent() - requests) + FLEET / KEY_SECONDS,
+        350,
+        '',
+      ),
+      atMost('and database statements a second', perSecond(statements), 1, '', 2),
     ]
   } finally {
     await site.close()
