@@ -20,8 +20,8 @@ import { printTable } from './table.ts'
 import { benchThrottled } from './throttled.ts'
 
 /**
- * `npm run bench`: measures the product's budgets on the built Worker; `-- --lighthouse` runs Lighthouse instead, `-- --fleet` up to 10,000 servers and their logs,
- * `-- --line` a month of people who wait in line, and `-- --files` 10,000 files and one of 5 GB on the real mount. Times depend on this machine;
+ * `npm run bench`: measures the product's budgets on the built Worker; `-- --lighthouse` runs Lighthouse instead, `-- --fleet` up to 10,000 servers and their
+ * logs, `-- --line` a month of people who wait in line, and `-- --files` 10,000 files and one of 5 GB on the real mount. Times depend on this machine;
  * ratios hold on others.
  */
 if (process.argv.includes('--line')) {

@@ -1,5 +1,8 @@
+import { eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 import { alerts, outbox, places } from '../../db/schema.ts'
+import { hearMachine } from '../../src/server/fleet/machines/hear.ts'
+import { runKeyUntil } from '../../src/server/fleet/machines/run-key.ts'
 import { memoryDatabase } from '../../testing/stack/memory-database.ts'
 import {
   aliveOf,
@@ -31,6 +34,8 @@ type Scenario = {
   answerMs?: number
   prepare(world: World, customer: Customer): Promise<unknown>
   play(world: World, customer: Customer): Promise<unknown>
+  /** What must hold once everything has settled. */
+  check?(world: World, customer: Customer, about: string): Promise<unknown>
 }
 
 async function start(world: World, customer: Customer): Promise<void> {
@@ -92,6 +97,18 @@ const scenarios: Record<string, Scenario> = {
     },
     play: settle,
   },
+  'death of a program before it answers': {
+    answerMs: Number.POSITIVE_INFINITY,
+    async prepare(world, customer) {
+      await pressStart(world, customer)
+      await isOn(world, customer)
+    },
+    async play(world, customer) {
+      await sayLastWords(world, customer)
+      await finishJobs(world, customer)
+    },
+    check: expectLastWords,
+  },
   'end of a vanished instance': {
     async prepare(world, customer) {
       await running(world, customer)
@@ -104,6 +121,48 @@ const scenarios: Record<string, Scenario> = {
       await settle(world, customer)
     },
   },
+}
+
+const TRACEBACK = ['Traceback (most recent call last):', 'FileNotFoundError: No map at /app/maps/harbor.json']
+const said = (text: string, source = 'stderr') => ({ at: 0, source, text })
+/** Two tries of a program that throws, as its machine posts them. */
+const BATCHES = [
+  { lines: [said('Started the program', 'machine')], phase: { name: 'started' } },
+  { lines: TRACEBACK.map((text) => said(text)), phase: { name: 'exited', exit_code: 3, oom: false } },
+  { lines: TRACEBACK.map((text) => said(text)) },
+  { lines: [said('Giving up', 'machine')], phase: { name: 'failed', code: 'exited', exit_code: 3 } },
+]
+
+/** A machine repeats each batch until it is told that the site has it. */
+async function sayLastWords(world: World, { user }: Customer): Promise<void> {
+  const { id } = await latestRun(world, user.id)
+  let first = 1
+  for (const batch of BATCHES) {
+    const body = { first, complete: batch === BATCHES.at(-1), ...batch }
+    for (let next = first; next < first + batch.lines.length; ) {
+      if (world.process.killed) world.restart()
+      const key = runKeyUntil(world.ctx.config.secretKey, id, world.clock.ms + 60_000)
+      const answer = await hearMachine(world.ctx, key, async () => body).catch(onlyMishaps)
+      next = answer?.next ?? next
+    }
+    first += batch.lines.length
+  }
+}
+
+/** A start that failed has its last words: its code, each line once, and one email that ends with them. */
+async function expectLastWords(world: World, { user }: Customer, about: string): Promise<void> {
+  const run = await latestRun(world, user.id)
+  expect(run, about).toMatchObject({ errorCode: 'exited', exitCode: 3, billedFrom: null })
+  const texts = BATCHES.flatMap(({ lines }) => lines.map(({ text }) => text))
+  const { lines, complete } = world.logStore(run.id).partAfter(0, true)
+  expect([lines.map(({ text }) => text), complete], about).toEqual([texts, true])
+  const waiting = await world.db.select().from(outbox).where(eq(outbox.recipient, user.email))
+  const sent = world.mails.filter(({ to }) => to === user.email)
+  // One that was cut off while it was sent may come twice.
+  const words = new Set(
+    [...sent, ...waiting].map(({ text }) => text).filter((text) => text.includes(TRACEBACK.at(-1) ?? '')),
+  )
+  expect(words.size, about).toBe(1)
 }
 
 /** The machine is on, whether it answers or not. */
@@ -123,7 +182,7 @@ async function pressed(press: Promise<unknown>): Promise<void> {
 const countsFor = (mishap: Mishap) => (call: string) => (mishap === 'lost before' ? !isSelect(call) : !isRead(call))
 
 async function play(world: World, name: string, mishap: Mishap, n: number): Promise<string[]> {
-  const { prepare, play, answerMs = 0 } = scenarios[name] as Scenario
+  const { prepare, play, check, answerMs = 0 } = scenarios[name] as Scenario
   world.answerMs = answerMs
   // The same calls each time: no alert that is held back for an hour, and no mail of an earlier play.
   await world.db.delete(alerts)
@@ -152,6 +211,7 @@ async function play(world: World, name: string, mishap: Mishap, n: number): Prom
   }
   await settle(world, customer)
   await expectSettled(world, id, about)
+  await check?.(world, customer, about)
   const ends = (await jobsOf(world, id)).map((job) => `${job.kind} ${job.status}`)
   expect(new Set(ends).size, `${about}: ${ends}`).toBe(ends.length)
   return calls

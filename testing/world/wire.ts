@@ -19,7 +19,7 @@ export type Mishap = 'cut before' | 'cut after' | 'lost before' | 'lost after'
 export const isSelect = (call: string) => /^db: select/i.test(call)
 
 /** Calls that change nothing outside. */
-export const isRead = (call: string) => isSelect(call) || /^(ec2: (find|list)|reach)/.test(call)
+export const isRead = (call: string) => isSelect(call) || /^(ec2: (find|list)|reach|log: tail)/.test(call)
 
 /** Counts the calls that `counts` selects, and applies the mishap to the n-th (from 1). */
 export function wireWithMishap(mishap: Mishap, n: number, counts: (call: string) => boolean) {

@@ -5,6 +5,7 @@ import type { ServerFrame } from '../../src/domain/cable.ts'
 import { AppError } from '../../src/domain/error.ts'
 import type { Job, LinePlace, Server } from '../../src/domain/wire.ts'
 import { JobAlarm } from '../../src/server/channel/job-alarm.ts'
+import { LogStore } from '../../src/server/channel/log-store.ts'
 import type { Context } from '../../src/server/context.ts'
 import { ec2Cloud } from '../../src/server/fleet/ec2.ts'
 import { jobRunner } from '../../src/server/fleet/jobs/runner.ts'
@@ -17,8 +18,9 @@ import { FLEET, type FleetWatcherCalls, LINE } from '../../src/server/ports/obje
 import { KeptStorage, storageOf } from '../stack/alarm-storage.ts'
 import { atEnd, temporaryFolder } from '../stack/at-end.ts'
 import { throughCalls } from '../stack/database.ts'
-import { noLog } from '../stack/no-log.ts'
+import { objectStorage } from '../stack/object-storage.ts'
 import { type Line, recordLog } from '../stack/recorded-log.ts'
+import { runLogOn } from './run-log.ts'
 import { Cut, Lost, type Wire } from './wire.ts'
 
 /** A call that leaves the program takes at least this long on the test's clock. */
@@ -45,6 +47,7 @@ export class World {
   /** The log lines since the last call. */
   readonly takeLines: () => Line[]
   readonly objects = new Map<string, KeptStorage>()
+  private readonly logs = new Map<string, LogStore>()
   wire: Wire = (_, effect) => effect()
   /** How far to spread retries; 0 means not at all. */
   random = () => 0
@@ -80,6 +83,13 @@ export class World {
     const kept = this.objects.get(userId) ?? new KeptStorage()
     this.objects.set(userId, kept)
     return kept
+  }
+
+  /** A run's log. It outlives the processes. */
+  logStore(runId: string): LogStore {
+    const store = this.logs.get(runId) ?? new LogStore(objectStorage())
+    this.logs.set(runId, store)
+    return store
   }
 
   nextAlarm(userId: string): number | null {
@@ -149,7 +159,7 @@ export class Process {
       random: () => world.random(),
       cloud: wiredCloud(cloud, call),
       bucket: null,
-      runLog: () => noLog,
+      runLog: (runId) => runLogOn(world.logStore(runId), call),
       mailer: { send: async (mail) => void world.mails.push(mail) },
       machine: null,
       reach: (host) =>

@@ -1,32 +1,19 @@
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { DurableObjectStorage } from '@cloudflare/workers-types'
 import { beforeEach, expect, test } from 'vitest'
 import { METRICS, type Sample } from '../../../src/domain/run-metrics.ts'
 import { SampleStore } from '../../../src/server/channel/sample-store.ts'
+import { objectStorage } from '../../../testing/stack/object-storage.ts'
 
 const HOUR = 3_600_000
 const BEGAN = 1_800_000_000_000
 
-/** An object's storage, on the same SQLite. */
-function openStorage() {
-  const database = new DatabaseSync(':memory:')
-  const counted = { writes: 0 }
-  const sql = {
-    exec(query: string, ...values: SQLInputValue[]) {
-      if (/^(INSERT|DELETE)/.test(query)) counted.writes++
-      const rows = database.prepare(query).all(...values)
-      return { toArray: () => rows }
-    },
-  }
-  const chunks = () => database.prepare('SELECT every, first FROM samples').all().length
-  return { storage: { sql } as unknown as DurableObjectStorage, counted, chunks }
-}
-
-let world: ReturnType<typeof openStorage>
+let writes = 0
+let storage: DurableObjectStorage
 let store: SampleStore
 beforeEach(() => {
-  world = openStorage()
-  store = new SampleStore(world.storage)
+  writes = 0
+  storage = objectStorage(() => writes++)
+  store = new SampleStore(storage)
 })
 
 function sample(at: number, known: Partial<Sample> = {}): Sample {
@@ -47,7 +34,7 @@ test('before its first sample it has written nothing, and has nothing', () => {
   expect(store.newest()).toBeNull()
   expect(store.read(0, BEGAN)).toEqual({ everySeconds: 3_600, samples: [] })
   store.clear()
-  expect(world.counted.writes).toBe(0)
+  expect(writes).toBe(0)
 })
 
 test('the last hour is fine, 12 hours are by the minute, and more is by ten minutes', () => {
@@ -83,21 +70,21 @@ test('the first batch may reach over a minute', () => {
 
 test('a quiet batch writes one row', () => {
   run(BEGAN, BEGAN + HOUR, () => ({}))
-  world.counted.writes = 0
+  writes = 0
   run(BEGAN + HOUR, BEGAN + 2 * HOUR, () => ({}))
   // Beside 120 batches: the ends of minutes, ten minutes, and an hour, and two writes for each new chunk.
-  expect(world.counted.writes).toBeLessThanOrEqual(120 + 60 + 6 + 1 + 2 * 8)
+  expect(writes).toBeLessThanOrEqual(120 + 60 + 6 + 1 + 2 * 8)
 })
 
 test('it never has more than 780 samples of a kind, whatever a machine sends', () => {
   for (let i = 0; i < 3_000; i++) store.add([sample(BEGAN + i)], BEGAN + i)
   expect(store.read(BEGAN, BEGAN + 3_000).samples.length).toBe(720)
-  expect(world.chunks()).toBeLessThanOrEqual(13)
+  expect(storage.sql.exec('SELECT first FROM samples').toArray().length).toBeLessThanOrEqual(13)
 })
 
 test('what it has already, or what is older, adds nothing; after a restart it knows that too', () => {
   store.add([sample(BEGAN, { cpu_percent: 1 })], BEGAN)
-  store = new SampleStore(world.storage)
+  store = new SampleStore(storage)
   store.add([sample(BEGAN, { cpu_percent: 2 }), sample(BEGAN - 1, { cpu_percent: 3 })], BEGAN)
   expect(store.read(BEGAN - HOUR, BEGAN).samples).toEqual([sample(BEGAN, { cpu_percent: 1 })])
   store.clear()

@@ -14,9 +14,12 @@ export async function giveRunKey(ctx: Context, proof: Proof, address: string | n
   const { id: run } = await getRunOfMachine(ctx, proof, address)
   await limitMachine(ctx, run)
   const expiresAt = ctx.now() + LIFETIME_MS
-  const claim = `${run}.${expiresAt}`
-  const signature = signatureOf(ctx.config.secretKey, 'run', claim).toString('base64url')
-  return { key: `${claim}.${signature}`, expiresAt, run }
+  return { key: runKeyUntil(ctx.config.secretKey, run, expiresAt), expiresAt, run }
+}
+
+export function runKeyUntil(secretKey: string, runId: string, expiresAt: number): string {
+  const claim = `${runId}.${expiresAt}`
+  return `${claim}.${signatureOf(secretKey, 'run', claim).toString('base64url')}`
 }
 
 /** The run of a key that counts; null for any other text. */
