@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { parse } from 'smol-toml'
+import { parse, TomlError } from 'smol-toml'
 
 type WranglerConfig = {
   compatibility_date: string
@@ -22,7 +22,14 @@ export type Environment = {
 }
 
 function readConfig(file: string | URL = new URL('../wrangler.toml', import.meta.url)): WranglerConfig {
-  return parse(readFileSync(file, 'utf8')) as unknown as WranglerConfig
+  const text = readFileSync(file, 'utf8')
+  try {
+    return parse(text) as unknown as WranglerConfig
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    const why = error.message.split('\n')[0]?.replace('Invalid TOML document: ', '')
+    throw new Error(`wrangler.toml, line ${error.line}: ${why}. A text of several lines stands between """.`)
+  }
 }
 
 /** Matches the schedules in `wrangler.toml` that fire every minute, or every minute of the hour but one. */

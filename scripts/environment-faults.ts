@@ -55,8 +55,11 @@ export function faultsOfEnvironment(environment: Environment, secrets: Settings 
 const notTexts = (vars: Environment['vars']) =>
   Object.fromEntries(Object.entries(vars).filter(([, value]) => typeof value !== 'string'))
 
-const whereTo = (name: string) =>
-  SECRETS.includes(name) ? 'Put it into the file of secrets.' : 'Put it into [vars] in wrangler.toml.'
+function whereTo(name: string): string {
+  if (SECRETS.includes(name)) return 'Put it into the file of secrets.'
+  const where = name === 'AWS_IDENTITY_CERTIFICATE' ? ': docs/operations.md says where Amazon has it.' : '.'
+  return `Put it into [vars] in wrangler.toml${where}`
+}
 
 /** VERSION is the deployment's own. */
 function nameFault(name: string, where: string): string[] {

@@ -17,6 +17,6 @@ export function requestQuota(region: string, type: string, count: number): void 
     if (!/ResourceAlreadyExists/.test(String(error))) throw error
   }
   console.log(
-    `AWS allows ${has} vCPUs of G and VT instances, and ${count} ${type} need ${needed}. We requested them: AWS will email you.`,
+    `AWS allows ${has} vCPUs of G and VT instances, and ${count} ${type} ${count === 1 ? 'needs' : 'need'} ${needed}. We requested them: AWS will email you.`,
   )
 }

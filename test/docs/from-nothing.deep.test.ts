@@ -168,6 +168,10 @@ describe.skipIf(isSkipped(moto) || isSkipped(stripeMock) || (!hasAws && !process
       const again = await shell.type(`${zone} --machine-image ami-0123456789abcdef0`)
       expect(again.said).toContain('To go back: npm run zone -- --env staging --zone us-east-1b')
       expect(again.said).toContain('--image ghcr.io/ada/simulator:0 --machine-image ami-0123456789abcdef0')
+      // Without it, machines start from the newest again.
+      const newest = await shell.type(zone)
+      expect(newest.said).toMatch(/on the machine image ami-(?!0123456789abcdef0)[0-9a-f]{17}\.\n/)
+      expect(newest.said).toContain('--image ghcr.io/ada/simulator:0 --machine-image ami-0123456789abcdef0')
     })
 
     test('setup refuses an environment that does not exist, and leaves nothing behind', async () => {

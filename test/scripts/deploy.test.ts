@@ -113,7 +113,7 @@ test.each([
   [['--env', 'prod'], 'Usage:'],
   [
     ['--env', 'production'],
-    "production: AWS_IDENTITY_CERTIFICATE is missing. Put it into [vars] in wrangler.toml.\nproduction: These still have the example's value: SITE_ORIGINS, LIBSQL_URL, MAIL_FROM, OPERATOR_EMAIL, routes. Replace it with your own.\nWe did nothing.",
+    "production: AWS_IDENTITY_CERTIFICATE is missing. Put it into [vars] in wrangler.toml: docs/operations.md says where Amazon has it.\nproduction: These still have the example's value: SITE_ORIGINS, LIBSQL_URL, MAIL_FROM, OPERATOR_EMAIL, routes. Replace it with your own.\nWe did nothing.",
   ],
   [['--dry-run'], "\nproduction: These still have the example's value: SITE_ORIGINS"],
   [['--dry-run', '--env', 'moon'], 'Usage:'],
@@ -129,6 +129,13 @@ test('deploys only what is committed', async () => {
   rmSync(join(repository, 'new.txt'))
   expect([ok, calls]).toEqual([false, []])
   expect(said).toContain('Commit your changes first')
+})
+
+test('says where wrangler.toml is malformed', async () => {
+  configure(config.replace(/^AWS_REGION = .*/m, 'AWS_REGION = "us-east-1\n"'))
+  const { said, ok, calls } = await deploy('--env', 'staging')
+  expect([ok, calls]).toEqual([false, []])
+  expect(said).toMatch(/^wrangler\.toml, line \d+: control characters are not allowed in strings\./)
 })
 
 test('checks every setting before the first step, and tries one environment alone', async () => {

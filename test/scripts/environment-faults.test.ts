@@ -137,7 +137,7 @@ test('names what the file of secrets lacks, misspells, or still has from an exam
 test('the repository itself is an example', () => {
   for (const environment of Object.values(top.env))
     expect(faults(environment, null)).toEqual([
-      'AWS_IDENTITY_CERTIFICATE is missing. Put it into [vars] in wrangler.toml.',
+      'AWS_IDENTITY_CERTIFICATE is missing. Put it into [vars] in wrangler.toml: docs/operations.md says where Amazon has it.',
       "These still have the example's value: SITE_ORIGINS, LIBSQL_URL, MAIL_FROM, OPERATOR_EMAIL, routes. Replace it with your own.",
     ])
 })
