@@ -78,10 +78,14 @@ function steps(env: string, domain: string | undefined): Step[] {
         return `Sign in to AWS as an administrator ("aws configure"), then: npm run zone -- --env ${env} --zone ${region}a --image <your simulator's image>`
       },
     },
+    // Before the site: it needs the secret of Stripe's webhook.
+    ...(readSecrets(env)?.STRIPE_SECRET_KEY === undefined
+      ? []
+      : [{ name: 'stripe', next: async () => prepareStripe(env) }]),
     {
       name: 'site',
       async next() {
-        const missing = faultsBut(env, /^STRIPE_WEBHOOK_SECRET/)
+        const missing = faultsBut(env)
         if (missing) return missing
         const { isOurs, why } = await askReady(firstOrigin(settingsOf(env)))
         if (isOurs) return null
@@ -95,14 +99,11 @@ function steps(env: string, domain: string | undefined): Step[] {
         return `Sign up on the site and confirm your address, then: npm run grant -- admin <your address> --env ${env}`
       },
     },
-    ...(readSecrets(env)?.STRIPE_SECRET_KEY === undefined
-      ? []
-      : [{ name: 'stripe', next: async () => prepareStripe(env) }]),
   ]
 }
 
-/** What the operator must change by hand. */
-function faultsBut(env: string, later: RegExp): string | null {
+/** What the operator must change by hand. @param later what a later step writes */
+function faultsBut(env: string, later = /^$/): string | null {
   const faults = faultsOfEnvironment(getEnvironment(env), readSecrets(env), readDeployment())
   const now = faults.filter((fault) => !later.test(fault))
   return now.length ? `\n${now.join('\n')}\nThe file of secrets is ${secretsFile(env)}.` : null
