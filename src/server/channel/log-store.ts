@@ -38,7 +38,7 @@ type State = {
 
 /** A line in its batch: when, the index of its source, and its text. */
 type Kept = [at: number, source: number, text: string]
-type Batch = { first: number; last: number; bytes: number; lines: string }
+type Batch = { first: number; lines: string }
 
 const NEW: State = {
   next: 1,
@@ -109,7 +109,7 @@ export class LogStore {
     if (!state) return { lines: [], next: after, complete: isOver }
     const lines: LogLine[] = []
     const lastKept = this.lastKept(state)
-    for (const { first, lines: json } of this.cursor('WHERE last > ? ORDER BY first', after)) {
+    for (const { first, lines: json } of this.following(after)) {
       const kept = JSON.parse(json) as Kept[]
       if (first === lastKept && after < (state.lastFrom ?? 0)) lines.push(missing(state, first, kept))
       for (const [i, line] of kept.entries())
@@ -117,14 +117,14 @@ export class LogStore {
       if (lines.length >= PART_LINES) break
     }
     const next = lines.at(-1)?.n ?? after
-    const isLast = next >= state.next - 1 || !this.batches('WHERE last > ? LIMIT 1', next).length
+    const isLast = next >= state.next - 1 || this.following(next).next().done === true
     return { lines, next, complete: isLast && (isOver || state.complete || state.endedAt !== null) }
   }
 
   tail(count: number): LogLine[] {
     if (!this.state) return []
     const lines: LogLine[] = []
-    for (const { first, lines: json } of this.cursor('WHERE last > ? ORDER BY first DESC', 0)) {
+    for (const { first, lines: json } of this.cursor('ORDER BY first DESC')) {
       const kept = JSON.parse(json) as Kept[]
       lines.unshift(...kept.map((line, i) => toLine(first + i, line)))
       if (lines.length >= count) break
@@ -187,8 +187,9 @@ export class LogStore {
     const rest = sizes.slice(i).reduce((sum, size) => sum + size, 0)
     this.insert(first + i, kept.slice(i), rest)
     state.lastBytes += rest
-    for (const old of this.batches('WHERE first >= ? ORDER BY first', state.lastFrom ?? 0)) {
-      if (state.lastBytes - old.bytes < LAST_BYTES) break
+    for (;;) {
+      const old = this.firstFrom(state.lastFrom ?? 0)
+      if (!old || state.lastBytes - old.bytes < LAST_BYTES) break
       this.storage.sql.exec('DELETE FROM batches WHERE first = ?', old.first)
       state.lastBytes -= old.bytes
       state.missingBytes += old.bytes
@@ -198,15 +199,22 @@ export class LogStore {
   /** The first number after what is missing; null while nothing is. */
   private lastKept({ missingBytes, lastFrom }: State): number | null {
     if (!missingBytes || lastFrom === null) return null
-    return this.batches('WHERE first >= ? ORDER BY first LIMIT 1', lastFrom)[0]?.first ?? null
+    return this.firstFrom(lastFrom)?.first ?? null
   }
 
-  private batches(rest: string, value: number): Batch[] {
-    return this.cursor(rest, value).toArray()
+  private firstFrom(n: number): { first: number; bytes: number } | undefined {
+    const query = 'SELECT first, bytes FROM batches WHERE first >= ? ORDER BY first LIMIT 1'
+    return this.storage.sql.exec<{ first: number; bytes: number }>(query, n).toArray()[0]
   }
 
-  private cursor(rest: string, value: number) {
-    return this.storage.sql.exec<Batch>(`SELECT first, last, bytes, lines FROM batches ${rest}`, value)
+  /** The batches with lines after that one. Found by their first lines: a long log has many before. */
+  private following(after: number) {
+    const from = '(SELECT coalesce(max(first), 0) FROM batches WHERE first <= ?)'
+    return this.cursor(`WHERE first >= ${from} AND last > ? ORDER BY first`, after, after)
+  }
+
+  private cursor(rest: string, ...values: number[]) {
+    return this.storage.sql.exec<Batch>(`SELECT first, lines FROM batches ${rest}`, ...values)
   }
 
   private insert(first: number, lines: Kept[], bytes: number): void {

@@ -9,6 +9,8 @@ import type { LogStore } from './log-store.ts'
 const MOST_READERS = 5
 /** A honest machine posts at most 256 kB once a second, or a few small batches. */
 const MOST_IN_A_SECOND = { posts: 30, bytes: 1_000_000 }
+/** What an empty line takes, so that millions of them are a flood as well. */
+const LINE_COSTS = 20
 /** People who read are shown each line at once, until so long after. */
 const READ_MS = 60_000
 /** And in any case for so long after the container's start. */
@@ -109,7 +111,7 @@ export class RunLog extends DurableObject<Env> implements RunLogCalls {
     const at = Math.floor(Date.now() / 1000)
     if (this.second.at !== at) this.second = { at, posts: 0, bytes: 0 }
     this.second.posts++
-    this.second.bytes += lines.reduce((sum, { text }) => sum + text.length, 0)
+    this.second.bytes += lines.reduce((sum, { text }) => sum + text.length + LINE_COSTS, 0)
     return this.second.posts > MOST_IN_A_SECOND.posts || this.second.bytes > MOST_IN_A_SECOND.bytes
   }
 }

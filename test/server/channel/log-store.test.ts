@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { FIRST_BYTES, LAST_BYTES, type LogLine, PART_LINES } from '../../../src/domain/run-log.ts'
+import { LogStore } from '../../../src/server/channel/log-store.ts'
+import { seededRandom } from '../../../testing/random.ts'
+import { objectStorage } from '../../../testing/stack/object-storage.ts'
+
+const SEEDS = 40
+
+function readAll(store: LogStore, after = 0): LogLine[] {
+  const lines: LogLine[] = []
+  for (let at = after; ; ) {
+    const part = store.partAfter(at, true)
+    expect(part.lines.length).toBeLessThanOrEqual(PART_LINES + 1)
+    lines.push(...part.lines)
+    if (part.complete) return lines
+    expect(part.next).toBeGreaterThan(at)
+    at = part.next
+  }
+}
+
+test.each(Array.from({ length: SEEDS }, (_, seed) => seed))(
+  'whatever is sent, its first 1 MB and its last 4 MB stay: seed %i',
+  (seed) => {
+    const random = seededRandom(seed)
+    const storage = objectStorage()
+    let store = new LogStore(storage)
+    const sent: { n: number; text: string }[] = []
+    let first = 1
+    const batches = random.between(1, 400)
+    for (let i = 0; i < batches; i++) {
+      // What the machine couldn't send.
+      if (random.chance(0.05)) first += random.between(1, 50)
+      const count = random.between(0, 60)
+      const texts = Array.from({ length: count }, () => 'x'.repeat(random.between(0, random.chance(0.3) ? 8_000 : 300)))
+      const lines = texts.map((text) => ({ at: 0, source: 'stdout' as const, text }))
+      const batch = { first, lines, phase: null, samples: [], complete: false }
+      store.append(batch, 0)
+      // Its answer was lost.
+      if (random.chance(0.1)) store.append(batch, 0)
+      if (random.chance(0.05)) store = new LogStore(storage)
+      sent.push(...texts.map((text, k) => ({ n: first + k, text })))
+      first += count
+    }
+    const all = readAll(store)
+    const notes = all.filter(({ source }) => source === 'machine')
+    const kept = all.filter(({ source }) => source !== 'machine')
+    const size = (lines: { text: string }[]) => lines.reduce((sum, { text }) => sum + text.length + 1, 0)
+    const bySent = new Map(sent.map((line) => [line.n, line.text]))
+    for (const { n, text } of kept) expect(bySent.get(n)).toBe(text)
+    expect(all.map(({ n }) => n)).toEqual(all.map(({ n }) => n).toSorted((a, b) => a - b))
+    const gone = sent.filter(({ n }) => !kept.some((line) => line.n === n))
+    expect(notes.length).toBe(gone.length ? 1 : 0)
+    if (gone.length) {
+      const [from, until] = [gone[0]?.n ?? 0, gone.at(-1)?.n ?? 0]
+      // Right after the first ones: what the machine couldn't send is missing as well.
+      expect(notes[0]?.n).toBe((kept.findLast(({ n }) => n < from)?.n ?? 0) + 1)
+      expect(size(sent.filter(({ n }) => n < from))).toBeGreaterThanOrEqual(FIRST_BYTES)
+      expect(size(sent.filter(({ n }) => n > until))).toBeGreaterThanOrEqual(LAST_BYTES)
+      expect(gone.length).toBe(sent.filter(({ n }) => n >= from && n <= until).length)
+    } else expect(kept.length).toBe(sent.length)
+    const after = random.between(0, first)
+    expect(readAll(store, after).filter(({ source }) => source !== 'machine')).toEqual(
+      kept.filter(({ n }) => n > after),
+    )
+    expect(store.tail(20).map(({ n }) => n)).toEqual(kept.slice(-20).map(({ n }) => n))
+  },
+)
