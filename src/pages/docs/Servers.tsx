@@ -113,7 +113,7 @@ export function Servers() {
       </ul>
       <p>
         If we can't pull the image, or your program ends three times before it answers, the start fails, says why, and
-        is free.
+        is free. Once it answered, we start it again each time.
       </p>
 
       <Heading id="log">Its log</Heading>

@@ -1,5 +1,5 @@
 import type { DurableObjectStorage } from '@cloudflare/workers-types'
-import { DAY_MS, HOUR_MS, toIso } from '../../domain/instant.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from '../../domain/instant.ts'
 import {
   bytesOf,
   cutLine,
@@ -34,6 +34,8 @@ type State = {
   acted: string
   diskNearlyFull?: boolean
   acts: number
+  /** When its program last ended, at most three times, since somebody was told. */
+  exits?: number[]
 }
 
 /** A line in its batch: when, the index of its source, and its text. */
@@ -57,6 +59,8 @@ const NEW: State = {
 const KEEP_MS = LOG_DAYS * DAY_MS
 /** A program that restarts for ever costs the database no more writes than that. */
 const MOST_ACTS = 100
+/** A program that ends this often in so long isn't getting anywhere. */
+const EXITS = { count: 3, withinMs: 10 * MINUTE_MS }
 
 /** A run's log on an object's SQLite: a row a batch. Nothing is written before the machine's first word. */
 export class LogStore {
@@ -86,20 +90,22 @@ export class LogStore {
     if (fresh.length) this.add(state, Math.max(first, state.next), fresh, now)
     this.samples.add(samples, now)
     // A quiet machine writes no row but that of its samples.
+    if (fresh.length && phase?.name === 'exited') state.exits = [...(state.exits ?? []), now].slice(-EXITS.count)
     if (fresh.length || phase || complete || now - state.saidAt >= HOUR_MS) {
       if (phase?.name === 'started') state.startedAt ??= now
       state.saidAt = now
       state.complete ||= complete
       this.save(state)
     }
-    return { next: state.next, startedAt: state.startedAt, news: this.newsOf(state, phase) }
+    return { next: state.next, startedAt: state.startedAt, news: this.newsOf(state, phase, now) }
   }
 
-  acted({ phase, diskNearlyFull }: MachineNews): void {
+  acted({ phase, diskNearlyFull, keepsEnding }: MachineNews): void {
     const { state } = this
     if (!state) return
     if (phase) state.acted = JSON.stringify(phase)
     if (diskNearlyFull !== null) state.diskNearlyFull = diskNearlyFull
+    if (keepsEnding) state.exits = []
     state.acts++
     this.save(state)
   }
@@ -159,14 +165,16 @@ export class LogStore {
     this.state = null
   }
 
-  private newsOf(state: State, phase: MachinePhase | null): MachineNews | null {
+  private newsOf(state: State, phase: MachinePhase | null, now: number): MachineNews | null {
     if (state.acts >= MOST_ACTS) return null
     const newest = this.samples.newest()
     const before = state.diskNearlyFull ?? false
     const after = newest ? isDiskNearlyFull(newest, before) : before
     const isNews = phase && isAct(phase) && JSON.stringify(phase) !== state.acted
-    if (!isNews && after === before) return null
-    return { phase: isNews ? phase : null, diskNearlyFull: after === before ? null : after }
+    const { exits = [] } = state
+    const keepsEnding = exits.length === EXITS.count && now - (exits[0] ?? 0) <= EXITS.withinMs
+    if (!isNews && after === before && !keepsEnding) return null
+    return { phase: isNews ? phase : null, diskNearlyFull: after === before ? null : after, keepsEnding }
   }
 
   private add(state: State, first: number, lines: LogBatch['lines'], now: number): void {

@@ -1,6 +1,7 @@
 import { keepText } from '../../domain/ending.ts'
 import { instantText, toIso } from '../../domain/instant.ts'
 import { costText } from '../../domain/money/money.ts'
+import { exitText } from '../../domain/run-death.ts'
 import { composeMessage, type Message } from './letter.ts'
 
 /**
@@ -19,6 +20,15 @@ export function stillRunningMail(
     "Done with it? Stop it with one click. You don't have to sign in.",
     { link, label: 'Stop the server' },
     'This link works for this server only, and only until it stops.',
+  ])
+}
+
+/** @param exitCode of the last time; null if its machine didn't say */
+export function keepsEndingNotice(origin: string, runId: string, exitCode: number | null): Message {
+  const last = exitCode === null ? '' : `, the last time with ${exitText(exitCode)}`
+  return composeMessage('running', 'Your program keeps ending', [
+    `It ended three times within 10 minutes${last}. We start it again each time, and you pay for the server meanwhile.`,
+    { link: `${origin}/servers/${runId}#log`, label: 'See its log' },
   ])
 }
 

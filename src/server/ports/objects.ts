@@ -93,8 +93,11 @@ export type LogBatch = {
   complete: boolean
 }
 
-/** What somebody must act on: a phase, or that the disk is nearly full, or no longer. Null: no news of it. */
-export type MachineNews = { phase: MachinePhase | null; diskNearlyFull: boolean | null }
+/**
+ * What somebody must act on: a phase, that the disk is nearly full, or no longer, and that the program keeps ending.
+ * Null: no news of it.
+ */
+export type MachineNews = { phase: MachinePhase | null; diskNearlyFull: boolean | null; keepsEnding: boolean }
 
 /** `next`: the first number it doesn't have. `news`: what nobody has acted on. */
 type Heard = { next: number; every_seconds: 1 | 30; news: MachineNews | null }

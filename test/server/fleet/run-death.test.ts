@@ -3,9 +3,10 @@ import { expect, inject, test } from 'vitest'
 import { openDatabase } from '../../../db/client.ts'
 import { plans } from '../../../db/schema.ts'
 import type { LogPart } from '../../../src/domain/run-log.ts'
-import type { Server } from '../../../src/domain/wire.ts'
+import type { Notice, Server } from '../../../src/domain/wire.ts'
 import { newId } from '../../../src/server/id.ts'
 import { mailedTo, newPerson, waitFor } from '../../../testing/people/client.ts'
+import { machinesOf } from '../../../testing/people/machines.ts'
 
 const url = inject('url')
 const db = openDatabase(inject('databaseUrl'))
@@ -51,6 +52,44 @@ test('a program that throws: its code, its traceback in the log and in the email
   })
   expect(words).toContain(traceback)
   expect(words?.trim().split('\n')).toHaveLength(20)
+})
+
+test('a program that ends again and again after it answered: one notice, and it is billed on', async () => {
+  const person = await newPerson(url)
+  const machines = machinesOf(url, inject('databaseUrl'))
+  const machine = await machines.startMachine(person)
+  let first = await machines.nextOf(machine)
+  const notices = async () => {
+    const { body } = await person.get<{ notices: Notice[] }>('/api/v1/notices')
+    return body.notices.filter(({ title }) => title === 'Your program keeps ending')
+  }
+  const end = async (exit_code: number, repeats = 1) => {
+    const exited = {
+      first,
+      lines: [['machine', 'It ended']] as [string, string][],
+      phase: { name: 'exited', exit_code, oom: false },
+    }
+    for (let i = 0; i < repeats; i++) expect((await machines.say(machine, exited)).status).toBe(200)
+    const again = {
+      first: first + 1,
+      lines: [['machine', 'Started']] as [string, string][],
+      phase: { name: 'started' },
+    }
+    expect((await machines.say(machine, again)).status).toBe(200)
+    first += 2
+  }
+  await end(1)
+  // Its answer was lost: the same end, said twice.
+  await end(1, 3)
+  expect(await notices()).toEqual([])
+  await end(139)
+  const [notice] = await notices()
+  expect(notice?.text).toMatch(/three times within 10 minutes, the last time with exit code 139 \(a memory access/)
+  expect(notice?.link).toBe(`/servers/${machine.id}#log`)
+  for (let i = 0; i < 4; i++) await end(2)
+  expect(await notices()).toHaveLength(1)
+  const { body } = await person.get<{ server: Server }>(`/api/v1/servers/${machine.id}`)
+  expect(body.server).toMatchObject({ active: true, error_code: null })
 })
 
 test('an image that its registry does not have', async () => {

@@ -1,11 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm'
 import * as z from 'zod/mini'
+import { writeBatch } from '../../../../db/client.ts'
 import { runs } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { DEATHS } from '../../../domain/run-end.ts'
 import { LOG_SOURCES } from '../../../domain/run-log.ts'
 import type { Sample } from '../../../domain/run-metrics.ts'
-import type { Context } from '../../context.ts'
+import { type Context, siteOrigin } from '../../context.ts'
+import { keepsEndingNotice } from '../../mail/ending-letters.ts'
+import { noticeQuery, tellSoon } from '../../mail/notices.ts'
 import type { LogBatch, MachineNews } from '../../ports/objects.ts'
 import { toServer } from '../wire.ts'
 import { readRunKey } from './run-key.ts'
@@ -82,13 +85,15 @@ function toBatch(said: unknown): LogBatch {
 }
 
 /** What the database knows of the machine. Said twice, it changes nothing. */
-async function actOn(ctx: Context, runId: string, { phase, diskNearlyFull }: MachineNews): Promise<void> {
+async function actOn(ctx: Context, runId: string, news: MachineNews): Promise<void> {
+  const { phase, diskNearlyFull, keepsEnding } = news
   const isLive = sql`id = ${runId} AND ended_at IS NULL`
   if (diskNearlyFull !== null) await noteDisk(ctx, isLive, diskNearlyFull)
   const now = ctx.now()
   if (phase?.name === 'started')
     await ctx.db.update(runs).set({ containerStartedAt: now }).where(sql`${isLive} AND container_started_at IS NULL`)
   if (phase?.name === 'exited') await ctx.db.update(runs).set({ exitCode: phase.exit_code }).where(isLive)
+  if (keepsEnding) await tellOfExits(ctx, runId)
   if (phase?.name !== 'failed') return
   const [run] = await ctx.db
     .update(runs)
@@ -105,4 +110,16 @@ async function noteDisk(ctx: Context, isLive: SQL, diskNearlyFull: boolean): Pro
     .where(sql`${isLive} AND disk_nearly_full <> ${diskNearlyFull}`)
     .returning()
   if (run) ctx.background(ctx.channel(run.userId).tellServer('server.updated', toServer(run, ctx.config)))
+}
+
+/** Once a run: its program is started again each time, and its user pays on. Before it answered, the start fails instead. */
+async function tellOfExits(ctx: Context, runId: string): Promise<void> {
+  const [run] = await ctx.db
+    .select({ userId: runs.userId, exitCode: runs.exitCode })
+    .from(runs)
+    .where(sql`id = ${runId} AND ended_at IS NULL AND billed_from IS NOT NULL`)
+  if (!run) return
+  const message = keepsEndingNotice(siteOrigin(ctx), runId, run.exitCode)
+  const [written] = await writeBatch(ctx.db, [noticeQuery(ctx, run.userId, message, { cause: `exits:${runId}` })])
+  tellSoon(ctx, run.userId, written)
 }
