@@ -27,6 +27,7 @@ const STATES: Record<LogState, string> = {
   live: 'Live',
   lost: 'The connection is lost. Trying again…',
   over: 'Complete',
+  waiting: 'Waiting to open the log…',
   refused: "The log can't be followed now. Reload the page to try again.",
 }
 

@@ -3,6 +3,7 @@ import { axeFaults } from '../../testing/browser/axe.ts'
 import { complaintsOf, PHONE, pageOf, stackAndBrowser } from '../../testing/browser/e2e.ts'
 import { newPerson } from '../../testing/people/client.ts'
 import { machinesOf } from '../../testing/people/machines.ts'
+import { newPremiumPerson } from '../../testing/people/premium.ts'
 
 const world = stackAndBrowser()
 
@@ -89,5 +90,17 @@ test('how busy the machine is stands on the page, with a table, and is told agai
   await page.goto(`${world.url}/dashboard`)
   await page.getByText('Its disk is at least 90 % full.').waitFor()
   expect(complaints).toEqual([])
+  await page.context().close()
+})
+
+test('while a server starts, its last line stands on the dashboard', async () => {
+  const person = await newPremiumPerson(world.url, world.stack.services.vars.LIBSQL_URL ?? '')
+  // It never answers, and dies after some seconds.
+  await person.post('/api/v1/environments', { name: 'Own', image: 'example.com/exits:3' })
+  const page = await pageOf(world.browser, world.url, person)
+  await page.goto(`${world.url}/dashboard`)
+  await person.post('/api/v1/aws/auto_cloud_start_request', { environment: 'Own' })
+  await page.locator('.last-line').getByText('hello').waitFor()
+  expect(await axeFaults(page)).toEqual([])
   await page.context().close()
 })

@@ -2,12 +2,14 @@ import { useEffect, useRef, useState } from 'react'
 import type { LogLine } from '../../domain/run-log.ts'
 import { announce } from '../announce.ts'
 
-/** `asking`: a quiet machine speaks every 30 s. `over`: no more comes. `refused`: it can't be followed now. */
-export type LogState = 'connecting' | 'asking' | 'live' | 'lost' | 'over' | 'refused'
+/** `asking`: a quiet machine speaks every 30 s. `over`: no more comes. `refused`: it can't be followed now, after `waiting`. */
+export type LogState = 'connecting' | 'asking' | 'live' | 'lost' | 'over' | 'waiting' | 'refused'
 
 /** A page keeps so many lines; the download has all. */
 const MOST_LINES = 100_000
 const ASKING_MS = 30_000
+const TRIES = 4
+const AGAIN_MS = 10_000
 /** Hidden pages draw no frames. */
 const FLUSH_MS = 100
 
@@ -20,40 +22,51 @@ export function useLog(runId: string, last: LogLine[]): { lines: LogLine[]; stat
   const [state, setState] = useState<LogState>('connecting')
   const known = useRef<LogLine[]>([])
   useEffect(() => {
-    const source = new EventSource(`/api/v1/servers/${encodeURIComponent(runId)}/log`)
+    let source: EventSource
     let timer: ReturnType<typeof setTimeout> | undefined
     let quiet: ReturnType<typeof setTimeout> | undefined
+    let again: ReturnType<typeof setTimeout> | undefined
+    let triesLeft = TRIES
     const flush = () => {
       timer = undefined
       if (known.current.length > MOST_LINES) known.current = known.current.slice(-MOST_LINES * 0.9)
       setLines([...known.current])
     }
-    source.onopen = () => {
-      setState('asking')
-      quiet = setTimeout(() => setState('live'), ASKING_MS)
+    const open = () => {
+      const opened = performance.now()
+      const after = known.current.at(-1)?.n ?? 0
+      source = new EventSource(`/api/v1/servers/${encodeURIComponent(runId)}/log?after=${after}`)
+      source.onopen = () => {
+        triesLeft = TRIES
+        setState('asking')
+        quiet = setTimeout(() => setState('live'), ASKING_MS)
+      }
+      source.onmessage = ({ data }: MessageEvent<string>) => {
+        known.current.push(JSON.parse(data))
+        timer ??= setTimeout(flush, FLUSH_MS)
+        // What it had already says nothing about the machine.
+        if (performance.now() - opened > 2_000) setState('live')
+      }
+      source.addEventListener('end', () => {
+        source.close()
+        setState('over')
+        announce('The log is complete.')
+      })
+      source.onerror = () => {
+        clearTimeout(quiet)
+        const isLost = source.readyState === EventSource.CONNECTING
+        // Refused: the places of pages that were just closed are free again within 15 seconds.
+        const isWaiting = !isLost && triesLeft-- > 0
+        if (isWaiting) again = setTimeout(open, AGAIN_MS)
+        setState(isLost ? 'lost' : isWaiting ? 'waiting' : 'refused')
+        if (isWaiting) return
+        announce(isLost ? 'The connection to the log is lost.' : 'The log stopped.')
+      }
     }
-    source.onmessage = ({ data }: MessageEvent<string>) => {
-      known.current.push(JSON.parse(data))
-      timer ??= setTimeout(flush, FLUSH_MS)
-      // What it had already says nothing about the machine.
-      if (performance.now() - opened > 2_000) setState('live')
-    }
-    const opened = performance.now()
-    source.addEventListener('end', () => {
-      source.close()
-      setState('over')
-      announce('The log is complete.')
-    })
-    source.onerror = () => {
-      clearTimeout(quiet)
-      const isLost = source.readyState === EventSource.CONNECTING
-      setState(isLost ? 'lost' : 'refused')
-      announce(isLost ? 'The connection to the log is lost.' : 'The log stopped.')
-    }
+    open()
     return () => {
       source.close()
-      clearTimeout(timer)
-      clearTimeout(quiet)
+      for (const one of [timer, quiet, again]) clearTimeout(one)
     }
   }, [runId])
   return { lines, state }

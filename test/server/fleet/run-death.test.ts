@@ -1,30 +1,15 @@
-import { eq } from 'drizzle-orm'
 import { expect, inject, test } from 'vitest'
-import { openDatabase } from '../../../db/client.ts'
-import { plans } from '../../../db/schema.ts'
 import type { LogPart } from '../../../src/domain/run-log.ts'
 import type { Notice, Server } from '../../../src/domain/wire.ts'
-import { newId } from '../../../src/server/id.ts'
 import { mailedTo, newPerson, waitFor } from '../../../testing/people/client.ts'
 import { machinesOf } from '../../../testing/people/machines.ts'
+import { newPremiumPerson } from '../../../testing/people/premium.ts'
 
 const url = inject('url')
-const db = openDatabase(inject('databaseUrl'))
 
 /** A person who may bring images, and their start of this one, once it has failed. */
 async function startOwn(image: string) {
-  const person = await newPerson(url)
-  const now = Date.now()
-  const plan = {
-    planType: 'premium',
-    subType: 'paid',
-    status: 'active',
-    anchor: now,
-    hours: 40,
-    createdAt: now,
-  } as const
-  await db.update(plans).set({ endedAt: now }).where(eq(plans.userId, person.id))
-  await db.insert(plans).values({ id: newId('sub'), userId: person.id, ...plan })
+  const person = await newPremiumPerson(url, inject('databaseUrl'))
   expect((await person.post('/api/v1/environments', { name: 'Own', image })).status).toBe(201)
   const started = await person.post('/api/v1/aws/auto_cloud_start_request', { environment: 'Own' })
   expect(started.status).toBe(202)

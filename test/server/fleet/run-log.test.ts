@@ -200,6 +200,24 @@ test('at most 5 readers follow a run, and a sign-out ends what its sign-in follo
   await again.body?.cancel()
 })
 
+test('each caller gets the kind that it likes best, and a HEAD request takes no reader’s place', async () => {
+  const typeOf = async (accept: string, method = 'GET') => {
+    const stop = new AbortController()
+    const headers = { Accept: accept, Cookie: ada.cookieHeader }
+    const answer = await fetch(`${url}/api/v1/servers/${machine.id}/log`, { method, headers, signal: stop.signal })
+    stop.abort()
+    return `${answer.status} ${answer.headers.get('content-type')?.split(';')[0]}`
+  }
+  const [json, text, stream] = ['application/json', 'text/plain', 'text/event-stream'].map((type) => `200 ${type}`)
+  expect(await typeOf('TEXT/PLAIN')).toBe(text)
+  expect(await typeOf('text/html, */*;q=0.8')).toBe(json)
+  expect(await typeOf('text/event-stream;q=0, text/plain;q=0.1')).toBe(text)
+  expect(await typeOf('application/json;q=0.5, text/plain')).toBe(text)
+  expect(await typeOf('application/json, text/event-stream')).toBe(json)
+  for (let i = 0; i < 6; i++) expect(await typeOf('text/event-stream', 'HEAD')).toBe(json)
+  expect(await typeOf('text/event-stream')).toBe(stream)
+})
+
 test('the log as plain text, and without what is deleted', async () => {
   const person = await newPerson(url)
   const own = await startMachine(person)

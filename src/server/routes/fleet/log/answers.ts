@@ -1,4 +1,5 @@
 import type { Context as HonoContext } from 'hono'
+import { parseAccept } from 'hono/utils/accept'
 import * as z from 'zod/mini'
 import { AppError } from '../../../../domain/error.ts'
 import { HOUR_MS } from '../../../../domain/instant.ts'
@@ -14,12 +15,12 @@ const PLAIN = 'text/plain; charset=utf-8'
 /** A part as JSON, everything as text, or the lines as they come: whichever the caller accepts first. */
 export async function read(c: C, id: string): Promise<Response> {
   const run = await getOwnRun(c.var.ctx, signedIn(c).user.id, id)
-  const wanted = (c.req.header('Accept') ?? '').split(',').map((type) => type.split(';')[0]?.trim())
-  const kind = wanted.find((type) => type === 'text/event-stream' || type === 'text/plain' || type?.endsWith('/json'))
+  const kind = wantedKind(c.req.header('Accept') ?? '')
   c.header('Cache-Control', 'no-store')
   c.header('Vary', 'Accept')
   if (kind === 'text/plain') return c.body(streamLogText(c.var.ctx, run), 200, { 'Content-Type': PLAIN })
-  const isStream = kind === 'text/event-stream'
+  // A HEAD request reads no lines.
+  const isStream = kind === 'text/event-stream' && c.req.method === 'GET'
   const after = lineNumber((isStream && c.req.header('Last-Event-ID')) || c.req.query('after'))
   return isStream ? follow(c, run, after) : c.json(await readLog(c.var.ctx, run, after))
 }
@@ -50,6 +51,14 @@ export async function readMetricsOf(c: C, id: string): Promise<Response> {
 function instant(given: string): number {
   if (z.iso.datetime({ offset: true }).safeParse(given).success) return Date.parse(given)
   throw new AppError('invalid', "'since' must be a time such as 2026-03-01T12:00:00Z.")
+}
+
+const KINDS = ['text/event-stream', 'text/plain', 'application/json']
+
+/** The one that the caller likes best. */
+function wantedKind(accept: string): string | undefined {
+  const types = parseAccept(accept.toLowerCase()).filter(({ q }) => q > 0)
+  return types.find(({ type }) => KINDS.includes(type))?.type
 }
 
 /** @throws invalid */
