@@ -29,8 +29,8 @@ import { toNotice } from '../mail/bell.ts'
 import { toApiToken } from './api-tokens.ts'
 import { collectRuns } from './personal-runs.ts'
 
-/** Everything we keep about a person, for them to download. */
-export async function collectPersonalData(ctx: Context, user: User): Promise<Record<string, unknown>> {
+/** Everything we keep about a person, for them to download, but for the logs of their servers. */
+export async function collectPersonalData(ctx: Context, user: User) {
   const { db } = ctx
   const own = user.id
   const [
@@ -146,7 +146,6 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
       created_at: toIso(row.createdAt),
     })),
     billings: toBills(bills, payments, ctx.now()),
-    // The log of each server that ended in the last 30 days: /servers/:id/log.txt
     servers,
     server_events: happened.map(({ runId, at, what, detail, by }) => ({
       server: runId,

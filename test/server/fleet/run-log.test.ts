@@ -237,6 +237,20 @@ test('the log as plain text, and without what is deleted', async () => {
   expect((await linesOf(person, own.id)).map(({ n, text }) => [n, text])).toEqual([[next, 'after']])
 })
 
+test("an account's export has the logs of its servers, and of nobody else's", async () => {
+  const person = await newPerson(url)
+  const own = await startMachine(person)
+  const next = await nextOf(own)
+  const lines = Array.from({ length: 1_500 }, (_, i): [string, string] => ['stdout', `step ${i}`])
+  for (let i = 0; i < 1_500; i += 750) await say(own, { first: next + i, lines: lines.slice(i, i + 750) })
+  const { logs } = (await person.get('/api/v1/users/export')).body as { logs: { server: string; lines: LogLine[] }[] }
+  expect(logs.map(({ server }) => server)).toEqual([own.id])
+  expect(logs[0]?.lines).toEqual([...(await linesOf(person, own.id)), ...(await linesOf(person, own.id, 1_000))])
+  expect(logs[0]?.lines.at(-1)?.text).toBe('step 1499')
+  const other = await newPerson(url)
+  expect((await other.get('/api/v1/users/export')).body.logs).toEqual([])
+})
+
 test('a log keeps its first 1 MB and its last 4 MB, and says what is missing between', async () => {
   const person = await newPerson(url)
   const own = await startMachine(person)

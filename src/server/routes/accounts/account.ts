@@ -26,8 +26,13 @@ export const account = new Hono<AppEnv>()
   })
   .get('/api/v1/users/export', async (c) => {
     c.header('Content-Disposition', 'attachment; filename="proving-ground-data.json"')
-    const { collectPersonalData } = await import('../../accounts/personal-data.ts')
-    return c.json(await collectPersonalData(c.var.ctx, signedIn(c).user))
+    c.header('Content-Type', 'application/json')
+    const [{ collectPersonalData }, { streamWithLogs }] = await Promise.all([
+      import('../../accounts/personal-data.ts'),
+      import('../../accounts/personal-logs.ts'),
+    ])
+    const { ctx } = c.var
+    return c.body(streamWithLogs(ctx, await collectPersonalData(ctx, signedIn(c).user)))
   })
   .delete('/users', body(confirmation), async (c) => {
     const { closeAccount } = await import('../../accounts/close-account.ts')

@@ -342,6 +342,7 @@ export const personalData = z.object({
   files: records,
   line_groups: records,
   file_removals: records,
+  logs: records,
   webhook_deliveries: records,
   subscriptions: records,
   checkouts: records,
