@@ -115,7 +115,7 @@ mount_data() {
     --s3-chunk-size 16M --s3-upload-concurrency 8 --transfers 32 --max-buffer-memory 1G \
     --cache-dir "${FILES_CACHE:-/var/cache/files}" --vfs-cache-mode full --vfs-write-back 2s \
     --vfs-cache-max-size 40G --vfs-cache-min-free-space 5G --dir-cache-time 10s \
-    --allow-other --umask 0 --dir-perms 0777 --file-perms 0666 \
+    --allow-other --umask 0 --dir-perms 0777 --file-perms 0777 \
     --rc --rc-no-auth --rc-addr "unix://$run/rc" --use-json-log=false --log-level NOTICE "${options[@]}"
 }
 

@@ -1,6 +1,8 @@
 // The stack runs in this process, so a synchronous call would wait for itself.
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../db/client.ts'
 import { type Stack, startStack } from '../../dev/stack.ts'
@@ -47,6 +49,10 @@ describe.skipIf(!canMount)('/data on a machine, with the real rclone', () => {
     await mkdir(machine.at('runs/empty'), { recursive: true })
     await writeFile(machine.at("runs/it's 100% (new).csv"), 'written')
     await writeFile(machine.at('maps/رحلة 1.txt'), 'changed on the machine')
+    // Buckets keep no permissions, so every file may be run. They have no links either.
+    await writeFile(machine.at('run.sh'), '#!/bin/sh\necho "ran with $1"\n')
+    expect(await promisify(execFile)(machine.at('run.sh'), ['one'])).toMatchObject({ stdout: 'ran with one\n' })
+    await expect(symlink('run.sh', machine.at('link.sh'))).rejects.toThrow(/EIO|ENOSYS|EPERM/)
     // Within seconds, while the server runs.
     await waitFor(async () => (await list(ada, 'runs')).files.length > 0)
     await waitFor(async () => (await list(ada, 'maps')).files[0]?.size === 22)
