@@ -113,8 +113,8 @@ describe.runIf(hasPrograms('bash', 'curl', 'jq'))('the examples work:', () => {
       SESSION_ID: server.id,
       ENDS_AT: new Date(Date.parse(server.requested_at) + 600_000).toISOString(),
     })
-    for (const id of ['get-api-v1-servers-id', 'get-api-v1-servers-id-log', 'delete-api-v1-servers-id-log'])
-      await call(id, ada, { SESSION_ID: server.id })
+    const ofServer = ['get-api-v1-servers-id', 'get-api-v1-servers-id-log', 'get-api-v1-servers-id-metrics']
+    for (const id of [...ofServer, 'delete-api-v1-servers-id-log']) await call(id, ada, { SESSION_ID: server.id })
     await call('post-api-v1-aws-stop-server', ada, { SERVER_ID: server.server_id, SESSION_ID: server.id })
     const { candidates } = (await eve.person.get<Availability>('/api/v1/aws/server_available')).body
     const free = candidates.find(({ available }) => available)
