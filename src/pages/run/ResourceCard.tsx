@@ -16,10 +16,12 @@ const ROWS = 20
 /** How busy the run's machine is: what people look at to tell a slow program from a full machine. */
 export function ResourceCard({ runId, instanceType, use }: ResourceProps) {
   const { tier, tiers, since, until } = use
-  const samples = condenseBy(tier.reachMs / POINTS, use.samples)
-  const rows = condenseBy(tier.reachMs / ROWS, use.samples)
+  const finestMs = tier.everySeconds * 1_000
+  const periodMs = Math.max(finestMs, (until - since) / POINTS)
+  const samples = condenseBy(periodMs, use.samples)
+  const rows = condenseBy(Math.max(finestMs, (until - since) / ROWS), use.samples)
   const charts = chartsOf(samples, instanceType)
-  const place = { times: samples.map(({ at }) => at), since, until }
+  const place = { times: samples.map(({ at }) => at), since, until, gap: 2.5 * periodMs }
   return (
     <Card title="Resource usage" id="resources">
       <div className="grid resources">
@@ -72,6 +74,7 @@ function chartsOf(samples: Sample[], instanceType: string): ChartData[] {
   const disk = samples.findLast(({ disk_total_bytes }) => disk_total_bytes)?.disk_total_bytes ?? null
   const network = [ratesOf(samples, 'sent_bytes'), ratesOf(samples, 'received_bytes')]
   const [sent, received] = network.map(lastKnown)
+  const isKnown = known(network.flat()).length > 0
   return [
     share('GPU', samples, 'gpu_percent'),
     part('GPU memory', samples, 'gpu_memory_bytes', memory?.gpu ?? null),
@@ -83,8 +86,8 @@ function chartsOf(samples: Sample[], instanceType: string): ChartData[] {
       lines: network,
       top: topOf(network.flat()),
       text: rateText,
-      hint: `Up to ${rateText(topOf(network.flat()))}. Sent: solid, received: dashed`,
-      value: `${rateText(sent ?? null)} sent, ${rateText(received ?? null)} received`,
+      hint: isKnown ? `Up to ${rateText(topOf(network.flat()))}. Sent: solid, received: dashed` : null,
+      value: isKnown ? `${rateText(sent ?? null)} sent, ${rateText(received ?? null)} received` : NOTHING,
     },
   ]
 }
@@ -100,7 +103,14 @@ function part(title: string, samples: Sample[], metric: Metric, whole: number | 
   const last = lastKnown(values)
   const value = last !== null && whole ? `${percentText((100 * last) / whole)}, ${bytesText(last)}` : bytesText(last)
   const top = whole ?? topOf(values)
-  return { title, lines: [values], top, text: bytesText, value, hint: whole ? null : `Up to ${bytesText(top)}` }
+  return {
+    title,
+    lines: [values],
+    top,
+    text: bytesText,
+    value,
+    hint: whole || last === null ? null : `Up to ${bytesText(top)}`,
+  }
 }
 
 const NOTHING = '—'
@@ -113,12 +123,11 @@ const topOf = (values: (number | null)[]) => niceCeiling(Math.max(0, ...known(va
 
 const [WIDTH, HEIGHT] = [240, 56]
 
-type ChartProps = ChartData & { times: number[]; since: number; until: number; words: string }
+type ChartProps = ChartData & { times: number[]; since: number; until: number; gap: number; words: string }
 
-function Chart({ title, lines, top, text, value, hint, times, since, until, words }: ChartProps) {
+function Chart({ title, lines, top, text, value, hint, times, since, until, gap, words }: ChartProps) {
   const x = (at: number) => Math.round((WIDTH * (at - since)) / (until - since))
   const y = (of: number) => Math.round(HEIGHT * (1 - Math.min(1, of / top)) * 10) / 10
-  const gap = (2.5 * (until - since)) / POINTS
   const range = known(lines.flat())
   const between = range.length ? `, from ${text(Math.min(...range))} to ${text(Math.max(...range))}` : ''
   const drawn = lines.map((values) =>

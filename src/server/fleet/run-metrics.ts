@@ -23,10 +23,11 @@ export function toMetrics({ everySeconds, samples }: MetricsPart): Metrics {
 export async function findMachineUse(ctx: Context, server: Server, last?: string): Promise<MachineUse | null> {
   const live = isLive(server)
   const until = live ? ctx.now() : Date.parse(server.end_time ?? server.requested_at)
-  const longest = tierFor(until - Date.parse(server.requested_at))
+  const requested = Date.parse(server.requested_at)
+  const longest = tierFor(until - requested)
   const tiers = TIERS.slice(0, TIERS.indexOf(longest) + 1)
   const tier = tiers.find((one) => one.last === last) ?? (live ? TIERS[0] : longest)
-  const since = until - tier.reachMs
+  const since = Math.max(until - tier.reachMs, requested)
   const part = await ctx
     .runLog(server.id)
     .metrics(since, until)
