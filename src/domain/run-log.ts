@@ -24,7 +24,9 @@ export const bytesOf = (text: string): number => encoder.encode(text).length
 
 /** One line of well-formed text within `LINE_BYTES`; it says how much was cut off. */
 export function cutLine(text: string): string {
-  const line = text.replace(/[\r\n]+/g, ' ').toWellFormed()
+  // What a carriage return wrote over is gone, as on a terminal. The machine has done so already, unless it lies.
+  const shown = text.replace(/\r*\n/g, ' ').replace(/\r+$/, '')
+  const line = shown.slice(shown.lastIndexOf('\r') + 1).toWellFormed()
   // No character has more than three bytes for each of its UTF-16 units.
   if (line.length * 3 <= LINE_BYTES) return line
   const all = bytesOf(line)

@@ -57,6 +57,7 @@ test('a line of more than 8,192 bytes is cut between two characters, and line br
   const lines: Post['lines'] = [
     ['stdout', long],
     ['stdout', 'x\r\n# not a machine\u2028'],
+    ['stdout', '10 %\r20 %\r\r30 %\r'],
     ['stdout', '\ud800 alone'],
     ['stdout', 'b'.repeat(8_192)],
     ['stdout', 'b'.repeat(8_193)],
@@ -68,6 +69,7 @@ test('a line of more than 8,192 bytes is cut between two characters, and line br
   expect(texts).toEqual([
     `a${'é'.repeat(4_095)}… (1810 bytes more)`,
     'x # not a machine\u2028',
+    '30 %',
     '\ufffd alone',
     'b'.repeat(8_192),
     `${'b'.repeat(8_192)}… (1 bytes more)`,
