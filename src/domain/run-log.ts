@@ -32,7 +32,7 @@ export function cutLine(text: string): string {
   const all = bytesOf(line)
   if (all <= LINE_BYTES) return line
   // The machine has cut it already: it knows how long it was.
-  const cut = /^(.*)… \(\d+ bytes more\)$/.exec(line)?.[1]
+  const cut = /^(.*)… \(\d{1,15} bytes more\)$/s.exec(line)?.[1]
   if (cut !== undefined && bytesOf(cut) <= LINE_BYTES) return line
   let [end, kept] = [0, 0]
   for (const character of line) {

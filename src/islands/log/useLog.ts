@@ -49,6 +49,7 @@ export function useLog(runId: string, last: LogLine[]): { lines: LogLine[]; stat
       }
       source.addEventListener('end', () => {
         source.close()
+        clearTimeout(quiet)
         setState('over')
         announce('The log is complete.')
       })

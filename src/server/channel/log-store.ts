@@ -34,7 +34,7 @@ type State = {
   acted: string
   diskNearlyFull?: boolean
   acts: number
-  /** When its program last ended, at most three times, since somebody was told. */
+  /** When its program last ended after it had answered, at most three times, since somebody was told. */
   exits?: number[]
 }
 
@@ -59,6 +59,8 @@ const NEW: State = {
 const KEEP_MS = LOG_DAYS * DAY_MS
 /** A program that restarts for ever costs the database no more writes than that. */
 const MOST_ACTS = 100
+/** Beside its lines: a control character takes six in JSON, and an object's answer has an upper bound. */
+const PART_CHARACTERS = 1_000_000
 /** A program that ends this often in so long isn't getting anywhere. */
 const EXITS = { count: 3, withinMs: 10 * MINUTE_MS }
 
@@ -90,7 +92,8 @@ export class LogStore {
     if (fresh.length) this.add(state, Math.max(first, state.next), fresh, now)
     this.samples.add(samples, now)
     // A quiet machine writes no row but that of its samples.
-    if (fresh.length && phase?.name === 'exited') state.exits = [...(state.exits ?? []), now].slice(-EXITS.count)
+    if (fresh.length && phase?.name === 'exited' && phase.answered !== false)
+      state.exits = [...(state.exits ?? []), now].slice(-EXITS.count)
     if (fresh.length || phase || complete || now - state.saidAt >= HOUR_MS) {
       if (phase?.name === 'started') state.startedAt ??= now
       state.saidAt = now
@@ -115,12 +118,17 @@ export class LogStore {
     if (!state) return { lines: [], next: after, complete: isOver }
     const lines: LogLine[] = []
     const lastKept = this.lastKept(state)
+    let size = 0
+    const isFull = () => lines.length >= PART_LINES || size >= PART_CHARACTERS
     for (const { first, lines: json } of this.following(after)) {
       const kept = JSON.parse(json) as Kept[]
       if (first === lastKept && after < (state.lastFrom ?? 0)) lines.push(missing(state, first, kept))
-      for (const [i, line] of kept.entries())
-        if (first + i > after && lines.length < PART_LINES) lines.push(toLine(first + i, line))
-      if (lines.length >= PART_LINES) break
+      for (const [i, line] of kept.entries()) {
+        if (first + i <= after || isFull()) continue
+        lines.push(toLine(first + i, line))
+        size += line[2].length
+      }
+      if (isFull()) break
     }
     const next = lines.at(-1)?.n ?? after
     const isLast = next >= state.next - 1 || this.following(next).next().done === true

@@ -80,7 +80,7 @@ export type HasherCalls = {
 /** What a machine says of its container. */
 export type MachinePhase =
   | { name: 'pulling' | 'pulled' | 'started' }
-  | { name: 'exited'; exit_code: number; oom: boolean }
+  | { name: 'exited'; exit_code: number; oom: boolean; answered?: boolean | undefined }
   | { name: 'failed'; code: Death; exit_code: number | null }
 
 /** Lines as a machine posts them; `first` is the number of the first one. `at` in ms since 1970. */

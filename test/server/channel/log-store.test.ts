@@ -65,3 +65,14 @@ test.each(Array.from({ length: SEEDS }, (_, seed) => seed))(
     expect(store.tail(20).map(({ n }) => n)).toEqual(kept.slice(-20).map(({ n }) => n))
   },
 )
+
+test('a part stays small, whatever its lines are made of', () => {
+  const store = new LogStore(objectStorage())
+  const line = { at: 0, source: 'stdout' as const, text: '\u0000'.repeat(4_990) }
+  for (let i = 0; i < 20; i++) {
+    const lines = Array.from({ length: 40 }, () => line)
+    store.append({ first: 1 + 40 * i, lines, phase: null, samples: [], complete: false }, 0)
+  }
+  expect(JSON.stringify(store.partAfter(0, true)).length).toBeLessThan(7_000_000)
+  expect(readAll(store).length).toBe(800)
+})

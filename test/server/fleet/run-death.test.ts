@@ -48,11 +48,11 @@ test('a program that ends again and again after it answered: one notice, and it 
     const { body } = await person.get<{ notices: Notice[] }>('/api/v1/notices')
     return body.notices.filter(({ title }) => title === 'Your program keeps ending')
   }
-  const end = async (exit_code: number, repeats = 1) => {
+  const end = async (exit_code: number, repeats = 1, answered = true) => {
     const exited = {
       first,
       lines: [['machine', 'It ended']] as [string, string][],
-      phase: { name: 'exited', exit_code, oom: false },
+      phase: { name: 'exited', exit_code, oom: false, answered },
     }
     for (let i = 0; i < repeats; i++) expect((await machines.say(machine, exited)).status).toBe(200)
     const again = {
@@ -63,6 +63,8 @@ test('a program that ends again and again after it answered: one notice, and it 
     expect((await machines.say(machine, again)).status).toBe(200)
     first += 2
   }
+  // Before it answered, its start was tried again.
+  for (let i = 0; i < 2; i++) await end(1, 1, false)
   await end(1)
   // Its answer was lost: the same end, said twice.
   await end(1, 3)

@@ -63,6 +63,8 @@ test('a line of more than 8,192 bytes is cut between two characters, and line br
     ['stdout', 'b'.repeat(8_193)],
     ['stdout', `${'c'.repeat(8_192)}… (9000 bytes more)`],
     ['stdout', `${'c'.repeat(8_193)}… (9000 bytes more)`],
+    ['stdout', `\u2028${'c'.repeat(8_189)}… (9000 bytes more)`],
+    ['stdout', `x… (${'9'.repeat(9_000)} bytes more)`],
   ]
   expect((await say(machine, { first: next, lines })).status).toBe(200)
   const texts = (await linesOf(ada, machine.id, next - 1)).map(({ text }) => text)
@@ -75,6 +77,8 @@ test('a line of more than 8,192 bytes is cut between two characters, and line br
     `${'b'.repeat(8_192)}… (1 bytes more)`,
     `${'c'.repeat(8_192)}… (9000 bytes more)`,
     `${'c'.repeat(8_192)}… (22 bytes more)`,
+    `\u2028${'c'.repeat(8_189)}… (9000 bytes more)`,
+    `x… (${'9'.repeat(8_186)}… (826 bytes more)`,
   ])
 })
 

@@ -18,7 +18,7 @@ const at = z.number().check(z.minimum(0), z.maximum(1e14))
 const exitCode = z.int().check(z.minimum(0), z.maximum(255))
 const phase = z.discriminatedUnion('name', [
   z.object({ name: z.enum(['pulling', 'pulled', 'started']) }),
-  z.object({ name: z.literal('exited'), exit_code: exitCode, oom: z.boolean() }),
+  z.object({ name: z.literal('exited'), exit_code: exitCode, oom: z.boolean(), answered: z.optional(z.boolean()) }),
   z.object({
     name: z.literal('failed'),
     code: z.enum(DEATHS),
