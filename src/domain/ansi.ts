@@ -17,6 +17,8 @@ const CONTROLS = /[^\P{Cc}\t]/gu
 /** They would show a line otherwise than it is: turn it around, or hide in it. */
 const UNSEEN = /[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g
 
+/** Text in the color behind it: a program could hide lines. */
+const CONCEALS = /^[^34]*\b0*8\b/
 const MARKS: Record<number, string> = { 1: 'bold', 2: 'dim', 3: 'italic', 4: 'underline', 7: 'inverse' }
 /** What each code ends. */
 const ENDS: Record<number, string[]> = { 22: ['bold', 'dim'], 23: ['italic'], 24: ['underline'], 27: ['inverse'] }
@@ -51,8 +53,9 @@ export function terminalText(line: string, colors: boolean): string {
   for (const { 0: all, 2: final, index } of line.matchAll(SEQUENCE)) {
     text += shown(line.slice(from, index))
     from = index + all.length
-    if (final !== 'm' || !/^[\d;]*$/.test(all.slice(2, -1))) continue
-    text += `${ESC}[${all.slice(2, -1)}m`
+    const codes = all.slice(2, -1)
+    if (final !== 'm' || !/^[\d;]*$/.test(codes) || CONCEALS.test(codes)) continue
+    text += `${ESC}[${codes}m`
     isColored = true
   }
   return text + shown(line.slice(from)) + (isColored ? `${ESC}[0m` : '')

@@ -92,3 +92,9 @@ test('whatever a program prints, nothing that a terminal obeys is left, and colo
     }),
   )
 })
+
+test('a terminal hides nothing that a program wants hidden, and keeps the eighth of 256 colors', () => {
+  expect(terminalText('\u001b[8mhidden', true)).toBe('hidden')
+  expect(terminalText('\u001b[1;8mhidden', true)).toBe('hidden')
+  expect(terminalText('\u001b[38;5;8mgray', true)).toBe('\u001b[38;5;8mgray\u001b[0m')
+})
