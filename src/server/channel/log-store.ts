@@ -171,6 +171,7 @@ export class LogStore {
     if (now < due) return this.storage.setAlarm(due)
     await this.storage.deleteAll()
     this.state = null
+    this.samples.clear()
   }
 
   private newsOf(state: State, phase: MachinePhase | null, now: number): MachineNews | null {
