@@ -24,8 +24,18 @@ export async function temporaryCredentials(
   const { from, until } = windowOf(now(), seconds)
   if (settings.stsUrl === null)
     return signR2(settings, { scope: SCOPES[mode], paths: { prefixPaths: [prefix], objectPaths: [] } }, from, until)
-  return askSts(settings, now, { prefix, mode, seconds: Math.ceil((until - now()) / 1000), withinMs })
+  const name = [settings.accessKeyId, prefix, mode, until].join('\n')
+  const given = fromSts.get(name)
+  if (given && given.expiresAt > now() + seconds * 1000) return given
+  const asked = await askSts(settings, now, { prefix, mode, seconds: Math.ceil((until - now()) / 1000), withinMs })
+  if (fromSts.size >= MOST_KEPT) fromSts.clear()
+  fromSts.set(name, asked)
+  return asked
 }
+
+/** STS's answers of this isolate: an upload of 2,000 files asks once or twice. In memory, so that no secret is stored. */
+const fromSts = new Map<string, TemporaryCredentials>()
+const MOST_KEPT = 1_000
 
 /**
  * When credentials begin and end: with a quarter hour, so that a program that asks again soon gets the same, and a quarter hour

@@ -4,7 +4,7 @@ import { s3Bucket } from '../../../src/server/files/s3-bucket.ts'
 import { atEnd } from '../../../testing/stack/at-end.ts'
 
 /** An endpoint that gives one answer, and keeps what it was asked. */
-async function endpoint(status: number, answer: string) {
+async function endpoint(status: number, answer: string, now = Date.now) {
   const asked: { url: string; body: string; headers: IncomingHttpHeaders }[] = []
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString()
@@ -17,7 +17,7 @@ async function endpoint(status: number, answer: string) {
   const origin = `http://127.0.0.1:${port}`
   const keys = { accessKeyId: 'a', secretAccessKey: 'b', stsUrl: origin }
   const settings = { endpoint: origin, origin, bucket: 'files', region: 'us-east-1', ...keys }
-  return { asked, bucket: s3Bucket(settings, Date.now) }
+  return { asked, bucket: s3Bucket(settings, now) }
 }
 
 test('reads keys as S3 and R2 write them, and asks for the next page', async () => {
@@ -88,4 +88,26 @@ test('asks STS for credentials that its policy limits to the folder', async () =
   await bucket.temporaryCredentials('mine/', 'write', 3600)
   const [objects] = JSON.parse(new URLSearchParams(asked[1]?.body).get('Policy') ?? '').Statement
   expect(objects.Action).toContain('s3:PutObject')
+})
+
+test('asks STS once a quarter hour for the same folder, mode, and length', async () => {
+  let now = Date.UTC(2026, 10, 25)
+  const { asked, bucket } = await endpoint(
+    200,
+    `<Credentials><AccessKeyId>ASIA</AccessKeyId><SecretAccessKey>s</SecretAccessKey>
+    <SessionToken>t</SessionToken><Expiration>2026-11-25T00:30:00Z</Expiration></Credentials>`,
+    () => now,
+  )
+  const twice = async (prefix: string, mode: 'read' | 'write', seconds: number) => {
+    for (const _ of [1, 2]) await bucket.temporaryCredentials(prefix, mode, seconds)
+    return asked.length
+  }
+  expect(await twice('once/', 'write', 900)).toBe(1)
+  now += 15 * 60_000 - 1
+  expect(await twice('once/', 'write', 900)).toBe(1)
+  expect(await twice('other/', 'write', 900)).toBe(2)
+  expect(await twice('once/', 'read', 900)).toBe(3)
+  now += 1
+  // These would end too early: each call asks for its own.
+  expect(await twice('once/', 'write', 900)).toBe(5)
 })
