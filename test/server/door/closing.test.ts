@@ -109,8 +109,6 @@ async function connectAll({ own, there }: Pick<Runner, 'own' | 'there'>, headers
   }
   const all = [...Object.keys(DRIPS), '/wait', '/send'].sort()
   await waitFor(async () => [...there].sort().join() === all.join() && open.get('/short') === '200')
-  // By then the door watches all of them.
-  await new Promise((resolve) => setTimeout(resolve, 800))
   expect([talk.state.closed, [...open.keys()].sort()]).toEqual([null, all])
   return async () => {
     await waitFor(async () => talk.state.closed !== null && open.size === 0)
