@@ -11,6 +11,7 @@ import {
 } from 'drizzle-orm/sqlite-core'
 import type { TokenScope } from '../src/domain/api-token.ts'
 import type { Act } from '../src/domain/audit.ts'
+import type { Pull } from '../src/domain/image-pull.ts'
 import type { InvoiceStatus, InvoiceStep } from '../src/domain/money/invoice.ts'
 import type { PlanType } from '../src/domain/money/plan.ts'
 import type { MailKind, NoticeKind } from '../src/domain/notice.ts'
@@ -332,6 +333,8 @@ export const runs = sqliteTable(
     endedBecause: text('ended_because').$type<EndReason>(),
     errorCode: text('error_code').$type<RunErrorCode>(),
     errorMessage: text('error_message'),
+    /** How far its machine is with its image, as it says. Null: not there yet, or it says nothing. */
+    pull: text({ mode: 'json' }).$type<Pull>(),
     /** When its container first started, as its machine says. Null: not yet, or the machine says nothing. */
     containerStartedAt: integer('container_started_at'),
     /** The code that its program last exited with. */

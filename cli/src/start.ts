@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander'
+import { LONGEST_START_MS } from '../../src/domain/image-pull.ts'
 import { instantText } from '../../src/domain/instant.ts'
-import { ANSWER_DEADLINE_MS, formatUptime, isLive, START_DEADLINE_MS, webAddress } from '../../src/domain/server.ts'
+import { formatUptime, isLive, START_DEADLINE_MS, webAddress } from '../../src/domain/server.ts'
 import { jobFailure } from '../../src/domain/server-list.ts'
 import type { Job, Server, Vehicle } from '../../src/domain/wire.ts'
 import { worldText } from '../../src/domain/worlds.ts'
@@ -12,7 +13,7 @@ import { currentSite, type Site, type SiteOptions } from './site.ts'
 import { ask, isTerminal, liveLine, note, paint, say, sayJson } from './terminal.ts'
 
 /** By then, our side has ended every start. */
-const DEADLINE_MS = START_DEADLINE_MS + ANSWER_DEADLINE_MS + 60_000
+const DEADLINE_MS = START_DEADLINE_MS + LONGEST_START_MS + 60_000
 
 type Started = { server: Server; job_id: string }
 

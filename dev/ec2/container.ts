@@ -2,7 +2,7 @@ import type { Instance } from './instance.ts'
 
 /** What a machine says of its container. */
 export type Phase =
-  | { name: 'pulling'; percent: number }
+  | { name: 'pulling'; percent: number; bytes: number }
   | { name: 'pulled' }
   | { name: 'started'; tries: number }
   | { name: 'exited'; exit_code: number; oom: boolean; tries: number; answered: boolean }
@@ -18,6 +18,12 @@ type Printed = [source: Source, text: string]
 /** `exits` is null for one that answers on its port, for as long as the machine runs. */
 type Program = { prints: () => Printed[]; exits: { code: number; afterMs: number } | null }
 
+/** How long its machine pulls an image, and at which percentage that stops. */
+type Pull = { ms: number; stuckAt: number | null }
+
+const BYTES_PER_SECOND = 2_000_000
+/** What a machine waits for a pull that doesn't move. */
+const STUCK_MS = 120_000
 /** How long a machine tries to pull an image that is missing. */
 const PULL_MS = 500
 /** It says why it gives up before it shuts itself down. */
@@ -55,12 +61,32 @@ function programOf({ tags }: Tagged): Program {
 /** Nobody can register a name under `.invalid`. */
 const hasMissingImage = ({ tags }: Tagged) => /^[^/]+\.invalid(:\d+)?\//.test(tags.image ?? '')
 
-/** Whether its program answers on port 5173. */
-export const answers = (instance: Tagged): boolean => !hasMissingImage(instance) && programOf(instance).exits === null
+function pullOf({ tags }: Tagged): Pull {
+  const [, name, seconds] = /^example\.com\/(slow|stuck):(\d{1,4})$/.exec(tags.image ?? '') ?? []
+  if (name === 'slow') return { ms: Number(seconds) * 1_000, stuckAt: null }
+  return name === 'stuck' ? { ms: 20_000, stuckAt: 42 } : { ms: 0, stuckAt: null }
+}
+
+/** How far its image is, so many ms after `running`. Null: it is there. */
+export function pullAt(instance: Tagged, at: number): Phase | null {
+  const { ms, stuckAt } = pullOf(instance)
+  if (at >= ms && stuckAt === null) return null
+  const percent = Math.min(stuckAt ?? 99, Math.floor((100 * at) / ms))
+  return { name: 'pulling', percent, bytes: Math.round((percent * ms * BYTES_PER_SECOND) / 100 / 1_000) }
+}
+
+/** When its program answers on port 5173, in ms from `running`. Null: it never does. */
+export function answersAfter(instance: Tagged): number | null {
+  const { ms, stuckAt } = pullOf(instance)
+  const never = hasMissingImage(instance) || stuckAt !== null || programOf(instance).exits !== null
+  return never ? null : ms
+}
 
 /** When a machine that gives up shuts itself down, in ms from `running`. Null: it doesn't. */
 export function givesUpAfter(instance: Tagged): number | null {
   if (hasMissingImage(instance)) return PULL_MS + LAST_WORDS_MS
+  const { ms, stuckAt } = pullOf(instance)
+  if (stuckAt !== null) return ms + STUCK_MS + LAST_WORDS_MS
   const { exits } = programOf(instance)
   if (!exits) return null
   return PAUSES_MS.reduce((sum, pause) => sum + pause, (PAUSES_MS.length + 1) * exits.afterMs + LAST_WORDS_MS)
@@ -71,15 +97,21 @@ export function linesOf(instance: Tagged): Line[] {
   const image = instance.tags.image || 'the default image'
   const lines: Line[] = []
   const say = (at: number, text: string, phase: Phase) => lines.push({ at, source: 'machine', text, phase })
-  say(0, `Pulling ${image}`, { name: 'pulling', percent: 0 })
+  say(0, `Pulling ${image}`, { name: 'pulling', percent: 0, bytes: 0 })
   if (hasMissingImage(instance)) {
     const why = `The registry has no image ${image}.`
     say(PULL_MS, why, { name: 'failed', code: 'image_not_found', exit_code: null, why })
     return lines
   }
-  say(0, `Pulled ${image}`, { name: 'pulled' })
+  const { ms, stuckAt } = pullOf(instance)
+  if (stuckAt !== null) {
+    const why = `Cannot pull ${image}: nothing came for ${STUCK_MS / 1_000} s`
+    say(ms + STUCK_MS, why, { name: 'failed', code: 'image_stuck', exit_code: null, why })
+    return lines
+  }
+  say(ms, `Pulled ${image}`, { name: 'pulled' })
   const { prints, exits } = programOf(instance)
-  let at = 0
+  let at = ms
   for (let tries = 1; tries <= PAUSES_MS.length + 1; tries++) {
     say(at, tries === 1 ? 'Started the program' : `Started the program, try ${tries}`, { name: 'started', tries })
     for (const [source, text] of prints()) lines.push({ at, source, text })

@@ -1,5 +1,5 @@
 import type { Line, Phase, Source } from './container.ts'
-import { linesOf } from './container.ts'
+import { linesOf, pullAt } from './container.ts'
 import type { Proof } from './identity.ts'
 import { type Instance, stateOf } from './instance.ts'
 
@@ -67,6 +67,8 @@ export class MachineLog {
   #failures = 0
   #mostBytes = MOST_BYTES
   #sampledAt: number
+  /** The last that the site heard of its pull. */
+  #saidOfPull = ''
   readonly #closing = new AbortController()
 
   constructor(instance: Instance, options: MachineLogOptions) {
@@ -111,7 +113,7 @@ export class MachineLog {
 
   #batch(lines: Line[], now: number): Batch {
     const { id, runsFrom } = this.#instance
-    const phase = lines.at(-1)?.phase
+    const phase = lines.at(-1)?.phase ?? this.#progress(now)
     return {
       boot: id,
       first: this.#next ?? 1,
@@ -138,11 +140,17 @@ export class MachineLog {
     const batch = this.#batch(lines, now)
     const isEnd = this.#stopped || batch.phase?.name === 'failed'
     batch.complete = isEnd && next - 1 + lines.length === this.#lines.length
-    const hasNews = lines.length > 0 || batch.samples.length > 0
+    const hasNews = lines.length > 0 || batch.samples.length > 0 || batch.phase !== undefined
     const isFresh = now < this.#instance.runsFrom + FRESH_MS
     const seconds = hasNews ? (isFresh ? 1 : this.#everySeconds) : QUIET_SECONDS
-    const isDue = batch.phase || batch.complete || now >= this.#postedAt + seconds * SECOND_MS
+    const isDue = lines.at(-1)?.phase || batch.complete || now >= this.#postedAt + seconds * SECOND_MS
     return isDue ? batch : null
+  }
+
+  /** How far its pull is, if the site doesn't know that yet. */
+  #progress(now: number): Phase | undefined {
+    const phase = this.#next === null || this.#stopped ? null : pullAt(this.#instance, now - this.#instance.runsFrom)
+    return phase && JSON.stringify(phase) !== this.#saidOfPull ? phase : undefined
   }
 
   /** What the site doesn't have yet, one each 10 seconds. */
@@ -186,6 +194,7 @@ export class MachineLog {
     this.#next = next
     this.#everySeconds = every_seconds
     this.#postedAt = now
+    if (batch.phase?.name === 'pulling') this.#saidOfPull = JSON.stringify(batch.phase)
     this.#sampledAt = batch.samples.at(-1)?.at ?? this.#sampledAt
     this.#over ||= batch.complete
     // At most 256 KB a second.

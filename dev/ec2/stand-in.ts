@@ -3,12 +3,12 @@ import { Calls } from '../stand-in/calls.ts'
 import { Faults } from '../stand-in/faults.ts'
 import { listenWhereBefore, type StandInOptions } from '../stand-in/server.ts'
 import { Store } from '../stand-in/store.ts'
-import { answers } from './container.ts'
+import { answersAfter } from './container.ts'
 import { DataFolders } from './data-folders.ts'
 import { type Ec2Fault, expectKnown } from './faults.ts'
 import { type InstanceRecord, recordOf } from './history.ts'
 import { openIdentities, type Proof } from './identity.ts'
-import { type InstanceState, privateIp, publicIp, stateOf } from './instance.ts'
+import { type Instance, type InstanceState, privateIp, publicIp, stateOf } from './instance.ts'
 import { Instances } from './instances.ts'
 import { MachineLogs } from './machine-logs.ts'
 import { type Ec2Call, Protocol } from './protocol.ts'
@@ -104,6 +104,7 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
   const followClock = () => {
     const running = instances.running()
     logs.follow(running)
+    const answers = (instance: Instance) => instance.runsFrom + (answersAfter(instance) ?? Infinity) <= now()
     return web.follow(data.follow(running).filter(answers))
   }
   await followClock()

@@ -42,7 +42,7 @@ FRESH_SECONDS = 120
 MOST_BACK_OFF = 60
 LAST_SECONDS = 5
 SAMPLE_SECONDS = 10
-# Docker says nothing of a pull for so long: it is stuck.
+# Nothing of a pull moves for so long: it is stuck.
 SILENT_SECONDS = 120
 PULL_PAUSES = (5, 15, None)
 # Before a program starts again that has never answered, and one that has.
@@ -466,12 +466,18 @@ def frames(answer):
             yield ("stderr" if head[0] == 2 else "stdout"), data
 
 
+MOVES = ("Downloading", "Verifying Checksum", "Download complete", "Extracting", "Pull complete", "Already exists")
+
+
 class Progress:
     """How far a pull is: each layer is downloaded, and then unpacked. It never goes back."""
 
     def __init__(self):
         self.percent = 0
+        self.bytes = 0
+        self.moved_at = time.monotonic()
         self._layers = {}
+        self._seen = {}
 
     def see(self, event):
         name, status, detail = event.get("id"), event.get("status"), event.get("progressDetail") or {}
@@ -492,6 +498,12 @@ class Progress:
         # Docker says a layer's size only once it comes.
         usual = sum(known) / len(known) if known else 1
         layers = [(size or usual, done) for size, done in self._layers.values()]
+        # Downloaded, and unpacked.
+        self.bytes = max(self.bytes, int(sum(2 * size * done for size, done in self._layers.values())))
+        # Docker also says that it waits, or tries again: neither moves anything.
+        now_seen = (status, detail.get("current"))
+        if status in MOVES and self._seen.get(name) != now_seen:
+            self._seen[name], self.moved_at = now_seen, time.monotonic()
         if layers:
             percent = int(100 * sum(size * done for size, done in layers) / sum(size for size, _ in layers))
             self.percent = max(self.percent, min(99, percent))
@@ -606,7 +618,7 @@ class Program:
             self._container["Env"] = [*self._container["Env"], "PYTHONUNBUFFERED=1"]
 
     def _pull_patiently(self, image):
-        self._log.say(f"Pulling {image}", {"name": "pulling", "percent": 0})
+        self._log.say(f"Pulling {image}", {"name": "pulling", "percent": 0, "bytes": 0})
         for pause in PULL_PAUSES:
             try:
                 self._pull(image)
@@ -616,7 +628,7 @@ class Program:
                 why = f"nothing came for {SILENT_SECONDS} s" if is_stuck else str(error)
                 code = "image_stuck" if is_stuck else code_of(why)
                 # A registry may fail for a moment.
-                if pause is None or code not in (None, "image_stuck", "image_rate_limited"):
+                if pause is None or code not in (None, "image_rate_limited"):
                     raise GaveUp(code or "image_not_found", f"Cannot pull {image}: {why}") from error
                 self._log.say(f"Cannot pull {image}: {why}. Trying again in {pause} s.")
                 self.is_stopping.wait(pause)
@@ -630,7 +642,9 @@ class Program:
             if "error" in event:
                 raise EngineError(500, event["error"])
             progress.see(event)
-            self._log.progress({"name": "pulling", "percent": progress.percent})
+            if time.monotonic() - progress.moved_at > SILENT_SECONDS:
+                raise socket.timeout
+            self._log.progress({"name": "pulling", "percent": progress.percent, "bytes": progress.bytes})
 
     def _run_once(self, tries):
         """@returns its exit code, and whether it had too little memory"""

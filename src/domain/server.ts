@@ -5,7 +5,7 @@ import type { Server } from './wire.ts'
 export const SERVER_WEB_PORT = 5173
 /** A start gives up if it is not running by then. */
 export const START_DEADLINE_MS = 10 * MINUTE_MS
-/** We stop a running server that has not answered by then. */
+/** We stop a server that hasn't answered so long after its container started, or after `running` if its machine says nothing. */
 export const ANSWER_DEADLINE_MS = 10 * MINUTE_MS
 
 /** How long before the end that its user set we warn, if it was set earlier than that. */

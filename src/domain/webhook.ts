@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { rule } from './form.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from './instant.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './instant.ts'
 import { isOwnMachine, isPublicName } from './own-machine.ts'
 import { CURRENT_PASSWORD_REQUIRED } from './user.ts'
 
@@ -81,7 +81,6 @@ export function normalUrl(text: string): string {
 
 /** For how long we try to deliver an event. */
 export const DELIVERY_MS = DAY_MS
-const SECOND_MS = 1_000
 const WAITS = [10 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS, 20 * MINUTE_MS, HOUR_MS, 2 * HOUR_MS, 4 * HOUR_MS]
 
 /**

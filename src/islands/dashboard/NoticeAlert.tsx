@@ -58,7 +58,7 @@ export function NoticeAlert({ notice, job, now, onDismiss, onStart, mayWait }: P
           {follows && job.kind === 'server_start' && seconds > PROMISED_S ? TAKING_LONGER : notice.text}
           {follows ? (
             <span className="progress">
-              {job.progress && job.progress !== notice.text ? <span>{job.progress}</span> : null}
+              {job.progress && job.progress !== notice.text ? <Progress text={job.progress} /> : null}
               {Number.isNaN(seconds) ? null : (
                 <span className="mono" aria-live="off">
                   {seconds} s
@@ -70,5 +70,17 @@ export function NoticeAlert({ notice, job, now, onDismiss, onStart, mayWait }: P
         </Alert>
       ) : null}
     </section>
+  )
+}
+
+/** Screen readers announce what is happening, not each percent of it. */
+function Progress({ text }: { text: string }) {
+  const what = text.replace(/, \d+%.*/, '…')
+  if (what === text) return <span>{text}</span>
+  return (
+    <>
+      <span className="visually-hidden">{what}</span>
+      <span aria-live="off">{text}</span>
+    </>
   )
 }

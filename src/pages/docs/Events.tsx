@@ -68,7 +68,7 @@ jobs.on('message', ({ event, job }) => {
             "EC2 refuses all our launches right now, so another zone wouldn't help",
           ],
           [<code key="c">timeout</code>, "The machine wasn't running after 10 minutes"],
-          [<code key="c">no_answer</code>, 'The machine ran, but nothing answered on port 5173 for 10 minutes'],
+          [<code key="c">no_answer</code>, 'Nothing answered on port 5173 for 10 minutes after the container started'],
           [
             <code key="c">image_not_found</code>,
             "The machine couldn't pull the image of its environment: it doesn't exist, or isn't public",

@@ -125,7 +125,7 @@ export function Servers() {
 
       <Heading id="port">Port {SERVER_WEB_PORT}</Heading>
       <p>
-        {`The simulator's page and its API answer on port ${SERVER_WEB_PORT}, and your dashboard links to them as soon as they do. That's also when the meter starts. If nothing answers within ${ANSWER_DEADLINE_MS / MINUTE_MS} minutes of the boot, we stop the server and you pay nothing.`}
+        {`The simulator's page and its API answer on port ${SERVER_WEB_PORT}, and your dashboard links to them as soon as they do. That's also when the meter starts. If nothing answers ${ANSWER_DEADLINE_MS / MINUTE_MS} minutes after your container started, we stop the server and you pay nothing.`}
       </p>
 
       <Heading id="private">Who can open it</Heading>

@@ -1,3 +1,4 @@
+import { LONGEST_PULL_MS } from '../../domain/image-pull.ts'
 import { MINUTE_MS } from '../../domain/instant.ts'
 import { STOP_AFTER_DAYS } from '../../domain/money/invoice.ts'
 import {
@@ -24,8 +25,8 @@ export function Billing() {
           accept your request to stop it. We do not count partial seconds at either end.
         </li>
         <li>
-          {`Startup and shutdown are free, however long they take. If your server has not answered ${ANSWER_DEADLINE_MS / MINUTE_MS} minutes after its machine
-          came up, we stop it and you pay nothing. Any other failed start is free as well.`}
+          {`Startup and shutdown are free, however long they take. If your image has not loaded within ${LONGEST_PULL_MS / MINUTE_MS} minutes, or your server
+          has not answered ${ANSWER_DEADLINE_MS / MINUTE_MS} minutes after its container started, we stop it and you pay nothing. Any other failed start is free as well.`}
         </li>
         <li>{`Each plan includes hours per billing month: ${BASIC.name} ${BASIC.hours}, ${PREMIUM.name} ${PREMIUM.hours}. We bill only the time beyond them. Unused hours do not carry over.`}</li>
         <li>

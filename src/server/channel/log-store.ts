@@ -1,5 +1,6 @@
 import type { DurableObjectStorage } from '@cloudflare/workers-types'
-import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from '../../domain/instant.ts'
+import { LONGEST_PULL_MS, type Pull } from '../../domain/image-pull.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from '../../domain/instant.ts'
 import {
   bytesOf,
   cutLine,
@@ -32,6 +33,9 @@ type State = {
   complete: boolean
   /** The last phase that was acted on, what was done about the disk, and how often something was. */
   acted: string
+  /** Until its container starts. */
+  pull?: Pull
+  pullToldAt?: number
   diskNearlyFull?: boolean
   acts: number
   /** When its program last ended after it had answered, at most three times, since somebody was told. */
@@ -61,6 +65,8 @@ const KEEP_MS = LOG_DAYS * DAY_MS
 const MOST_ACTS = 100
 /** Beside its lines: a control character takes six in JSON, and an object's answer has an upper bound. */
 const PART_CHARACTERS = 1_000_000
+/** Each word about a pull is a write to the database: soon if it is seen, and otherwise that its machine still speaks. */
+const PULL_NEWS_MS = { seen: 5 * SECOND_MS, unseen: 20 * SECOND_MS }
 /** A program that ends this often in so long isn't getting anywhere. */
 const EXITS = { count: 3, withinMs: 10 * MINUTE_MS }
 
@@ -94,6 +100,7 @@ export class LogStore {
     // A quiet machine writes no row but that of its samples.
     if (fresh.length && phase?.name === 'exited' && phase.answered !== false)
       state.exits = [...(state.exits ?? []), now].slice(-EXITS.count)
+    if (state.startedAt === null) followPull(state, phase, now)
     if (fresh.length || phase || complete || now - state.saidAt >= HOUR_MS) {
       if (phase?.name === 'started') state.startedAt ??= now
       state.saidAt = now
@@ -103,13 +110,14 @@ export class LogStore {
     return { next: state.next, startedAt: state.startedAt, news: this.newsOf(state, phase, now) }
   }
 
-  acted({ phase, diskNearlyFull, keepsEnding }: MachineNews): void {
+  acted({ phase, pull, diskNearlyFull, keepsEnding }: MachineNews): void {
     const { state } = this
     if (!state) return
+    if (pull) state.pullToldAt = pull.heardAt
     if (phase) state.acted = JSON.stringify(phase)
     if (diskNearlyFull !== null) state.diskNearlyFull = diskNearlyFull
     if (keepsEnding) state.exits = []
-    state.acts++
+    if (phase || diskNearlyFull !== null || keepsEnding) state.acts++
     this.save(state)
   }
 
@@ -175,15 +183,16 @@ export class LogStore {
   }
 
   private newsOf(state: State, phase: MachinePhase | null, now: number): MachineNews | null {
-    if (state.acts >= MOST_ACTS) return null
+    const pull = pullNews(state, now)
+    if (state.acts >= MOST_ACTS) return pull && { ...NO_NEWS, pull }
     const newest = this.samples.newest()
     const before = state.diskNearlyFull ?? false
     const after = newest ? isDiskNearlyFull(newest, before) : before
     const isNews = phase && isAct(phase) && JSON.stringify(phase) !== state.acted
     const { exits = [] } = state
     const keepsEnding = exits.length === EXITS.count && now - (exits[0] ?? 0) <= EXITS.withinMs
-    if (!isNews && after === before && !keepsEnding) return null
-    return { phase: isNews ? phase : null, diskNearlyFull: after === before ? null : after, keepsEnding }
+    if (!isNews && !pull && after === before && !keepsEnding) return null
+    return { phase: isNews ? phase : null, pull, diskNearlyFull: after === before ? null : after, keepsEnding }
   }
 
   private add(state: State, first: number, lines: LogBatch['lines'], now: number): void {
@@ -251,6 +260,28 @@ export class LogStore {
   private save(state: State): void {
     this.storage.sql.exec('INSERT OR REPLACE INTO state (id, state) VALUES (1, ?)', JSON.stringify(state))
   }
+}
+
+const NO_NEWS: MachineNews = { phase: null, pull: null, diskNearlyFull: null, keepsEnding: false }
+
+/** It never goes back, even if the machine begins again. A batch about something else says that the machine still works. */
+function followPull(state: State, phase: MachinePhase | null, now: number): void {
+  const { pull } = state
+  const said = phase?.name === 'pulling' ? phase : null
+  if (!pull && said) {
+    const { percent, bytes } = said
+    state.pull = { startedAt: now, heardAt: now, percent, percentAt: now, bytes }
+  }
+  if (!pull) return
+  pull.heardAt = now
+  pull.bytes = Math.max(pull.bytes, said?.bytes ?? 0)
+  if (said && said.percent > pull.percent) Object.assign(pull, { percent: said.percent, percentAt: now })
+}
+
+function pullNews({ pull, pullToldAt = 0, startedAt }: State, now: number): Pull | null {
+  if (!pull || startedAt !== null || now - pull.startedAt > LONGEST_PULL_MS + MINUTE_MS) return null
+  const isSeen = pull.percentAt > pullToldAt
+  return now - pullToldAt >= (isSeen ? PULL_NEWS_MS.seen : PULL_NEWS_MS.unseen) ? pull : null
 }
 
 /** Whether somebody must act on it. */

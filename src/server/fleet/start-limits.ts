@@ -1,5 +1,6 @@
 import { and, eq, gt, isNotNull, min, type SQL, sql, sum } from 'drizzle-orm'
 import { jobs, runs } from '../../../db/schema.ts'
+import { LONGEST_PULL_MS } from '../../domain/image-pull.ts'
 import { ANSWER_DEADLINE_MS } from '../../domain/server.ts'
 import { LONGEST_LIMIT_MS, START_LIMITS, UNANSWERED_LIMIT } from '../../domain/start-limits.ts'
 import type { Context } from '../context.ts'
@@ -26,8 +27,12 @@ export function isWithinLimits(userId: string, now: number): SQL {
   return sql.join([...each, unanswered], sql` AND `)
 }
 
+/** When we should have given up on a machine at the latest, in ms after `running`. */
+const DEADLINE_MS = sql`CASE WHEN ${runs.containerStartedAt} IS NOT NULL THEN max(0, ${runs.containerStartedAt} - ${runs.runningAt}) + ${ANSWER_DEADLINE_MS}
+  WHEN ${runs.pull} IS NOT NULL THEN ${LONGEST_PULL_MS} ELSE ${ANSWER_DEADLINE_MS} END`
+
 /** Counts every ending, even a stop by the user or an answer at the last moment. If we looked late, the deadline counts. */
-const UNANSWERED_MS = sql<number>`max(${UNANSWERED_LIMIT.least}, min(${ANSWER_DEADLINE_MS}, coalesce(${runs.billedFrom}, ${runs.stopRequestedAt}, ${runs.runningAt}) - ${runs.runningAt}))`
+const UNANSWERED_MS = sql<number>`max(${UNANSWERED_LIMIT.least}, min(${DEADLINE_MS}, coalesce(${runs.billedFrom}, ${runs.stopRequestedAt}, ${runs.runningAt}) - ${runs.runningAt}))`
 
 function ranSince(userId: string, now: number): SQL | undefined {
   return and(eq(runs.userId, userId), gt(runs.requestedAt, now - UNANSWERED_LIMIT.ms), isNotNull(runs.runningAt))

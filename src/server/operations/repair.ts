@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { type RunRow, runs, users } from '../../../db/schema.ts'
-import { ANSWER_DEADLINE_MS } from '../../domain/server.ts'
+import { LONGEST_START_MS } from '../../domain/image-pull.ts'
 import { auditQuery } from '../audit.ts'
 import { getAllowance } from '../billing/allowance.ts'
 import type { Context } from '../context.ts'
@@ -20,11 +20,11 @@ export async function repair(hand: Hand, { what, instanceId, runId, instance }: 
 }
 
 /**
- * Since when we may bill a server whose meter reading we lost. We stop servers that don't answer within 10 minutes, so
- * an older one has answered. Earlier seconds stay free: we can't prove them.
+ * Since when we may bill a server whose meter reading we lost. We stop servers whose image doesn't load or that don't
+ * answer in time, so an older one has answered. Earlier seconds stay free: we can't prove them.
  */
 function meterStart({ launchTime }: CloudInstance, until: number): number | null {
-  const from = launchTime === null ? null : launchTime + ANSWER_DEADLINE_MS
+  const from = launchTime === null ? null : launchTime + LONGEST_START_MS
   return from !== null && from < until ? from : null
 }
 

@@ -1,6 +1,7 @@
 import type { ScryptOptions } from 'node:crypto'
 import type { Rate } from '../../domain/attempts.ts'
 import type { ServerFrame } from '../../domain/cable.ts'
+import type { Pull } from '../../domain/image-pull.ts'
 import type { Death } from '../../domain/run-end.ts'
 import type { LogLine, LogPart, LogSource } from '../../domain/run-log.ts'
 import type { MetricsPart, Sample } from '../../domain/run-metrics.ts'
@@ -79,7 +80,8 @@ export type HasherCalls = {
 
 /** What a machine says of its container. */
 export type MachinePhase =
-  | { name: 'pulling' | 'pulled' | 'started' }
+  | { name: 'pulling'; percent: number; bytes: number }
+  | { name: 'pulled' | 'started' }
   | { name: 'exited'; exit_code: number; oom: boolean; answered?: boolean | undefined }
   | { name: 'failed'; code: Death; exit_code: number | null }
 
@@ -94,10 +96,15 @@ export type LogBatch = {
 }
 
 /**
- * What somebody must act on: a phase, that the disk is nearly full, or no longer, and that the program keeps ending.
- * Null: no news of it.
+ * What somebody must act on: a phase, how far a pull is, that the disk is nearly full, or no longer, and that the
+ * program keeps ending. Null: no news of it.
  */
-export type MachineNews = { phase: MachinePhase | null; diskNearlyFull: boolean | null; keepsEnding: boolean }
+export type MachineNews = {
+  phase: MachinePhase | null
+  pull: Pull | null
+  diskNearlyFull: boolean | null
+  keepsEnding: boolean
+}
 
 /** `next`: the first number it doesn't have. `news`: what nobody has acted on. */
 type Heard = { next: number; every_seconds: 1 | 30; news: MachineNews | null }

@@ -84,8 +84,29 @@ class Pulls(unittest.TestCase):
             layer("b", "Pull complete"),
         ):
             progress.see(event)
-            seen.append(progress.percent)
-        self.assertEqual(seen, [0, 0, 0, 0, 12, 18, 25, 50, 62, 62, 81, 81, 99])
+            seen.append((progress.percent, progress.bytes))
+        self.assertEqual([percent for percent, _ in seen], [0, 0, 0, 0, 12, 18, 25, 50, 62, 62, 81, 81, 99])
+        # Each byte is downloaded and unpacked.
+        self.assertEqual([moved for _, moved in seen], [0, 0, 0, 0, 50, 150, 200, 400, 500, 500, 650, 650, 800])
+
+    def test_nothing_moves_while_docker_waits_or_tries_again(self):
+        progress = agent.Progress()
+        for event, moves in (
+            (layer("a", "Pulling fs layer"), False),
+            (layer("a", "Downloading", 1, 9), True),
+            (layer("a", "Downloading", 1, 9), False),
+            (layer("a", "Waiting"), False),
+            (layer("a", "Retrying in 5 seconds"), False),
+            (layer("a", "Downloading", 2, 9), True),
+            (layer("a", "Download complete"), True),
+            (layer("a", "Extracting", 1), True),
+            (layer("a", "Extracting", 1), False),
+            (layer("a", "Extracting", 2), True),
+            (layer("a", "Pull complete"), True),
+        ):
+            progress.moved_at = 0
+            progress.see(event)
+            self.assertEqual(progress.moved_at > 0, moves, event)
 
 
 class Runs(Quiet):
@@ -169,7 +190,7 @@ class Runs(Quiet):
         engine = FakeEngine([Run(code=0)] * 3, pulls=[[layer("a", "Downloading", 1, 2), layer("a", "Pull complete")]])
         lines, phases, _ = self.play(engine, ["localhost:5000/simulator"])
         self.assertEqual(engine.pulled, ["localhost:5000/simulator:latest"])
-        self.assertEqual(phases[:2], [{"name": "pulling", "percent": 0}, {"name": "pulled"}])
+        self.assertEqual(phases[:2], [{"name": "pulling", "percent": 0, "bytes": 0}, {"name": "pulled"}])
         self.assertEqual(lines[1], ("machine", "Pulled localhost:5000/simulator"))
 
     def test_pulls_again_when_a_registry_fails_for_a_moment(self):
@@ -192,6 +213,17 @@ class Runs(Quiet):
             _, _, gave_up = self.play(engine)
             self.assertEqual((gave_up["code"], len(engine.pulled)), (code, tried))
             self.assertIn("Cannot pull", gave_up["why"])
+
+    def test_gives_up_on_a_pull_that_does_not_move_for_two_minutes(self):
+        at = iter(range(0, 1_000, 50))
+        clock = agent.time.monotonic
+        self.addCleanup(setattr, agent.time, "monotonic", clock)
+        agent.time.monotonic = lambda: next(at, 1_000)
+        waits = [layer("a", "Downloading", 1, 9), *[layer("a", f"Retrying in {n} seconds") for n in range(8, 0, -1)]]
+        engine = FakeEngine(pulls=[waits])
+        _, _, gave_up = self.play(engine)
+        self.assertEqual((gave_up["code"], len(engine.pulled)), ("image_stuck", 1))
+        self.assertIn("nothing came for 120 s", gave_up["why"])
 
     def test_gives_up_on_an_image_that_cannot_start(self):
         refused = 'exec: "/simulator": stat /simulator: no such file or directory: unknown'

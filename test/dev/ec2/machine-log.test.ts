@@ -129,6 +129,41 @@ test('floods:1 sends its 200,000 lines, at most 256 KB of them a second', async 
   expect([lines.length, lines[1], lines.at(-1)]).toEqual([200_001, 'line 1', 'line 200000'])
 })
 
+test('slow:100 pulls for 100 s, and says how far it is each second', async () => {
+  const { url, phases, batches } = await site({ everySeconds: 1 })
+  const { log, advance } = aloneWith(url, { image: 'example.com/slow:100' })
+  for (let second = 0; second <= 100; second++) {
+    for (let looks = 0; looks < 4; looks++) await log.look()
+    advance(1_000)
+  }
+  expect(phases().slice(0, 3)).toEqual([
+    { name: 'pulling', percent: 0, bytes: 0 },
+    { name: 'pulling', percent: 1, bytes: 2_000_000 },
+    { name: 'pulling', percent: 2, bytes: 4_000_000 },
+  ])
+  expect(phases().length).toBeLessThan(105)
+  expect(phases().map(({ name }) => name)).toEqual([...Array(phases().length - 2).fill('pulling'), 'pulled', 'started'])
+  expect(batches.filter(({ phase, lines }) => phase?.name === 'pulling' && lines.length > 0)).toHaveLength(1)
+})
+
+test('stuck:1 stops at 42 %, and its machine gives up two minutes later', async () => {
+  const { url, phases } = await site()
+  const { launchOne, advance, find } = await localEc2({ siteUrl: url })
+  const id = await launchOne(image('example.com/stuck:1'))
+  advance(bootMs + 20_000)
+  await waitFor(async () => phases().length > 0)
+  advance(30_000)
+  await waitFor(async () => phases().length > 1)
+  expect(phases().at(-1)).toMatchObject({ name: 'pulling', percent: 42 })
+  advance(89_999)
+  expect(phases().at(-1)?.name).toBe('pulling')
+  advance(1)
+  await waitFor(async () => phases().at(-1)?.name === 'failed')
+  expect(phases().at(-1)).toMatchObject({ code: 'image_stuck', exit_code: null })
+  advance(1_000)
+  expect((await find(id))?.State?.Name).toBe('shutting-down')
+})
+
 test('an image that is not there is said before the machine shuts itself down', async () => {
   const { url, phases } = await site()
   const { launchOne, advance } = await localEc2({ siteUrl: url })

@@ -30,6 +30,12 @@ test('a start promises 30 seconds for 30 seconds, then says that it takes longer
   expect(shown(STARTING, 31)).toContain('Booting…')
 })
 
+test('screen readers hear that the image loads, and not each percent', () => {
+  const html = shown(STARTING, 5, { progress: 'Loading your image, 42%, about 1m 40s…' })
+  expect(html).toContain('<span class="visually-hidden">Loading your image…</span>')
+  expect(html).toContain('<span aria-live="off">Loading your image, 42%, about 1m 40s…</span>')
+})
+
 test('a stop promises nothing, so its sentence stays', () => {
   expect(shown(STOPPING, 300, { kind: 'server_stop' })).toContain(STOPPING)
 })

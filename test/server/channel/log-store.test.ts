@@ -76,3 +76,43 @@ test('a part stays small, whatever its lines are made of', () => {
   expect(JSON.stringify(store.partAfter(0, true)).length).toBeLessThan(7_000_000)
   expect(readAll(store).length).toBe(800)
 })
+
+/** A store whose machine pulls, and what the database would hear of it. */
+function pulling() {
+  const store = new LogStore(objectStorage())
+  const say = (now: number, percent: number | null, bytes = 0, name: 'pulling' | 'started' = 'pulling') => {
+    const phase = percent === null ? null : name === 'pulling' ? { name, percent, bytes } : { name }
+    const { news } = store.append({ first: 1, lines: [], phase, samples: [], complete: false }, now)
+    if (news) store.acted(news)
+    return news?.pull ?? null
+  }
+  return { say }
+}
+
+test('a pull is told every 5 s while its percentage moves, and every 20 s otherwise', () => {
+  const { say } = pulling()
+  const begun = { startedAt: 100_000, heardAt: 100_000, percent: 0, percentAt: 100_000, bytes: 0 }
+  expect(say(100_000, 0)).toEqual(begun)
+  expect(say(104_999, 1, 10)).toBeNull()
+  expect(say(105_000, 2, 20)).toMatchObject({ percent: 2, percentAt: 105_000, bytes: 20 })
+  expect(say(110_000, 2, 30)).toBeNull()
+  expect(say(124_999, 2, 40)).toBeNull()
+  // A batch of something else says that the machine still works.
+  expect(say(125_000, null)).toMatchObject({ percent: 2, percentAt: 105_000, bytes: 40, heardAt: 125_000 })
+})
+
+test('a pull that begins again never goes back, and is over once the container starts', () => {
+  const { say } = pulling()
+  say(100_000, 60, 600)
+  expect(say(160_000, 10, 100)).toMatchObject({ percent: 60, percentAt: 100_000, bytes: 600 })
+  expect(say(161_000, 0, 0, 'started')).toBeNull()
+  expect(say(190_000, 70, 700)).toBeNull()
+})
+
+test('a machine that pulls for ever costs the database no more writes', () => {
+  const { say } = pulling()
+  let told = 0
+  for (let second = 0; second < 7_200; second++) told += say(second * 1_000 + 1, second % 100, second * 1_000) ? 1 : 0
+  expect(told).toBeGreaterThan(20)
+  expect(told).toBeLessThan(375)
+})

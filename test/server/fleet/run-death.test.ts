@@ -1,4 +1,7 @@
+import { eq } from 'drizzle-orm'
 import { expect, inject, test } from 'vitest'
+import { openDatabase } from '../../../db/client.ts'
+import { jobs } from '../../../db/schema.ts'
 import type { LogPart } from '../../../src/domain/run-log.ts'
 import type { Notice, Server } from '../../../src/domain/wire.ts'
 import { mailedTo, newPerson, waitFor } from '../../../testing/people/client.ts'
@@ -37,6 +40,25 @@ test('a program that throws: its code, its traceback in the log and in the email
   })
   expect(words).toContain(traceback)
   expect(words?.trim().split('\n')).toHaveLength(20)
+})
+
+test('its person sees how far their image is, and pays once it answers', async () => {
+  const person = await newPremiumPerson(url, inject('databaseUrl'))
+  await person.post('/api/v1/environments', { name: 'Own', image: 'example.com/slow:12' })
+  const { server, job_id } = (await person.post('/api/v1/aws/auto_cloud_start_request', { environment: 'Own' })).body
+  const db = openDatabase(inject('databaseUrl'))
+  const seen = new Set<string>()
+  await waitFor(async () => {
+    const [job] = await db.select().from(jobs).where(eq(jobs.id, job_id))
+    seen.add(job?.progress ?? '')
+    return job?.status === 'succeeded'
+  })
+  const said = [...seen].flatMap((text) => /^Loading your image, (\d+)%(?:, about \d+s)?…$/.exec(text)?.[1] ?? [])
+  const percents = said.map(Number)
+  expect(percents.length).toBeGreaterThan(1)
+  expect(percents).toEqual(percents.toSorted((a, b) => a - b))
+  const ready = (await person.get<{ server: Server }>(`/api/v1/servers/${server.id}`)).body.server
+  expect(Date.parse(ready.billed_from ?? '') - Date.parse(ready.startedAt ?? '')).toBeGreaterThan(8_000)
 })
 
 test('a program that ends again and again after it answered: one notice, and it is billed on', async () => {

@@ -116,6 +116,11 @@ test.each([
     (from: number) => ({ billedFrom: from + 590_000, stopRequestedAt: from + 591_000 }),
   ],
   ['we did not look at for days', 0, (from: number) => ({ stopRequestedAt: from + 300_000_000 })],
+  [
+    'never answered after its container started at once',
+    0,
+    (from: number) => ({ containerStartedAt: from - 1, stopRequestedAt: from + 700_000 }),
+  ],
 ])('a server that %s is free for 2 hours a day, not all day', async (_, more, end) => {
   await freshPlaces(world, 2)
   const [ada, eve] = [await newCustomer(world), await newCustomer(world)]
@@ -138,6 +143,33 @@ test.each([
   world.advance(retryAfter)
   await pressStart(world, ada)
 })
+
+test.each([
+  ['pulls that ended themselves', 4, (from: number) => ({ pull, stopRequestedAt: from + 9e8 })],
+  ['pulls whose user stopped them', 5, (from: number) => ({ pull, stopRequestedAt: from + 1_799_000 })],
+  [
+    'pulls whose containers never answered',
+    3,
+    (from: number) => ({ pull, containerStartedAt: from + 1_800_000, stopRequestedAt: from + 9e8 }),
+  ],
+])('a registry that drips holds no machine for free: %s', async (_, count, end) => {
+  await freshPlaces(world, 2)
+  const [ada, eve] = [await newCustomer(world), await newCustomer(world)]
+  const [place] = await world.db.query.places.findMany({ limit: 1 })
+  const first = world.clock.ms
+  const run = (user: { id: string }, at: number) =>
+    world.db.insert(runs).values({
+      ...{ id: newId('ses'), userId: user.id, placeId: place?.id ?? '', instanceType: 'g6', requestedAt: at },
+      ...{ runningAt: at, endedAt: at + 2_600_000, ...end(at) },
+    })
+  for (let n = 0; n < count; n++) await run(ada.user, first + n * 2_600_000)
+  for (let n = 0; n < count - 1; n++) await run(eve.user, first + n * 2_600_000)
+  world.advance(5 * 3_600)
+  await pressStart(world, eve)
+  expect(await refusal(ada)).toMatchObject({ code: 'too_many' })
+})
+
+const pull = { startedAt: 0, heardAt: 0, percent: 0, percentAt: 0, bytes: 0 }
 
 test('stopping each server as its machine comes up works 120 times a day, not 720', async () => {
   await freshPlaces(world, 2)

@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
+import type { RunRow } from '../../../../db/schema.ts'
+import { isPullTooSlow, type Pull, pullProgress } from '../../../domain/image-pull.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import { ANSWER_DEADLINE_MS, ENDING_MS, SERVER_WEB_PORT } from '../../../domain/server.ts'
 import { getAllowance } from '../../billing/allowance.ts'
@@ -19,7 +21,8 @@ export async function awaitAnswer(input: StepInput, runningAt: number, address: 
     await requestStop(ctx, run, ctx.now(), { failure: await ownFailure(ctx, run) })
     return 'finished'
   }
-  await report(run.filesPhase === 'loading' ? 'Loading your files…' : 'Waiting for the simulator to answer…')
+  const pull = run.containerStartedAt === null ? run.pull : null
+  await report(progressOf(run, pull))
   const askedAt = ctx.now()
   const answer = await ctx.reach(address, SERVER_WEB_PORT).catch((error) => {
     ctx.log('reach_failed', {}, error)
@@ -27,7 +30,13 @@ export async function awaitAnswer(input: StepInput, runningAt: number, address: 
   })
   if (answer.status === 'reachable') return startMeter(input)
   const now = ctx.now()
-  if (now - runningAt < ANSWER_DEADLINE_MS) return { wait: Math.max(0, askedAt + LOOK_AGAIN_MS - now) }
+  if (pull && isPullTooSlow(pull, now)) {
+    const { programFailure } = await import('./own-failures.ts')
+    await requestStop(ctx, run, now, { failure: await programFailure(ctx, { ...run, diedOf: 'image_slow' }) })
+    return 'finished'
+  }
+  if (pull || now - (run.containerStartedAt ?? runningAt) < ANSWER_DEADLINE_MS)
+    return { wait: Math.max(0, askedAt + LOOK_AGAIN_MS - now) }
   const isOwn = await hasOwnImage(ctx, run)
   if (!isOwn)
     await alertOperator(ctx, {
@@ -44,6 +53,11 @@ export async function awaitAnswer(input: StepInput, runningAt: number, address: 
   const failure = { code: 'no_answer' as const, message: message + advice }
   await requestStop(ctx, run, now, { failure })
   return 'finished'
+}
+
+function progressOf({ filesPhase }: RunRow, pull: Pull | null): string {
+  if (filesPhase === 'loading') return 'Loading your files…'
+  return pull ? pullProgress(pull) : 'Waiting for the simulator to answer…'
 }
 
 /**

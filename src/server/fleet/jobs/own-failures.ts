@@ -32,7 +32,7 @@ async function filesFailure(ctx: Context, run: RunRow): Promise<Failure> {
  * Why a run never starts whose program died, or whose machine shut itself down before it answered: that's what one that
  * says nothing does when it can't pull its image. Alerts the operator, unless the image is its user's own.
  */
-async function programFailure(ctx: Context, run: RunRow): Promise<Failure> {
+export async function programFailure(ctx: Context, run: RunRow): Promise<Failure> {
   // Registries don't tell an image that isn't there from one that isn't public.
   const code = run.diedOf ?? 'image_not_found'
   if (await hasOwnImage(ctx, run)) return { code, message: deathText(code, run.image, run.exitCode) }

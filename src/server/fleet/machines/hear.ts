@@ -17,7 +17,12 @@ import { readRunKey } from './run-key.ts'
 const at = z.number().check(z.minimum(0), z.maximum(1e14))
 const exitCode = z.int().check(z.minimum(0), z.maximum(255))
 const phase = z.discriminatedUnion('name', [
-  z.object({ name: z.enum(['pulling', 'pulled', 'started']) }),
+  z.object({
+    name: z.literal('pulling'),
+    percent: z.catch(z.int().check(z.minimum(0), z.maximum(99)), 0),
+    bytes: z.catch(z.number().check(z.minimum(0), z.maximum(1e15)), 0),
+  }),
+  z.object({ name: z.enum(['pulled', 'started']) }),
   z.object({ name: z.literal('exited'), exit_code: exitCode, oom: z.boolean(), answered: z.optional(z.boolean()) }),
   z.object({
     name: z.literal('failed'),
@@ -86,10 +91,11 @@ function toBatch(said: unknown): LogBatch {
 
 /** What the database knows of the machine. Said twice, it changes nothing. */
 async function actOn(ctx: Context, runId: string, news: MachineNews): Promise<void> {
-  const { phase, diskNearlyFull, keepsEnding } = news
+  const { phase, pull, diskNearlyFull, keepsEnding } = news
   const isLive = sql`id = ${runId} AND ended_at IS NULL`
   if (diskNearlyFull !== null) await noteDisk(ctx, isLive, diskNearlyFull)
   const now = ctx.now()
+  if (pull) await ctx.db.update(runs).set({ pull }).where(sql`${isLive} AND container_started_at IS NULL`)
   if (phase?.name === 'started')
     await ctx.db.update(runs).set({ containerStartedAt: now }).where(sql`${isLive} AND container_started_at IS NULL`)
   if (phase?.name === 'exited') await ctx.db.update(runs).set({ exitCode: phase.exit_code }).where(isLive)

@@ -1,5 +1,7 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
+import { runs } from '../../../../db/schema.ts'
+import type { Pull } from '../../../../src/domain/image-pull.ts'
 import { getUsage } from '../../../../src/server/billing/bills/usage.ts'
 import { toServer } from '../../../../src/server/fleet/wire.ts'
 import {
@@ -113,6 +115,51 @@ test('stops a server that never answers after 10 minutes, and bills nothing', as
     sql`SELECT count(*) AS n FROM outbox WHERE recipient = 'op@b.c' AND subject = 'A server never answered'`,
   )
   expect(mail?.n).toBe(1)
+})
+
+/** What its machine said of its image, `seconds` after it began. */
+const says = (ada: { user: { id: string } }, pull: Partial<Pull>) =>
+  world.db
+    .update(runs)
+    .set({ pull: { startedAt: 0, heardAt: 0, percent: 0, percentAt: 0, bytes: 0, ...pull } })
+    .where(eq(runs.userId, ada.user.id))
+
+test('pulling is not answering: an image may load for 30 minutes, and the 10 minutes begin with its container', async () => {
+  const ada = await loading(NEVER)
+  const startedAt = world.clock.ms
+  const at = { startedAt, percentAt: startedAt + 600_000, percent: 42, bytes: 9e9 }
+  world.advance(1_700)
+  await says(ada, { ...at, heardAt: world.clock.ms })
+  await world.ring(ada.user.id)
+  expect(sentences(world, ada).at(-1)).toBe('Loading your image, 42%, about 13m 50s…')
+  expect((await latestRun(world, ada.user.id)).stopRequestedAt).toBeNull()
+  const containerStartedAt = world.clock.ms
+  await world.db.update(runs).set({ containerStartedAt }).where(eq(runs.userId, ada.user.id))
+  world.advance(590)
+  await world.ring(ada.user.id)
+  expect(sentences(world, ada).at(-1)).toBe('Waiting for the simulator to answer…')
+  await settle(world, ada)
+  const ended = await latestRun(world, ada.user.id)
+  expect(ended).toMatchObject({ errorCode: 'no_answer', billedFrom: null })
+  expect((ended.stopRequestedAt ?? 0) - containerStartedAt).toBeGreaterThanOrEqual(600_000)
+  expect((ended.stopRequestedAt ?? 0) - containerStartedAt).toBeLessThan(603_000)
+  world.takeLines()
+})
+
+test.each([
+  ['less than 1 MB/s', 600, 600e6 - 1],
+  ['more than 30 minutes', 1_800, 9e12],
+])('an image that takes %s ends its start, and nothing is billed', async (_, seconds, bytes) => {
+  const ada = await loading(NEVER)
+  const startedAt = world.clock.ms
+  await says(ada, { startedAt, percentAt: startedAt, heardAt: startedAt + seconds * 1_000, bytes })
+  world.advance(seconds - 1)
+  await settle(world, ada)
+  const ended = await latestRun(world, ada.user.id)
+  expect(ended).toMatchObject({ errorCode: 'image_slow', endedBecause: 'failure', billedFrom: null })
+  expect((ended.stopRequestedAt ?? 0) - startedAt).toBeGreaterThanOrEqual((seconds - 1) * 1_000)
+  expect(aliveOf(world, ada.user.id)).toEqual([])
+  expect(world.takeLines()).toMatchObject([{ event: 'alert', matter: 'image_failed:the default image' }])
 })
 
 test('a failed check is not an answer: the server stops anyway', async () => {

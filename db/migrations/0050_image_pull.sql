@@ -1,0 +1,1 @@
+ALTER TABLE `server_sessions` ADD `pull` text;
