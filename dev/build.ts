@@ -125,9 +125,12 @@ export const plainDynamicImports: Plugin = {
 /** What a request through a door needs, and no other. */
 const DOOR = /src.server.door.(?!routes|door-keeper|screens)|src.domain.forward/
 
+/** The steps of starts and stops: objects run them. */
+const JOBS = /src.server.fleet.jobs.(server-|await-answer|launches|own-failures|start-failure)/
+
 /** Code that few requests need, loaded on demand, in one chunk because small ones compress badly. */
 const RARE =
-  /src.ui.BarChart|src.pages.(AccountOverview|billing.(BillingCard|SubscriptionCard)|Activate|ConsoleMessages|ContactSales|contact.\w+|ApiTokens|BillingHistory|BillingStatement|Budget|ChangePlan|CloseAccount|ConfirmEmailPage|Devices|ExtendServer|ForgotPassword|Help|Privacy|ResetPassword|Runs?|ShareServer|ConnectServer|run.\w+|StatusPage|StopServer|StopByLink|Idle|Line|MailsOff|Mails|Notices|notices.\w+|Subscriptions|Terms|Webhooks?|webhooks.\w+|terms.\w+)\.tsx|src.islands.(Log\.|log.)|src.domain.(ansi|run-death|run-log|run-metrics|line-|webhook|run-list|run-timeline|money.(budget-form|correction|cost-chart|ec2-credit))|src.server.routes.\w+.(webhooks|notices|line|log).answers|src.server.routes.fleet.machine-log|src.server.channel.(log|sample)-store|src.server.door.screens|node_modules.standardwebhooks|src.server.(files.|routes.files.(answers|page)|mail.(line|webhook|ended|files-letters)|events.(?!outbox|sweep)|accounts.(device-logins|extend-link|run-link\.|overdue-servers|personal-(data|logs)|webhooks)|billing.(plans.(change-plan|keep-plan|reconcile)|bills.(budget|corrections|ec2-credit|hours-mails|long-runs|invoice-mails|run-bill|settle-meter))|mail.money-letters|operations.(metrics|prometheus|run-page)|fleet.(follow-log|jobs.own-failures|line.(?!turns|hold-back|leave|show)|start-refusal|large-servers|run-(facts|list|log|metrics)|status|idle-setting|machines.))/
+  /src.ui.BarChart|src.pages.(AccountOverview|billing.(BillingCard|SubscriptionCard)|Activate|ConsoleMessages|ContactSales|contact.\w+|ApiTokens|BillingHistory|BillingStatement|Budget|ChangePlan|CloseAccount|ConfirmEmailPage|Devices|ExtendServer|ForgotPassword|Help|Privacy|ResetPassword|Runs?|ShareServer|ConnectServer|run.\w+|StatusPage|StopServer|StopByLink|Idle|Line|MailsOff|Mails|Notices|notices.\w+|Subscriptions|Terms|Webhooks?|webhooks.\w+|terms.\w+)\.tsx|src.islands.(Log\.|log.)|src.domain.(ansi|run-death|run-log|run-metrics|line-|webhook|run-list|run-timeline|money.(budget-form|correction|cost-chart|ec2-credit))|src.server.routes.\w+.(webhooks|notices|line|log).answers|src.server.routes.fleet.machine-log|src.server.channel.(log|sample)-store|src.server.door.screens|node_modules.standardwebhooks|src.server.(files.|routes.files.(answers|page)|mail.(line|webhook|ended|files-letters)|events.(?!outbox|sweep)|accounts.(device-logins|extend-link|run-link\.|overdue-servers|personal-(data|logs)|webhooks)|billing.(plans.(change-plan|keep-plan|reconcile)|bills.(budget|corrections|ec2-credit|hours-mails|long-runs|invoice-mails|run-bill|settle-meter))|mail.money-letters|operations.(metrics|prometheus|run-page)|fleet.(follow-log|line.(?!turns|hold-back|leave|show)|start-refusal|large-servers|run-(facts|list|log|metrics)|status|idle-setting|machines.))/
 
 export const workerBuild: EnvironmentOptions = {
   resolve: { noExternal: true, conditions: ['workerd', 'worker', 'module', 'browser'] },
@@ -152,8 +155,14 @@ export const workerBuild: EnvironmentOptions = {
         // One chunk for shared code: many small ones compress badly.
         codeSplitting: {
           groups: [
-            { name: 'common', test: (id) => !RARE.test(id) && !DOOR.test(id), minShareCount: 2, priority: 2 },
+            {
+              name: 'common',
+              test: (id) => !RARE.test(id) && !DOOR.test(id) && !JOBS.test(id),
+              minShareCount: 2,
+              priority: 2,
+            },
             { name: 'door', test: DOOR, minShareCount: 1, priority: 1 },
+            { name: 'jobs', test: JOBS, minShareCount: 1, priority: 1 },
             { name: 'rare', test: RARE, minShareCount: 1, priority: 1 },
           ],
         },

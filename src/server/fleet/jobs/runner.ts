@@ -6,13 +6,14 @@ import { currentJobsQuery } from '../dashboard.ts'
 import { toJob } from '../wire.ts'
 import { idleQuery, lookIdle } from './idle.ts'
 import { alertIfRefused } from './refusals.ts'
-import { stepServerStart } from './server-start.ts'
-import { stepServerStop } from './server-stop.ts'
 import type { Step, Tell } from './step.ts'
 import { watchEnd } from './watch-end.ts'
 
-/** To add a kind of job, add a file with its step and a line here. */
-const STEPS: Record<JobKind, Step> = { server_start: stepServerStart, server_stop: stepServerStop }
+/** To add a kind of job, add a file with its step and a line here. Loaded when needed: pages start faster without them. */
+const STEPS: Record<JobKind, () => Promise<Step>> = {
+  server_start: async () => (await import('./server-start.ts')).stepServerStart,
+  server_stop: async () => (await import('./server-stop.ts')).stepServerStop,
+}
 
 /**
  * Retries a step after a temporary failure in 2, 4, 8… 30 s, plus up to half of that, so that steps that
@@ -75,7 +76,7 @@ async function runStep(base: Context, job: JobRow, run: RunRow, publish: Publish
     await publishJob(ctx, job.id, publish)
   }
   try {
-    const outcome = await STEPS[job.kind]({ ctx, job, run, report })
+    const outcome = await (await STEPS[job.kind]())({ ctx, job, run, report })
     if (outcome === 'finished') return await publishJob(ctx, job.id, publish)
     await writeUnfinished(ctx, job, { runAt: ctx.now() + outcome.wait, attempts: 0 })
   } catch (error) {
