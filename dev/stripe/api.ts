@@ -33,8 +33,7 @@ export function answerApi(account: Account, request: ApiRequest): ApiAnswer {
         'invalid_request_error',
         `Unrecognized request URL (${request.method}: ${request.path}). This stand-in knows only what the product uses.`,
       )
-    const key = request.method === 'POST' ? request.idempotencyKey : undefined
-    const asked = `${request.method} ${request.path} ${request.body}`
+    const { key, asked } = keyOf(request)
     const before = key ? replay(account, key, asked) : null
     if (before) return { ...before, headers: { ...headers, 'idempotent-replayed': 'true' } }
     const params = parseForm(request.method === 'GET' ? request.query : request.body)
@@ -45,6 +44,22 @@ export function answerApi(account: Account, request: ApiRequest): ApiAnswer {
     if (!(error instanceof Failure)) throw error
     return { status: error.status, body: JSON.stringify(error.body), headers }
   }
+}
+
+type Keyed = Pick<ApiRequest, 'method' | 'path' | 'body' | 'idempotencyKey'>
+
+const keyOf = ({ method, path, body, idempotencyKey }: Keyed) => ({
+  key: method === 'POST' ? idempotencyKey : undefined,
+  asked: `${method} ${path} ${body}`,
+})
+
+/** A fault of Stripe's own, which it keeps under the call's key and repeats for a day, as it does any other answer. */
+export function failOnce(account: Account, request: Keyed): ApiAnswer {
+  const { key, asked } = keyOf(request)
+  const body = JSON.stringify({ error: { type: 'api_error', message: 'An error occurred (injected).' } })
+  const answer = { status: 500, body }
+  if (key) remember(account, key, asked, answer)
+  return { ...answer, headers: { 'content-type': 'application/json' } }
 }
 
 /** Stripe keeps a declined card's answer under the call's key, like a success. It forgets calls that it never began. */

@@ -3,7 +3,7 @@ import { Faults } from '../stand-in/faults.ts'
 import type { Asked, Outcome } from '../stand-in/server.ts'
 import type { Store } from '../stand-in/store.ts'
 import { Account } from './account.ts'
-import { answerApi } from './api.ts'
+import { answerApi, failOnce } from './api.ts'
 import { expireCheckouts } from './checkout.ts'
 import { answerHosted } from './hosted-pages.ts'
 import { forgetOldKeys } from './idempotency.ts'
@@ -66,9 +66,8 @@ export class StripeServer {
     if (fault === 'timeout') return 'unanswered'
     if (fault === 'error') {
       call.status = 500
-      const error = { type: 'api_error', message: 'An error occurred (injected).' }
-      const headers = { 'content-type': 'application/json', 'stripe-should-retry': 'false' }
-      return { status: 500, headers, body: JSON.stringify({ error }) }
+      const answer = failOnce(this.account, { ...call, body })
+      return { ...answer, headers: { ...answer.headers, 'stripe-should-retry': 'false' } }
     }
     const query = url.search.slice(1)
     const answer = answerApi(this.account, { ...call, query, body, authorization: headers.authorization })

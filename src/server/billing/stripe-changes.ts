@@ -3,7 +3,7 @@ import { AppError } from '../../domain/error.ts'
 import { addMonths } from '../../domain/money/billing.ts'
 import { type PlanType, planOffered } from '../../domain/money/plan.ts'
 import type { Payments, Upgrade } from '../ports/payments.ts'
-import { bankAsks, declinedEarlier } from './stripe-errors.ts'
+import { bankAsks, declinedEarlier, withKey } from './stripe-errors.ts'
 import { priceLookupKey } from './stripe-objects.ts'
 
 /** Calls Stripe, and translates its errors. */
@@ -27,10 +27,12 @@ export function planChanges(
         // All or nothing: if the card is declined, the plan stays as it was. The metadata is part of the change itself,
         // so that a reader sees both or neither.
         const pay = (key: string) =>
-          s.subscriptions.update(
-            id,
-            { ...change, payment_behavior: 'error_if_incomplete', metadata: { ...metadata, plan_type: upgrade.to } },
-            { idempotencyKey: key },
+          withKey(key, (options) =>
+            s.subscriptions.update(
+              id,
+              { ...change, payment_behavior: 'error_if_incomplete', metadata: { ...metadata, plan_type: upgrade.to } },
+              options,
+            ),
           )
         try {
           // They may have another card by now.
@@ -42,11 +44,9 @@ export function planChanges(
           if (!bankAsks(error)) throw error
           // Not every version of Stripe's API takes metadata with a pending change, so it is written first. Readers ignore it
           // until the price differs (`toSubscription`).
-          await s.subscriptions.update(id, { metadata }, { idempotencyKey: `${idempotencyKey}:metadata` })
-          await s.subscriptions.update(
-            id,
-            { ...change, payment_behavior: 'pending_if_incomplete' },
-            { idempotencyKey: `${idempotencyKey}:pending` },
+          await withKey(`${idempotencyKey}:metadata`, (key) => s.subscriptions.update(id, { metadata }, key))
+          await withKey(`${idempotencyKey}:pending`, (key) =>
+            s.subscriptions.update(id, { ...change, payment_behavior: 'pending_if_incomplete' }, key),
           )
         }
       }),
@@ -54,36 +54,34 @@ export function planChanges(
     scheduleChange: (subscription, to, idempotencyKey) =>
       ask(async (s) => {
         const price = await findPrice(s, to)
-        const made = await s.subscriptionSchedules.create(
-          { from_subscription: subscription },
-          { idempotencyKey: `${idempotencyKey}:create` },
+        const made = await withKey(
+          `${idempotencyKey}:create`,
+          (key) => s.subscriptionSchedules.create({ from_subscription: subscription }, key),
+          () => findSchedule(s, subscription),
         )
         const [current] = made.phases
         const [item] = current?.items ?? []
         if (!current || !item) throw new Error(`The schedule ${made.id} has no phase`)
         const now = typeof item.price === 'string' ? item.price : item.price.id
-        await s.subscriptionSchedules.update(
-          made.id,
-          {
-            end_behavior: 'release',
-            metadata: { next_plan: to },
-            phases: [
-              {
-                items: [{ price: now, quantity: 1 }],
-                start_date: current.start_date,
-                end_date: current.end_date,
-              },
-              {
-                items: [{ price, quantity: 1 }],
-                start_date: current.end_date,
-                end_date: seconds(addMonths(current.end_date * 1000, 1)),
-                proration_behavior: 'none',
-                metadata: { plan_type: to },
-              },
-            ],
-          },
-          { idempotencyKey: `${idempotencyKey}:phases` },
-        )
+        const change: Stripe.SubscriptionScheduleUpdateParams = {
+          end_behavior: 'release',
+          metadata: { next_plan: to },
+          phases: [
+            {
+              items: [{ price: now, quantity: 1 }],
+              start_date: current.start_date,
+              end_date: current.end_date,
+            },
+            {
+              items: [{ price, quantity: 1 }],
+              start_date: current.end_date,
+              end_date: seconds(addMonths(current.end_date * 1000, 1)),
+              proration_behavior: 'none',
+              metadata: { plan_type: to },
+            },
+          ],
+        }
+        await withKey(`${idempotencyKey}:phases`, (key) => s.subscriptionSchedules.update(made.id, change, key))
       }),
 
     releaseSchedule: (id) =>
@@ -91,6 +89,12 @@ export function planChanges(
         await s.subscriptionSchedules.release(id)
       }),
   }
+}
+
+/** The one that the subscription follows, if any. */
+async function findSchedule(s: Stripe, subscription: string): Promise<Stripe.SubscriptionSchedule | null> {
+  const { schedule } = await s.subscriptions.retrieve(subscription, { expand: ['schedule'] })
+  return typeof schedule === 'object' ? schedule : null
 }
 
 const seconds = (ms: number) => Math.floor(ms / 1000)

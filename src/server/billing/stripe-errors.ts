@@ -12,13 +12,32 @@ export function bankAsks(error: unknown): boolean {
 
 const ASKING = ['subscription_payment_intent_requires_action', 'authentication_required']
 
+/**
+ * Makes a call with this key. Stripe keeps a fault of its own under the key and repeats it for a day, whether or not it
+ * did anything. Then a look says what it did, and if that was nothing, the call gets a key of its own.
+ * @param find what the earlier call made; leave it out where the caller looks before each repetition, or where doing it twice
+ * changes nothing
+ */
+export async function withKey<T>(
+  idempotencyKey: string,
+  call: (options: { idempotencyKey: string }) => Promise<T>,
+  find: () => Promise<T | null> = async () => null,
+): Promise<T> {
+  try {
+    return await call({ idempotencyKey })
+  } catch (error) {
+    if (!isReplayed(error) || (error.statusCode ?? 0) < 500) throw error
+    return (await find()) ?? call({ idempotencyKey: `${idempotencyKey}:${crypto.randomUUID()}` })
+  }
+}
+
 /** Stripe repeats what it answered to this key before, without trying the card again. */
 export function declinedEarlier(error: unknown): boolean {
-  return (
-    error instanceof Stripe.errors.StripeCardError &&
-    !bankAsks(error) &&
-    error.headers?.['idempotent-replayed'] === 'true'
-  )
+  return isReplayed(error) && error instanceof Stripe.errors.StripeCardError && !bankAsks(error)
+}
+
+function isReplayed(error: unknown): error is Stripe.errors.StripeError {
+  return error instanceof Stripe.errors.StripeError && error.headers?.['idempotent-replayed'] === 'true'
 }
 
 /** Null if Stripe has no such object. */
@@ -37,7 +56,7 @@ function isMissing(error: unknown): boolean {
 
 /**
  * Keeps Stripe's words in `cause`, for the log. No answer, a fault of theirs and "busy" are retryable with
- * the same key.
+ * the same key: `withKey` knows what Stripe kept under it.
  */
 export async function translated<T>(call: () => Promise<T>): Promise<T> {
   try {

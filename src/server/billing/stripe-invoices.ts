@@ -1,6 +1,6 @@
 import type { Payments } from '../ports/payments.ts'
 import type { Ask } from './stripe-changes.ts'
-import { orNull } from './stripe-errors.ts'
+import { orNull, withKey } from './stripe-errors.ts'
 import { toInvoice } from './stripe-objects.ts'
 
 /** The calls that invoice our bills, and credit them. */
@@ -30,35 +30,39 @@ export function billInvoices(
     createInvoice: ({ customerId, billId, description, dueDays }, idempotencyKey) =>
       ask(async (s) =>
         toInvoice(
-          await s.invoices.create(
-            {
-              customer: customerId,
-              collection_method: 'send_invoice',
-              days_until_due: dueDays,
-              auto_advance: false,
-              currency: 'usd',
-              description,
-              metadata: { record_id: billId },
-              pending_invoice_items_behavior: 'exclude',
-            },
-            { idempotencyKey },
+          await withKey(idempotencyKey, (key) =>
+            s.invoices.create(
+              {
+                customer: customerId,
+                collection_method: 'send_invoice',
+                days_until_due: dueDays,
+                auto_advance: false,
+                currency: 'usd',
+                description,
+                metadata: { record_id: billId },
+                pending_invoice_items_behavior: 'exclude',
+              },
+              key,
+            ),
           ),
         ),
       ),
 
     addInvoiceLine: ({ customerId, invoiceId, cents, description }, idempotencyKey) =>
       ask(async (s) => {
-        await s.invoiceItems.create(
-          { customer: customerId, invoice: invoiceId, amount: cents, currency: 'usd', description },
-          { idempotencyKey },
-        )
+        const item = { customer: customerId, invoice: invoiceId, amount: cents, currency: 'usd', description }
+        await withKey(idempotencyKey, (key) => s.invoiceItems.create(item, key))
       }),
 
     finalizeInvoice: (id, idempotencyKey) =>
-      ask(async (s) => toInvoice(await s.invoices.finalizeInvoice(id, { auto_advance: false }, { idempotencyKey }))),
+      ask(async (s) => {
+        const finalize = (key: { idempotencyKey: string }) =>
+          s.invoices.finalizeInvoice(id, { auto_advance: false }, key)
+        return toInvoice(await withKey(idempotencyKey, finalize))
+      }),
 
     sendInvoice: (id, idempotencyKey) =>
-      ask(async (s) => toInvoice(await s.invoices.sendInvoice(id, {}, { idempotencyKey }))),
+      ask(async (s) => toInvoice(await withKey(idempotencyKey, (key) => s.invoices.sendInvoice(id, {}, key)))),
 
     findCredit: (invoice, billId) =>
       ask(async (s) => {
@@ -69,16 +73,13 @@ export function billInvoices(
 
     creditInvoice: ({ invoiceId, billId, cents, toBalanceCents, description }, idempotencyKey) =>
       ask(async (s) => {
-        const note = await s.creditNotes.create(
-          {
-            invoice: invoiceId,
-            lines: [{ type: 'custom_line_item', description, quantity: 1, unit_amount: cents }],
-            ...(toBalanceCents ? { credit_amount: toBalanceCents } : {}),
-            metadata: { record_id: billId },
-          },
-          { idempotencyKey },
-        )
-        return note.id
+        const note = {
+          invoice: invoiceId,
+          lines: [{ type: 'custom_line_item' as const, description, quantity: 1, unit_amount: cents }],
+          ...(toBalanceCents ? { credit_amount: toBalanceCents } : {}),
+          metadata: { record_id: billId },
+        }
+        return (await withKey(idempotencyKey, (key) => s.creditNotes.create(note, key))).id
       }),
   }
 }

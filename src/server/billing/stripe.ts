@@ -3,7 +3,7 @@ import { AppError } from '../../domain/error.ts'
 import type { Env } from '../env.ts'
 import type { Invoice, Payments } from '../ports/payments.ts'
 import { type Ask, findPrice, planChanges } from './stripe-changes.ts'
-import { orNull, translated } from './stripe-errors.ts'
+import { orNull, translated, withKey } from './stripe-errors.ts'
 import { billInvoices } from './stripe-invoices.ts'
 import { toCheckout, toEvent, toInvoice, toSubscription } from './stripe-objects.ts'
 
@@ -45,25 +45,31 @@ export function stripePayments(
       }),
 
     createCustomer: ({ id, email }, idempotencyKey) =>
-      ask(async (s) => (await s.customers.create({ email, metadata: { user_id: id } }, { idempotencyKey })).id),
+      ask(async (s) => {
+        const customer = { email, metadata: { user_id: id } }
+        return (await withKey(idempotencyKey, (key) => s.customers.create(customer, key))).id
+      }),
 
     createCheckout: ({ customerId, userId, planType, successUrl, cancelUrl }, idempotencyKey) =>
       ask(async (s) => {
         const metadata = { user_id: userId, plan_type: planType }
-        const session = await s.checkout.sessions.create(
-          {
-            mode: 'subscription',
-            customer: customerId,
-            client_reference_id: userId,
-            line_items: [{ price: await findPrice(s, planType), quantity: 1 }],
-            metadata,
-            subscription_data: { metadata },
-            success_url: successUrl,
-            cancel_url: cancelUrl,
-          },
-          { idempotencyKey },
-        )
-        return toCheckout(session)
+        const page = {
+          mode: 'subscription' as const,
+          customer: customerId,
+          client_reference_id: userId,
+          line_items: [{ price: await findPrice(s, planType), quantity: 1 }],
+          metadata,
+          subscription_data: { metadata },
+          success_url: successUrl,
+          cancel_url: cancelUrl,
+        }
+        const create = (key: { idempotencyKey: string }) => s.checkout.sessions.create(page, key)
+        // Nobody has two pages for a plan open.
+        const findOpen = async () => {
+          const { data } = await s.checkout.sessions.list({ customer: customerId, status: 'open', limit: 100 })
+          return data.find((one) => one.metadata?.plan_type === planType) ?? null
+        }
+        return toCheckout(await withKey(idempotencyKey, create, findOpen))
       }),
 
     createPortal: ({ customerId, returnUrl }) =>
@@ -100,12 +106,14 @@ export function stripePayments(
 
     cancelAtPeriodEnd: (id, idempotencyKey) =>
       ask(async (s) =>
-        toSubscription(await s.subscriptions.update(id, { cancel_at_period_end: true }, { idempotencyKey })),
+        toSubscription(
+          await withKey(idempotencyKey, (key) => s.subscriptions.update(id, { cancel_at_period_end: true }, key)),
+        ),
       ),
 
     resume: (id, idempotencyKey) =>
       ask(async (s) => {
-        await s.subscriptions.update(id, { cancel_at_period_end: false }, { idempotencyKey })
+        await withKey(idempotencyKey, (key) => s.subscriptions.update(id, { cancel_at_period_end: false }, key))
       }),
 
     ...planChanges(ask),
