@@ -16,6 +16,9 @@ const PLACE_REFUSALS = new Set([
   'Unsupported',
   'VolumeTypeNotAvailableInZone',
 ])
+/** What a place's launch template names, or the template itself, isn't there. */
+const MISSING =
+  /^Invalid(LaunchTemplate(Name|Id)|SubnetID|AMIID|Group|SecurityGroup(ID)?|Snapshot|KeyPair)\.(\w*NotFound\w*|Unavailable|Malformed)$/
 /**
  * Codes for bad input. They concern one zone if the message names it (`No default subnet for availability
  * zone: 'us-east-1e'`).
@@ -33,7 +36,10 @@ const ACCOUNT_ENDS = new Set([
   'VcpuLimitExceeded',
 ])
 const NO_CAPACITY = /^Insufficient\w*(Capacity|FreeAddressesInSubnet)$/
+/** An earlier request with this token made an instance: it has ended since, or its launch template has a new version. */
+const MADE_EARLIER = ['IdempotentInstanceTerminated', 'IdempotentParameterMismatch']
 const BUSY = new Set([
+  ...MADE_EARLIER,
   'EC2ThrottledException',
   'RequestLimitExceeded',
   'RequestThrottled',
@@ -45,6 +51,10 @@ const BUSY = new Set([
   'Unavailable',
   'ServiceUnavailable',
 ])
+
+export function madeEarlier(error: unknown): boolean {
+  return error instanceof Error && MADE_EARLIER.includes(error.name)
+}
 
 export function isUnknownInstance(error: unknown): boolean {
   return error instanceof Error && error.name === 'InvalidInstanceID.NotFound'
@@ -73,7 +83,12 @@ export function translate(cause: unknown): AppError {
  */
 export function refusalScope(error: unknown, zone: string): LaunchRefusal['refused'] | null {
   if (!isAnswer(error)) return null
-  if (PLACE_REFUSALS.has(error.name) || (INPUT_REFUSALS.has(error.name) && error.message.includes(zone))) return 'place'
+  if (
+    PLACE_REFUSALS.has(error.name) ||
+    MISSING.test(error.name) ||
+    (INPUT_REFUSALS.has(error.name) && error.message.includes(zone))
+  )
+    return 'place'
   return isRefusal(error) ? 'account' : null
 }
 
@@ -92,6 +107,9 @@ export function refusalOfEnd({ StateReason, StateTransitionReason }: Instance): 
     words: StateReason?.Message || StateTransitionReason || code,
   }
 }
+
+/** Whether another try may soon work, since the place has only too few machines. */
+export const isShortage = (code: string): boolean => !MISSING.test(code)
 
 function isAnswer(error: unknown): error is Error & { $metadata: object } {
   return error instanceof Error && '$metadata' in error && '$fault' in error

@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-ec2'
 import type { Env } from '../env.ts'
 import type { Cloud, CloudInstance, InstanceState } from '../ports/cloud.ts'
-import { isUnknownInstance, refusalOfEnd, refusalScope, translate } from './ec2-errors.ts'
+import { isShortage, isUnknownInstance, madeEarlier, refusalOfEnd, refusalScope, translate } from './ec2-errors.ts'
 
 /** On all our instances, so that the console and the sweep find them and no others. */
 export const OWNER_TAG = { key: 'app', value: 'proving-ground' }
@@ -84,14 +84,13 @@ export function ec2Cloud(env: Ec2Env, transport?: EC2ClientConfig['requestHandle
         if (!instance?.InstanceId) throw new Error('RunInstances answered without an instance')
         return toInstance(instance)
       } catch (error) {
-        // An earlier request made one, which has ended since: a look says why.
-        const isOver = error instanceof Error && error.name === 'IdempotentInstanceTerminated'
-        const earlier = isOver ? await findByToken(token) : null
+        // A look says what became of it. If it isn't to be seen yet, the call is repeated.
+        const earlier = madeEarlier(error) ? await findByToken(token) : null
         if (earlier) return earlier
         const scope = refusalScope(error, availabilityZone)
         if (!scope) throw translate(error)
         const code = (error as Error).name
-        return { refused: scope, noCapacity: scope === 'place', code, error: translate(error) }
+        return { refused: scope, noCapacity: scope === 'place' && isShortage(code), code, error: translate(error) }
       }
     },
 

@@ -1,5 +1,5 @@
 import { asc, eq, type SQL, sql } from 'drizzle-orm'
-import { writeBatch } from '../../../db/client.ts'
+import { type Query, writeBatch } from '../../../db/client.ts'
 import { type PlaceRow, places } from '../../../db/schema.ts'
 import type { Act } from '../../domain/audit.ts'
 import { AppError } from '../../domain/error.ts'
@@ -7,10 +7,11 @@ import { MINUTE_MS, toIso } from '../../domain/instant.ts'
 import { MAX_GPUS } from '../../domain/run-wishes.ts'
 import type { PlaceLine } from '../../domain/views.ts'
 import { auditQuery, type Hand } from '../audit.ts'
+import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
 
 /** How long we set a place aside after its zone or subnet refused a launch. */
-export const SET_ASIDE_MS = 10 * MINUTE_MS
+const SET_ASIDE_MS = 10 * MINUTE_MS
 const MOST_AT_ONCE = 500
 
 /**
@@ -29,6 +30,13 @@ export const IS_FREE = sql`+reserved_by IS NULL`
 
 /** The `set_aside_until` of a place that an operator drained, until they resume it. */
 const DRAINED = Number.MAX_SAFE_INTEGER
+
+/** EC2 refused a launch there, so nobody else is sent there for a while. A drained place stays drained. */
+export function setAsideQuery(ctx: Pick<Context, 'db' | 'now'>, isIt: SQL): Query {
+  return ctx.db.run(
+    sql`UPDATE servers SET set_aside_until = max(set_aside_until, ${ctx.now() + SET_ASIDE_MS}) WHERE ${isIt}`,
+  )
+}
 
 export type NewPlaces = {
   instanceType: string

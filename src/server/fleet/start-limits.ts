@@ -5,13 +5,14 @@ import { ANSWER_DEADLINE_MS } from '../../domain/server.ts'
 import { LONGEST_LIMIT_MS, START_LIMITS, UNANSWERED_LIMIT } from '../../domain/start-limits.ts'
 import type { Context } from '../context.ts'
 
-/** The starts that count against a person's limits. A start that found no capacity doesn't. */
+/** The starts that count against a person's limits. A start that EC2 refused, for want of capacity or before it made any machine, doesn't. */
 function countedSince(userId: string, after: number): SQL | undefined {
   return and(
     eq(runs.userId, userId),
     gt(runs.requestedAt, after),
     sql`NOT EXISTS (SELECT 1 FROM ${jobs} WHERE ${jobs.runId} = ${runs.id}
-      AND ${jobs.kind} = 'server_start' AND ${jobs.errorCode} = 'no_capacity')`,
+      AND ${jobs.kind} = 'server_start' AND (${jobs.errorCode} = 'no_capacity' OR (${jobs.errorCode} = 'launch_refused'
+        AND NOT EXISTS (SELECT 1 FROM launches WHERE session_id = ${runs.id} AND instance_id IS NOT NULL))))`,
   )
 }
 

@@ -1,13 +1,13 @@
 import { and, desc, eq, isNull, notInArray, or, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
-import { type LaunchRow, launches, places, type RunRow } from '../../../../db/schema.ts'
+import { type LaunchRow, launches, type RunRow } from '../../../../db/schema.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
 import { vendorErrorOf } from '../../log.ts'
 import type { CloudInstance, LaunchRefusal } from '../../ports/cloud.ts'
 import { endedQuery, isFreeFor, isNobodysTurn, passOnQueries } from '../line/turns.ts'
-import { IS_FREE, SET_ASIDE_MS } from '../places.ts'
+import { IS_FREE, setAsideQuery } from '../places.ts'
 import { nextLookIn, takeLook } from './sight.ts'
 
 /** If an instance still runs this long after EC2 agreed to terminate it, ask again, doubling the wait each time. */
@@ -92,11 +92,7 @@ export async function moveToNextPlace(
     AND (${isNobodysTurn(run.userId, now)} OR EXISTS (SELECT 1 FROM line WHERE session_id = ${run.id})) ORDER BY gpus DESC, position LIMIT 1)`
   const [, , , , moved] = await writeBatch(ctx.db, [
     ctx.db.update(launches).set(refused(refusal, dead)).where(eq(launches.token, launch.token)),
-    ctx.db
-      .update(places)
-      // A drained place stays drained.
-      .set({ setAsideUntil: sql`max(set_aside_until, ${now + SET_ASIDE_MS})` })
-      .where(eq(places.id, launch.placeId)),
+    setAsideQuery(ctx, sql`id = ${launch.placeId}`),
     ctx.db.run(
       sql`UPDATE server_sessions SET server_id = coalesce(${next}, server_id), instance_id = NULL WHERE id = ${run.id}`,
     ),

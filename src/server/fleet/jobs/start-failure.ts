@@ -1,11 +1,12 @@
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { jobs } from '../../../../db/schema.ts'
+import { jobs, line } from '../../../../db/schema.ts'
 import { endOfFailure, type JobErrorCode } from '../../../domain/run-end.ts'
 import { siteOrigin } from '../../context.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { tellSoon } from '../../mail/notices.ts'
 import { deliverMail } from '../../mail/outbox.ts'
+import { setAsideQuery } from '../places.ts'
 import { serverEvent } from '../server-events.ts'
 import { clearLaunches, freePlaceQueries } from './launches.ts'
 import type { Outcome, StepInput } from './step.ts'
@@ -40,12 +41,16 @@ export async function clearUp({ ctx, job, run, report }: StepInput): Promise<Out
     WHERE id = ${run.id} AND ended_at = ${now} AND stop_requested_at = ${now} AND ended_because = ${because})`
   const { startFailedMail } = await import('../../mail/ended-letters.ts')
   const message = startFailedMail(siteOrigin(ctx), run.id, job.errorMessage ?? '', await lastWords(ctx, run))
-  const foundNoMachine = job.errorCode === 'no_capacity'
+  // A refusal of the whole account is nobody's choice either.
+  const isRefused = job.errorCode === 'launch_refused' && (await ctx.db.$count(line, eq(line.runId, run.id))) > 0
+  const foundNoMachine = job.errorCode === 'no_capacity' || isRefused
   const results = await writeBatch(ctx.db, [
     // If we accepted a stop since, it ends the run.
     ctx.db.run(sql`UPDATE server_sessions SET ended_at = ${now}, stop_requested_at = ${now}, ended_because = ${because},
       error_code = ${code}, error_message = ${job.errorMessage} WHERE id = ${run.id} AND stop_requested_at IS NULL`),
     eventQuery(ctx, run.userId, event, isEnded),
+    // Otherwise the next in line would meet the same refusal, and the next, within seconds.
+    ...(isRefused ? [setAsideQuery(ctx, sql`reserved_by = ${run.id}`)] : []),
     ...freePlaceQueries(ctx, run, { foundNoMachine }),
     ctx.db.run(
       sql`UPDATE jobs SET status = 'failed', run_at = NULL, updated_at = ${now} WHERE id = ${job.id} AND run_at IS NOT NULL`,

@@ -81,6 +81,56 @@ test.each([
   world.advance(3_600)
 })
 
+test.each([
+  'InvalidLaunchTemplateName.NotFoundException',
+  'InvalidSubnetID.NotFound',
+  'InvalidAMIID.NotFound',
+  'InvalidGroup.NotFound',
+])('%s is missing in one zone: the next place works, and without one nobody speaks of a full fleet', async (code) => {
+  const [first, second] = await freshPlaces(world, 2)
+  const [ada, ben] = [await newCustomer(world), await newCustomer(world)]
+  await pressStart(world, ada)
+  world.ec2.inject(code, 1, { action: 'RunInstances' })
+  await finishJobs(world, ada)
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ placeId: second, runningAt: expect.any(Number) })
+  expect((await setAsideUntil([first]))[0]).toBeGreaterThan(world.clock.ms)
+  await freshPlaces(world, 1)
+  await pressStart(world, ben)
+  world.ec2.inject(code, 1, { action: 'RunInstances' })
+  await settle(world, ben)
+  expect(await jobsOf(world, ben.user.id)).toMatchObject([{ errorCode: 'launch_refused' }])
+  world.takeLines()
+})
+
+test.each([
+  ['IdempotentParameterMismatch', 'the launch template has a new version since'],
+  ['IdempotentInstanceTerminated', 'a look is behind'],
+])('%s: the first request made an instance, and the start takes it (%s)', async (code) => {
+  await freshPlaces(world, 2)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  world.ec2.inject('lost_response', 1, { action: 'RunInstances' })
+  await world.ring(ada.user.id)
+  world.ec2.inject(code, 2, { action: 'RunInstances' })
+  await finishJobs(world, ada)
+  expect(await jobsOf(world, ada.user.id)).toMatchObject([{ status: 'succeeded' }])
+  expect(instancesOf(world, ada.user.id)).toHaveLength(1)
+  expect((await alertsOf(world)).matters).not.toContain(`launch_refused:${code}`)
+  world.ec2.heal()
+  world.takeLines()
+})
+
+test('an instance that EC2 speaks of and does not show yet is asked for again, and refused to nobody', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  world.ec2.inject('IdempotentInstanceTerminated', 2, { action: 'RunInstances' })
+  await finishJobs(world, ada)
+  expect(await jobsOf(world, ada.user.id)).toMatchObject([{ status: 'succeeded' }])
+  expect((await alertsOf(world)).matters).not.toContain('launch_refused:IdempotentInstanceTerminated')
+  world.takeLines()
+})
+
 test('a zone that EC2 does not know concerns only its own place', async () => {
   const [first, second] = await freshPlaces(world, 2)
   await world.db
@@ -125,7 +175,6 @@ test.each([
   'Blocked',
   'AuthFailure',
   'InvalidClientTokenId',
-  'InvalidLaunchTemplateName.NotFoundException',
   'SomethingNew',
 ])('%s ends the start at once', async (code) => {
   const placeRows = await freshPlaces(world, 4)

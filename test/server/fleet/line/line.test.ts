@@ -274,6 +274,37 @@ test('a start that EC2 has no machine for waits again, where it was', async () =
   expect(await placeOf(ben)).toMatchObject({ position: 2 })
 })
 
+test.each(['VcpuLimitExceeded', 'UnauthorizedOperation', 'SomethingNew'])(
+  '%s, which every start would meet, empties no line: they keep their turns, and nobody is sent there for ten minutes',
+  async (code) => {
+    const [owner] = await fullFleet()
+    const { placeId } = await latestRun(world, owner.user.id)
+    const [ada, ben] = [await newCustomer(world), await newCustomer(world)]
+    await join(ada)
+    await join(ben)
+    await end(owner)
+    world.ec2.inject(code, 5, { action: 'RunInstances' })
+    await look()
+    await finishJobs(world, ada)
+    expect(await runsOf(world, ada.user.id)).toMatchObject([
+      { errorCode: 'launch_refused', endedAt: expect.any(Number) },
+    ])
+    for (let i = 0; i < 3; i++) await look()
+    expect(await placeOf(ada)).toMatchObject({ position: 1 })
+    expect(await placeOf(ben)).toMatchObject({ position: 2 })
+    expect(await runsOf(world, ben.user.id)).toEqual([])
+    expect(await holderOf(placeId)).toBeNull()
+    expect(mailsTo(ada)).not.toContain("Your server didn't start")
+    world.ec2.heal()
+    world.advance(600)
+    await look()
+    await finishJobs(world, ada)
+    expect(await latestRun(world, ada.user.id)).toMatchObject({ placeId, runningAt: expect.any(Number) })
+    expect(await placeOf(ben)).toMatchObject({ position: 1 })
+    world.takeLines()
+  },
+)
+
 test('a start that must look for another place leaves those in line theirs', async () => {
   const [first] = await freshPlaces(world, 1)
   await world.db.delete(line)
