@@ -1,9 +1,9 @@
-import { and, eq, exists, gt, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, exists, gt, inArray, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
 import { apiTokens, plans, signIns, users } from '../../../db/schema.ts'
 import type { TokenScope } from '../../domain/api-token.ts'
 import type { LiveEnd } from '../../domain/ending.ts'
-import { DAY_MS } from '../../domain/instant.ts'
+import { DAY_MS, MINUTE_MS } from '../../domain/instant.ts'
 import { UNPAID_STATUSES } from '../../domain/money/plan.ts'
 import { COOKIE_S } from '../../domain/retention.ts'
 import { ACCOUNT_CLOSED, SESSION_ENDED, SESSION_IDLE, SESSION_REVOKED } from '../../domain/user.ts'
@@ -204,6 +204,10 @@ export async function whyEnded(
   return { why: row.lastSeenAt > ctx.now() - IDLE_LIMIT_MS ? SESSION_ENDED : SESSION_IDLE, userId }
 }
 
+/** Once in five minutes is enough. */
+export const SEEN_EVERY_MS = 5 * MINUTE_MS
+
 export async function noteUse(ctx: Pick<Context, 'db' | 'now'>, id: string): Promise<void> {
-  await ctx.db.update(signIns).set({ lastSeenAt: ctx.now() }).where(eq(signIns.id, id))
+  const isDue = and(eq(signIns.id, id), lt(signIns.lastSeenAt, ctx.now() - SEEN_EVERY_MS))
+  await ctx.db.update(signIns).set({ lastSeenAt: ctx.now() }).where(isDue)
 }

@@ -2,6 +2,7 @@ import { isApiToken } from '../../domain/api-token.ts'
 import { type Door, ENTER_PATH, findDoorHost, READY_LABEL } from '../../domain/door.ts'
 import { SERVER_WEB_PORT } from '../../domain/server.ts'
 import { findByApiToken } from '../accounts/api-tokens.ts'
+import { noteUse } from '../accounts/live-sign-ins.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import type { Env } from '../env.ts'
 import { isWithinOuterLimit } from '../http/middleware/outer-limit.ts'
@@ -21,13 +22,14 @@ export async function answerAtDoor(ctx: Context, request: Request, env: DoorEnv)
   const { door } = ctx.config
   const url = new URL(request.url)
   const host = findDoorHost(door, url.host)
-  if (door && url.hostname === `${READY_LABEL}.${door.domain}`) return answerReady(ctx)
+  const isReady = door !== null && url.hostname === `${READY_LABEL}.${door.domain}`
+  if (isReady) return (await isTooMuch(ctx, env, request)) ? refuse('too_many') : answerReady(ctx)
   if (!door || !host?.label || (host.port !== null && !door.webPorts.includes(host.port))) return refuse('unknown')
   try {
     const shown = readShown(ctx, door, host.label, request)
     const isEntering = url.pathname === ENTER_PATH
     if ((isEntering || mayBeStranger(shown)) && (await isTooMuch(ctx, env, request))) return refuse('too_many')
-    if (isEntering) return await enter(ctx, door, host.label, request)
+    if (isEntering) return await enter(ctx, door, host.label, shown, request)
     const visitor = await findVisitor(ctx, host.label, shown)
     if (!visitor.door) return refuse('unknown')
     const port = host.port ?? SERVER_WEB_PORT
@@ -38,6 +40,7 @@ export async function answerAtDoor(ctx: Context, request: Request, env: DoorEnv)
     const why = whyNot(door, visitor, request, siteOrigin(ctx))
     if (why === 'stranger') return turnAway(ctx, door, visitor, visitor.door, host.port, request)
     if (why) return refuse(why)
+    if (visitor.pass?.kind === 'sign_in' && isUse(request)) ctx.background(noteUse(ctx, visitor.pass.id))
     return await passOn(ctx, request, { ...visitor, door: visitor.door, pass: visitor.pass as Pass, to }, (userId) =>
       env.DOOR_KEEPER.getByName(userId),
     )
@@ -46,6 +49,9 @@ export async function answerAtDoor(ctx: Context, request: Request, env: DoorEnv)
     return refuse('failed')
   }
 }
+
+/** Opening a page of the simulator, or a connection to it, is use; what a page loads and polls isn't. */
+const isUse = ({ headers }: Request) => headers.get('sec-fetch-mode') === 'navigate' || headers.has('upgrade')
 
 type Visitor = { door: FoundDoor | null; pass: Pass | null; isIn: boolean }
 
@@ -136,19 +142,25 @@ function redirect(location: string, cookies: string[]): Response {
 const NOT_KEPT = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
 
 /** Trades a ticket or a guest's link for this host's cookie, and continues at an address without either. */
-async function enter(ctx: Context, door: Door, label: string, request: Request): Promise<Response> {
+async function enter(ctx: Context, door: Door, label: string, shown: Shown, request: Request): Promise<Response> {
   const { searchParams, origin } = new URL(request.url)
   // A look ahead must not use up the ticket.
-  if (request.method !== 'GET' || request.headers.get('sec-purpose')?.startsWith('prefetch')) return refuse('not_now')
+  const { headers, method } = request
+  const isSeen = /^(document|iframe)$/.test(headers.get('sec-fetch-dest') ?? 'document')
+  if (method !== 'GET' || !isSeen || headers.get('sec-purpose')?.startsWith('prefetch')) return refuse('not_now')
   const ticket = searchParams.get('ticket')
   const guest = searchParams.get('guest')
+  const to = pathOf(searchParams.get('to') ?? '/', origin)
+  // An owner who tries their own link stays the owner.
+  if (guest && !ticket && shown.pass?.kind === 'sign_in' && (await findVisitor(ctx, label, shown)).isIn)
+    return redirect(to, [])
   const pass = ticket ? await redeemTicket(ctx, label, ticket) : guest ? await admitGuest(ctx, label, guest) : null
   if (!pass) {
     const { door: found } = await findDoor(ctx, { label }, null)
     return refuse(found?.state === 'over' ? 'over' : 'bad_link')
   }
   const cookies = [passCookie(ctx, door, label, pass), ...endedCookies(door, request)]
-  return redirect(pathOf(searchParams.get('to') ?? '/', origin), cookies)
+  return redirect(to, cookies)
 }
 
 /** Only a path of this host: a browser reads `//…` as another one, also where it began as `/.//…`. */

@@ -68,6 +68,8 @@ export function toBrowser(given: Headers, crossing: Crossing, site: string): Hea
   const headers = new Headers()
   const isDropped = isHop(given)
   for (const [name, value] of given) if (!isDropped(name) && !NOT_FOR_BROWSERS.test(name)) headers.append(name, value)
+  // Of two lengths, the chunks' is the one that counts.
+  if (given.has('transfer-encoding')) headers.delete('content-length')
   for (const one of given.getSetCookie()) {
     const kept = ownCookie(one, cookie)
     if (kept) headers.append('set-cookie', kept)
@@ -132,8 +134,9 @@ const isRunsOwn = (door: Door, label: string, address: string): boolean =>
 export function isForeign({ headers, method }: Request, door: Door, label: string, siteOrigin: string): boolean {
   const isOwn = (address: string) => isRunsOwn(door, label, address)
   const origin = headers.get('origin')
-  if (origin !== null) return !isOwn(origin)
   const site = headers.get('sec-fetch-site')
+  // A form of a page with `no-referrer` names no origin, and the browser still says whose page it is.
+  if (origin !== null && !(origin === 'null' && site === 'same-origin')) return !isOwn(origin)
   // Chromium sends `none` also when another page's speculation rules ask for it.
   const isAhead = headers.get('sec-purpose')?.startsWith('prefetch') ?? false
   if (site === null || site === 'same-origin' || (site === 'none' && !isAhead)) return false

@@ -54,12 +54,18 @@ async function answer(ctx: Context, request: Request, to: Crossing, init: Reques
   const body = await bodyOf(request)
   if (body === 'unmeasured') return body
   const { pathname, search } = new URL(request.url)
-  return (await ask(ctx, to.address, pathname + search, init, body)) ?? 'unreachable'
+  const answer = await ask(ctx, to.address, pathname + search, init, body)
+  if (answer && isPassable(answer.status)) return answer
+  await answer?.body?.cancel().catch(() => {})
+  return 'unreachable'
 }
+
+/** The runtime makes no answer of another status. */
+const isPassable = (status: number) => status >= 200 && status <= 599
 
 /** Through one of these, an answer keeps its length, and its end is known. */
 function streamFor({ headers }: Response): TransformStream<Uint8Array, Uint8Array> {
-  const length = headers.get('content-length') ?? ''
+  const length = headers.has('transfer-encoding') ? '' : (headers.get('content-length') ?? '')
   return /^\d+$/.test(length) ? new FixedLengthStream(Number(length)) : new IdentityTransformStream()
 }
 

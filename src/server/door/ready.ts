@@ -10,7 +10,15 @@ let kept: { answer: { network: 'reachable' | 'unreachable' | null }; until: numb
 
 /** Whether the binding leads to the machines, for `npm run doctor`. Null while no server runs that could say. */
 export async function answerReady(ctx: Context): Promise<Response> {
-  if (!kept || Date.now() >= kept.until) kept = { answer: { network: await look(ctx) }, until: Date.now() + KEPT_MS }
+  if (!kept || Date.now() >= kept.until) {
+    // Whoever asks meanwhile, or after a look that failed, hears of the last one.
+    kept = { answer: kept?.answer ?? { network: null }, until: Date.now() + KEPT_MS }
+    const network = await look(ctx).catch((error) => {
+      ctx.log('door_ready_failed', {}, error)
+      return null
+    })
+    kept = { answer: { network }, until: Date.now() + KEPT_MS }
+  }
   const status = kept.answer.network === 'unreachable' ? 503 : 200
   return Response.json(kept.answer, { status, headers: { 'cache-control': 'no-store' } })
 }

@@ -65,7 +65,9 @@ export function openTcp(
     let isWaiting = true
     client.addEventListener('close', leave)
     void holding.ended.then(() => isWaiting && client.close(ACCESS_ENDED, 'access ended'))
-    const onTurn = () => {
+    const onTurn = ({ data }: { data: string | ArrayBuffer }) => {
+      // Bytes before the turn would be lost.
+      if (typeof data !== 'string') return client.close(1002, 'not your turn yet')
       isWaiting = false
       client.removeEventListener('close', leave)
       begin()

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { eq, isNotNull } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../../db/client.ts'
-import { doorLinks } from '../../../db/schema.ts'
+import { doorLinks, signIns } from '../../../db/schema.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../../dev/seed.ts'
 import type { Server } from '../../../src/domain/wire.ts'
 import { Client, newPerson, waitFor } from '../../../testing/people/client.ts'
@@ -295,4 +295,29 @@ test('a server has at most 20 guest links at once', async () => {
     .where(eq(doorLinks.id, body.guests[1]?.id ?? ''))
   expect((await bob.person.post(guests, { hours: 1 })).status).toBe(201)
   expect(await bob.person.post(guests, { hours: 1 })).toMatchObject(refused)
+})
+
+test('an owner who tries a guest’s link stays the owner, and a picture of another page opens nothing', async () => {
+  const made = await ada.person.post(`/api/v1/servers/${ada.server.id}/guests`, { hours: 1 })
+  const tried = await ask(made.body.guest.url, { ...OPENS, cookie })
+  expect([tried.status, tried.headers.location, tried.headers['set-cookie']]).toEqual([302, '/', undefined])
+  const picture = { cookie, 'sec-fetch-site': 'same-site', 'sec-fetch-dest': 'image', 'sec-fetch-mode': 'no-cors' }
+  expect((await ask(made.body.guest.url, picture)).status).toBe(405)
+  const { body } = await ada.person.get<{ guests: { id: string; uses: number }[] }>(
+    `/api/v1/servers/${ada.server.id}/guests`,
+  )
+  expect(body.guests.find(({ id }) => id === made.body.guest.id)?.uses).toBe(0)
+})
+
+test('opening the simulator counts as use of the sign-in, and what its page loads does not', async () => {
+  const seenAt = async () => {
+    const rows = await database.select().from(signIns).where(eq(signIns.userId, ada.person.id))
+    return Math.max(...rows.map(({ lastSeenAt }) => lastSeenAt))
+  }
+  const long = Date.now() - 23 * 3_600_000
+  await database.update(signIns).set({ lastSeenAt: long }).where(eq(signIns.userId, ada.person.id))
+  expect((await ask(`${own}app.js`, { cookie, 'sec-fetch-mode': 'no-cors' })).status).toBe(200)
+  expect(await seenAt()).toBe(long)
+  expect((await ask(url, { cookie, ...OPENS })).status).toBe(200)
+  await expect.poll(seenAt).toBeGreaterThan(long)
 })

@@ -167,3 +167,16 @@ test('only a label with or without a port is a host of ours', () => {
   for (const name of strange) expect(findDoorHost(door, `${name}.door.example`)?.label).toBe('')
   expect(doorUrl(door, label, 9090)).toBe(`https://${label}-9090.door.example/`)
 })
+
+test.each([
+  ['same-origin', false],
+  ['same-site', true],
+  ['cross-site', true],
+  ['none', true],
+])('a form of a page that names no origin, sent from %s', (site, foreign) => {
+  const request = new Request('https://x.example/', { method: 'POST' })
+  const headers = new Headers({ origin: 'null', 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate' })
+  expect(isForeign({ headers, method: request.method } as Request, door, label, 'https://site.example')).toBe(foreign)
+  headers.delete('sec-fetch-site')
+  expect(isForeign({ headers, method: 'POST' } as Request, door, label, 'https://site.example')).toBe(true)
+})

@@ -21,6 +21,9 @@ const answers: Record<string, (string | Buffer)[]> = {
     'HTTP/1.1 206 Partial Content\r\nContent-Encoding: gzip\r\nContent-Range: bytes 1000-400999/*\r\nContent-Length: 400000\r\n',
     zipped.subarray(1000, 401_000),
   ],
+  '/chunked': ['HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n', '5\r\nhello\r\n0\r\n\r\n'],
+  '/999': ['HTTP/1.1 999 Denied\r\nContent-Length: 2\r\n', 'no'],
+  '/600': ['HTTP/1.1 600 Odd\r\nContent-Length: 2\r\n', 'no'],
   '/unknown': ['HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n', big],
 }
 const got = await rawMachine(machine, 9090, (path) => {
@@ -181,4 +184,14 @@ test('a preflight from one of the run’s hosts to another passes, and carries n
   expect((await preflight(plain)).status).toBe(401)
   expect((await preflight(asked, 'GET')).status).toBe(401)
   expect(got).toEqual([])
+})
+
+test('of two lengths of an answer, the chunks are what counts', async () => {
+  const { status, head, body } = await send('GET /chunked')
+  expect([status, String(body)]).toEqual([200, expect.stringContaining('hello')])
+  expect(head).not.toMatch(/content-length/i)
+})
+
+test('an answer with a status that is none is the machine’s fault', async () => {
+  for (const path of ['/999', '/600']) expect([path, (await send(`GET ${path}`)).status]).toEqual([path, 502])
 })

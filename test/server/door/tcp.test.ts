@@ -98,3 +98,9 @@ test('a port where nothing listens closes without a byte', async () => {
   await expect.poll(() => state.closed).not.toBe(null)
   expect(received).toEqual([])
 })
+
+test('bytes before the turn are refused, since they would be lost', async () => {
+  const early = await open(41451, ['in-turn.tcp.proving-ground'])
+  early.socket.send(Buffer.from('before its turn'))
+  await expect.poll(() => early.state.closed).toBe(1002)
+})

@@ -1,8 +1,7 @@
 import type { Context as HonoContext } from 'hono'
 import { createMiddleware } from 'hono/factory'
-import { MINUTE_MS } from '../../../domain/instant.ts'
 import { readSignInToken } from '../../accounts/credentials/sign-in-token.ts'
-import { findSignIn, noteUse, userOfSignIn } from '../../accounts/live-sign-ins.ts'
+import { findSignIn, noteUse, SEEN_EVERY_MS, userOfSignIn } from '../../accounts/live-sign-ins.ts'
 import type { AppEnv } from '../app-env.ts'
 import { signInByToken } from '../bearer.ts'
 import { bearerOf } from '../caller.ts'
@@ -11,7 +10,6 @@ import { isSeen } from '../flash.ts'
 import { factsOf, isPage } from '../site-map.ts'
 
 /** We write `last_seen_at` at most this often. */
-const SEEN_EVERY_MS = 5 * MINUTE_MS
 
 /**
  * Finds who is asking: a browser by its cookie, a program by its API token. One round trip also carries the
