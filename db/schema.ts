@@ -15,6 +15,7 @@ import type { Pull } from '../src/domain/image-pull.ts'
 import type { InvoiceStatus, InvoiceStep } from '../src/domain/money/invoice.ts'
 import type { PlanType } from '../src/domain/money/plan.ts'
 import type { MailKind, NoticeKind } from '../src/domain/notice.ts'
+import type { RunParameters } from '../src/domain/parameters.ts'
 import type { Death, EndReason, JobErrorCode, RunErrorCode } from '../src/domain/run-end.ts'
 import type { RunActor, RunEventKind } from '../src/domain/run-event.ts'
 import type { RunWishes } from '../src/domain/run-wishes.ts'
@@ -333,6 +334,8 @@ export const runs = sqliteTable(
     endedBecause: text('ended_because').$type<EndReason>(),
     errorCode: text('error_code').$type<RunErrorCode>(),
     errorMessage: text('error_message'),
+    /** What its container is told. Null: nothing of its own. */
+    parameters: text({ mode: 'json' }).$type<RunParameters>(),
     /** How far its machine is with its image, as it says. Null: not there yet, or it says nothing. */
     pull: text({ mode: 'json' }).$type<Pull>(),
     /** When its container first started, as its machine says. Null: not yet, or the machine says nothing. */

@@ -48,7 +48,12 @@ export const clientOptions: Rolldown.RolldownOptions = {
           priority: 2,
         },
         // What it shares with its own later parts and the line.
-        { name: 'parts', test: /src.islands.(use[JT]|dashboard.ByForm)/, minShareCount: 2, priority: 1 },
+        {
+          name: 'parts',
+          test: /src.islands.(use[JT]|dashboard.ByForm)|src.domain.parameters/,
+          minShareCount: 2,
+          priority: 1,
+        },
         { name: 'forms', test: /src.(ui|islands.(use|account)|domain.(form|person|user))/, minShareCount: 2 },
       ],
     },

@@ -19,6 +19,7 @@ export const SAMPLE_SERVER: Server = {
   disk_nearly_full: false,
   environment: 'Blocks',
   vehicle: 'uav',
+  parameters: {},
   cost_dollars: null,
   name: null,
   ends_at: null,

@@ -94,7 +94,14 @@ const wishes = () => ({
   vehicle: input('vehicle'),
   name: input('name'),
   stop_after: seconds(input('stop-after')),
+  parameters: parameters(input('parameters')),
 })
+
+/** `NAME=value`, a line each. The site says what is wrong with one. */
+function parameters(text: string): Record<string, string> {
+  const lines = text.split('\n').filter((line) => line.trim())
+  return Object.fromEntries(lines.map((line) => line.trim().split(/=(.*)/s, 2).concat('') as [string, string]))
+}
 
 /** The same key gets the same server, however often we send it. */
 export async function startServer(key: string): Promise<Server> {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunParameters } from '../../src/domain/parameters.ts'
 import { isLive } from '../../src/domain/server.ts'
 import type { LinePlace, Server } from '../../src/domain/wire.ts'
 import { call, listServers } from './api.ts'
@@ -9,7 +10,14 @@ import { liveLine, say, sayJson } from './terminal.ts'
 const POLL_MS = 3_000
 
 type LineOptions = SiteOptions & { json?: true }
-type Wishes = { environment?: string; vehicle?: string; name?: string; stop_after?: number; max_gpus?: number }
+type Wishes = {
+  environment?: string
+  vehicle?: string
+  name?: string
+  stop_after?: number
+  max_gpus?: number
+  parameters?: RunParameters
+}
 
 export const findPlace = async (site: Site): Promise<LinePlace | null> =>
   (await call(site, (client) => client.GET('/api/v1/line'))).line

@@ -1,5 +1,6 @@
 import { Argument, Command, CommanderError, Option } from 'commander'
 import type { TokenScope } from '../../src/domain/api-token.ts'
+import type { RunParameters } from '../../src/domain/parameters.ts'
 import type { Vehicle } from '../../src/domain/wire.ts'
 import { version } from '../package.json'
 import { completion, SHELLS } from './completion.ts'
@@ -15,7 +16,7 @@ import { bills, environments, runs, usage } from './lists.ts'
 import { logs } from './logs.ts'
 import { login, logout, token } from './sign-in.ts'
 import type { SiteOptions } from './site.ts'
-import { count, duration, start } from './start.ts'
+import { count, duration, parameter, start } from './start.ts'
 import { open, status, stop } from './status.ts'
 import { note, paint } from './terminal.ts'
 
@@ -45,6 +46,7 @@ type Everything = SiteOptions & {
   vehicle: Vehicle
   stopAfter: number
   maxGpus: number
+  set: RunParameters
   name: string
   format: (typeof FORMATS)[number]
 } & Record<
@@ -72,6 +74,11 @@ command('start', 'start a server', start)
   .addOption(new Option('--vehicle <vehicle>', 'in what (default: your last choice)').choices(['uav', 'ugv', 'multi']))
   .option('--stop-after <time>', 'stop it after a time like 2h or 45m, from now', duration)
   .option('--max-gpus <count>', "take a machine with at most this many GPUs (default: your plan's largest)", count)
+  .option(
+    '--set <NAME=value>',
+    'tell the container this, as a variable of its environment; repeat it for more',
+    parameter,
+  )
   .option('--name <name>', 'what to call it')
   .option(...JSON_OUTPUT)
 program

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { LONGEST_START_MS } from '../../src/domain/image-pull.ts'
 import { instantText } from '../../src/domain/instant.ts'
+import { parametersFault, type RunParameters, readParameter } from '../../src/domain/parameters.ts'
 import { formatUptime, isLive, START_DEADLINE_MS, webAddress } from '../../src/domain/server.ts'
 import { jobFailure } from '../../src/domain/server-list.ts'
 import type { Job, Server, Vehicle } from '../../src/domain/wire.ts'
@@ -27,6 +28,7 @@ type StartOptions = SiteOptions & {
   name?: string
   stopAfter?: number
   maxGpus?: number
+  set?: RunParameters
 }
 
 export async function start(options: StartOptions): Promise<void> {
@@ -40,6 +42,7 @@ export async function start(options: StartOptions): Promise<void> {
       ...(options.name !== undefined && { name: options.name }),
       ...(options.stopAfter !== undefined && { stop_after: options.stopAfter }),
       ...(options.maxGpus !== undefined && { max_gpus: options.maxGpus }),
+      ...(options.set !== undefined && { parameters: options.set }),
     }
     const code = options.code !== undefined && { code: options.code }
     const begin = () =>
@@ -124,6 +127,16 @@ export function duration(text: string): number {
   if (!parts.length || parts.map(([part]) => part).join('') !== text)
     throw new InvalidArgumentError('Write it like 2h, 45m, or 1h30m.')
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_S[unit as keyof typeof UNIT_S], 0)
+}
+
+/** One more parameter, `NAME=value`. @throws if the site would refuse it */
+export function parameter(text: string, before: RunParameters = {}): RunParameters {
+  if (!text.includes('=')) throw new InvalidArgumentError('Write it like SCENARIO=harbor-fog.')
+  const [name, value] = readParameter(text)
+  const all = { ...before, [name]: value }
+  const fault = parametersFault(all)
+  if (fault) throw new InvalidArgumentError(fault)
+  return all
 }
 
 /** @throws unless it is a whole number from 1 */

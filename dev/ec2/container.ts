@@ -16,7 +16,7 @@ export type Line = { at: number; source: Source; text: string; phase?: Phase }
 type Tagged = Pick<Instance, 'tags'>
 type Printed = [source: Source, text: string]
 /** `exits` is null for one that answers on its port, for as long as the machine runs. */
-type Program = { prints: () => Printed[]; exits: { code: number; afterMs: number } | null }
+type Program = { prints: (told: string[]) => Printed[]; exits: { code: number; afterMs: number } | null }
 
 /** How long its machine pulls an image, and at which percentage that stops. */
 type Pull = { ms: number; stuckAt: number | null }
@@ -48,7 +48,11 @@ const FLOOD = 200_000
 function programOf({ tags }: Tagged): Program {
   const [, name, number] = /^example\.com\/(exits|throws|floods):(\d{1,3})$/.exec(tags.image ?? '') ?? []
   const code = Number(number)
-  if (name === 'exits') return { prints: () => [['stdout', 'hello']], exits: { code, afterMs: 2_000 } }
+  if (name === 'exits')
+    return {
+      prints: (told) => ['hello', ...told].map((text): Printed => ['stdout', text]),
+      exits: { code, afterMs: 2_000 },
+    }
   if (name === 'throws') return { prints: () => TRACEBACK.map((text) => ['stderr', text]), exits: { code, afterMs: 0 } }
   if (name === 'floods')
     return {
@@ -92,8 +96,8 @@ export function givesUpAfter(instance: Tagged): number | null {
   return PAUSES_MS.reduce((sum, pause) => sum + pause, (PAUSES_MS.length + 1) * exits.afterMs + LAST_WORDS_MS)
 }
 
-/** Everything that its machine says until somebody stops it, in order. */
-export function linesOf(instance: Tagged): Line[] {
+/** Everything that its machine says until somebody stops it, in order. @param told what the site gave the container */
+export function linesOf(instance: Tagged, told: Record<string, string> = {}): Line[] {
   const image = instance.tags.image || 'the default image'
   const lines: Line[] = []
   const say = (at: number, text: string, phase: Phase) => lines.push({ at, source: 'machine', text, phase })
@@ -114,7 +118,8 @@ export function linesOf(instance: Tagged): Line[] {
   let at = ms
   for (let tries = 1; tries <= PAUSES_MS.length + 1; tries++) {
     say(at, tries === 1 ? 'Started the program' : `Started the program, try ${tries}`, { name: 'started', tries })
-    for (const [source, text] of prints()) lines.push({ at, source, text })
+    for (const [source, text] of prints(Object.entries(told).map((pair) => pair.join('='))))
+      lines.push({ at, source, text })
     if (!exits) return lines
     at += exits.afterMs
     const exit = { exit_code: exits.code, oom: false, tries, answered: false }

@@ -203,7 +203,12 @@ export class MachineLog {
 
   async #getKey(now: number): Promise<string | null> {
     const answer = await this.#post('/machines/key', JSON.stringify(this.#options.proof()))
-    if (answer.status === 200) return ((await answer.json()) as { key: string }).key
+    if (answer.status === 200) {
+      const { key, parameters } = (await answer.json()) as { key: string; parameters?: Record<string, string> }
+      // Before it knows what the container is told, it has said nothing.
+      if (this.#next === null && !this.#stopped) this.#lines = linesOf(this.#instance, parameters)
+      return key
+    }
     await answer.body?.cancel()
     // A site that knows no machine's words.
     if (answer.status === 404) this.#over = true

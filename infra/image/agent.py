@@ -282,6 +282,9 @@ class Sender:
         self._jitter = jitter
         self._key = None
         self._is_numbered = False
+        # What the container is told, once the site has said it.
+        self.told = None
+        self.has_told = threading.Event()
         self._every = 1
         self._fresh_until = 0
         self._posted_at = 0
@@ -307,6 +310,7 @@ class Sender:
             self._retry_later(now, repr(error))
         if self.is_over:
             self._log.is_over = True
+            self.has_told.set()
         return 0
 
     def _due_at(self, now):
@@ -323,6 +327,8 @@ class Sender:
             if status != 200:
                 return self._retry_later(now, f"the site gave no key: {status}")
             self._key = answer["key"]
+            self.told = answer.get("parameters", {})
+            self.has_told.set()
         batch = self._log.batch(self._most, self._boot) if self._is_numbered else self._greeting()
         status, answer = self._site.post_log(self._key, batch.body)
         if status == 401:
@@ -574,13 +580,15 @@ def exit_sentence(code, is_oom):
 class Program:
     """The container, from its image to its last exit."""
 
-    def __init__(self, engine, log, container):
+    def __init__(self, engine, log, container, parameters=dict):
         self.is_stopping = threading.Event()
         self.is_running = False
         self.has_answered = False
         self._engine = engine
         self._log = log
         self._container = container
+        # Waits until the site has said them.
+        self._parameters = parameters
 
     def run(self):
         """@raises GaveUp"""
@@ -613,9 +621,12 @@ class Program:
                 raise
             self._pull_patiently(image)
             found = self._engine.call("GET", path)
+        parameters = self._parameters()
+        told = [f"{name}={value}" for name, value in parameters.items()]
+        self._container["Env"] = [*self._container["Env"], *told]
         # Else Python keeps a program's lines until it has many.
-        if not any(one.startswith("PYTHONUNBUFFERED=") for one in found["Config"]["Env"] or []):
-            self._container["Env"] = [*self._container["Env"], "PYTHONUNBUFFERED=1"]
+        if not any(one.startswith("PYTHONUNBUFFERED=") for one in [*(found["Config"]["Env"] or []), *told]):
+            self._container["Env"].append("PYTHONUNBUFFERED=1")
 
     def _pull_patiently(self, image):
         self._log.say(f"Pulling {image}", {"name": "pulling", "percent": 0, "bytes": 0})
@@ -765,9 +776,16 @@ def main(words):
     log = Log()
     site = Site(os.environ["SITE"], os.environ.get("METADATA_URL", "http://169.254.169.254"))
     engine = Engine(os.environ.get("ENGINE", "/var/run/docker.sock"))
-    program = Program(engine, log, container_of(words))
     with open("/proc/sys/kernel/random/boot_id") as file:
-        sending = in_background(Sender(log, site, file.read().strip()).run)
+        sender = Sender(log, site, file.read().strip())
+    sending = in_background(sender.run)
+
+    def parameters():
+        # No site: then it gave the run none either. Without an answer for ten minutes, the run ends.
+        sender.has_told.wait()
+        return sender.told or {}
+
+    program = Program(engine, log, container_of(words), parameters)
     in_background(sample_forever, log, Sampler(engine))
     ended, end = os.pipe()
     # A handler of Python's own might wait for the end of the read below.

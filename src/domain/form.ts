@@ -9,13 +9,13 @@ type FormSchema = v.GenericSchema<unknown, unknown>
 export const rule = <Form extends Record<string, unknown>>(
   field: keyof Form & string,
   holds: (form: Form) => boolean,
-  sentence: string,
+  sentence: string | ((form: Form) => string),
 ) =>
   v.rawCheck<Form>(({ dataset, addIssue }) => {
     if (!dataset.typed || holds(dataset.value)) return
     const { value } = dataset
     addIssue({
-      message: sentence,
+      message: typeof sentence === 'string' ? sentence : sentence(value),
       // Stryker disable next-line StringLiteral: Valibot's types require these words, and nobody reads them.
       path: [{ type: 'object', origin: 'value', input: value, key: field, value: value[field] }],
     })

@@ -3,6 +3,7 @@ import { BYTE_ORDER_MARK, csvLine } from './csv.ts'
 import { rule } from './form.ts'
 import { isMonth, WRITE_MONTH } from './instant.ts'
 import { billedSecondsAt } from './money/live-usage.ts'
+import { writeParameters } from './parameters.ts'
 import { type ServerStatus, serverStatus } from './server.ts'
 import type { Server } from './wire.ts'
 
@@ -64,6 +65,7 @@ const COLUMNS: Record<string, Cell> = {
   Zone: ({ availability_zone }) => availability_zone ?? '',
   Environment: ({ environment }) => environment ?? '',
   Vehicle: ({ vehicle }) => vehicle ?? '',
+  Parameters: ({ parameters }) => writeParameters(parameters),
   'Ended Because': ({ ended_because }) => ended_because ?? '',
   'Error Code': ({ error_code }) => error_code ?? '',
   Message: ({ error_message }) => error_message ?? '',

@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import { rule } from './form.ts'
 import { DAY_MS } from './instant.ts'
+import { parametersFault, type RunParameters } from './parameters.ts'
 import { characters, normalName, usableName } from './person.ts'
 
-/** What a start may set: the run's name, its world, when it ends, and how large its machine may be. */
+/** What a start may set: the run's name, its world, when it ends, how large its machine may be, and its parameters. */
 
 const number = v.nullable(v.union([v.number(), v.nan()]))
 
@@ -25,14 +26,28 @@ export function runNameRules<Form extends { name?: string | null | undefined }>(
   ] as const
 }
 
-type Form = { name: string; stop_after: number | null; max_gpus: number | null; environment: string; vehicle: string }
+type Form = {
+  name: string
+  stop_after: number | null
+  max_gpus: number | null
+  environment: string
+  vehicle: string
+  parameters: RunParameters
+}
 
 /**
  * `stop_after` null: it runs until its user stops it. `max_gpus` null: as many as their plan includes. Without an
  * `environment` or `vehicle`: the last choice. Their plan and the catalog say which exist.
  */
 export const runWishes = v.pipe(
-  v.object({ name: v.string(), stop_after: number, max_gpus: number, environment: v.string(), vehicle: v.string() }),
+  v.object({
+    name: v.string(),
+    stop_after: number,
+    max_gpus: number,
+    environment: v.string(),
+    vehicle: v.string(),
+    parameters: v.record(v.string(), v.string()),
+  }),
   ...runNameRules<Form>(),
   rule(
     'stop_after',
@@ -44,12 +59,18 @@ export const runWishes = v.pipe(
     ({ max_gpus: n }) => n === null || (Number.isInteger(n) && n >= 1 && n <= MAX_GPUS),
     `The number of GPUs must be a whole number from 1 to ${MAX_GPUS}.`,
   ),
+  rule<Form>(
+    'parameters',
+    (f) => parametersFault(f.parameters) === null,
+    (f) => parametersFault(f.parameters) ?? '',
+  ),
   v.transform((f) => ({
     name: normalName(f.name) || null,
     stopAfterMs: f.stop_after === null ? null : f.stop_after * 1000,
     maxGpus: f.max_gpus,
     environment: f.environment.trim() || null,
     vehicle: f.vehicle.trim().toLowerCase() || null,
+    parameters: f.parameters,
   })),
 )
 
@@ -60,4 +81,5 @@ export const NO_WISHES: RunWishes = {
   maxGpus: null,
   environment: null,
   vehicle: null,
+  parameters: {},
 }

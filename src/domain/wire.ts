@@ -1,6 +1,7 @@
 import type { TokenScope } from './api-token.ts'
 import type { PlanType } from './money/plan.ts'
 import type { NoticeKind } from './notice.ts'
+import type { RunParameters } from './parameters.ts'
 import type { EndReason, JobErrorCode, RunErrorCode } from './run-end.ts'
 import type { RunEventKind } from './run-event.ts'
 import type { EventType } from './webhook.ts'
@@ -37,6 +38,8 @@ export type Server = {
   /** What it simulates; null for runs from before people could choose. */
   environment: string | null
   vehicle: Vehicle | null
+  /** What its container is told, as its environment's variables. */
+  parameters: RunParameters
   /**
    * What it added to its month's bill. Null while it is live, if it spans two months, and for runs from before we
    * kept it.

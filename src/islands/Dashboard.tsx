@@ -17,6 +17,7 @@ import { chosenEnd, EndChoice } from './dashboard/EndChoice.tsx'
 import { LineNote } from './dashboard/LineNote.tsx'
 import { chosenMachine, MachineChoice } from './dashboard/MachineChoice.tsx'
 import { NoticeAlert } from './dashboard/NoticeAlert.tsx'
+import { chosenParameters, ParametersChoice } from './dashboard/ParametersChoice.tsx'
 import { RunCard } from './dashboard/RunCard.tsx'
 import { SessionsTable } from './dashboard/SessionsTable.tsx'
 import type { StopDialog } from './dashboard/StopDialog.tsx'
@@ -88,7 +89,7 @@ export function Dashboard(props: DashboardProps) {
   const { subscription, monthlyUsage } = summary
   const refusal = startRefusal(summary, list.servers)
   const canStart = !busy && !refusal
-  const begin = () => void start({ ...chosenMachine(), ...chosenWorld(), ...chosenEnd() })
+  const begin = () => void start({ ...chosenMachine(), ...chosenWorld(), ...chosenEnd(), ...chosenParameters() })
   const isTrial = subscription?.sub_type === 'demo'
   const freeMinutes = isTrial ? trialMinutesLeft(monthlyUsage.hoursUsed) : null
   const latest = trialEnd(summary, now)
@@ -200,7 +201,14 @@ export function Dashboard(props: DashboardProps) {
               </>
             )
           }
-          machine={refusal ? null : <MachineChoice machines={props.machines} />}
+          machine={
+            refusal ? null : (
+              <>
+                <MachineChoice machines={props.machines} />
+                <ParametersChoice last={list.servers[0]?.parameters ?? {}} />
+              </>
+            )
+          }
         >
           {refusal?.page ? <a href={refusal.page}>{WAYS_OUT[refusal.page]}</a> : null}
         </ActionsCard>

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
+import { readParameters } from '../domain/parameters.ts'
 import { isLive } from '../domain/server.ts'
 import type { LinePlace, Server } from '../domain/wire.ts'
 import { Alert } from '../ui/Alert.tsx'
@@ -75,8 +76,14 @@ export function Line(props: LineProps) {
     else if (status === 401 || status === 409) await refresh()
   }
   const join = ({ start, maxGpus }: JoinChoice) => {
-    const { stop_after, ...chosen } = props.chosen
-    void change('POST', { ...chosen, stop_after: Number(stop_after) || null, max_gpus: maxGpus, start })
+    const { stop_after, parameters = '', ...chosen } = props.chosen
+    void change('POST', {
+      ...chosen,
+      parameters: readParameters(parameters),
+      stop_after: Number(stop_after) || null,
+      max_gpus: maxGpus,
+      start,
+    })
   }
   const leave = () => void change('DELETE')
   const form = { csrfToken: props.csrfToken, chosen: props.chosen, onJoin: join }

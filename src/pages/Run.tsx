@@ -28,6 +28,7 @@ import { WhoMayEnter } from '../ui/WhoMayEnter.tsx'
 import { Island } from './Island.tsx'
 import { CostChart, priceText, ReceiptCard } from './run/CostCard.tsx'
 import { Ec2Card } from './run/Ec2Card.tsx'
+import { ParametersCard } from './run/ParametersCard.tsx'
 import { ResourceCard } from './run/ResourceCard.tsx'
 import { Timeline } from './run/Timeline.tsx'
 
@@ -166,6 +167,7 @@ export function Run(props: RunProps) {
           <CostChart lines={lines} free={noCost(server, lines)} />
           <Timeline events={events} />
         </div>
+        <ParametersCard parameters={server.parameters} />
         {provider ? <Ec2Card server={server} provider={provider} /> : null}
       </div>
       {logFirst ? null : logCard}

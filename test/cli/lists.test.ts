@@ -94,6 +94,9 @@ test('wrong usage exits with 2 and writes nothing to stdout', async () => {
     ['start', '--stop-after', '2 hours'],
     ['start', '--stop-after', ''],
     ['start', '--max-gpus', '0'],
+    ['start', '--set', 'SCENARIO'],
+    ['start', '--set', 'OK=1', '--set', 'path=1'],
+    ['start', '--set', 'LD_PRELOAD=x'],
     ['start', '--max-gpus', 'all'],
     ['login', '--scope', 'admin'],
     ['start', 'now'],
@@ -149,7 +152,7 @@ test('completes commands and their options in bash', async () => {
       .trim()
   expect(complete('st')).toBe('start status stop')
   expect(complete('start', '--')).toBe(
-    '--wait --wait-in-line --code --environment --vehicle --stop-after --max-gpus --name --json --base-url --help',
+    '--wait --wait-in-line --code --environment --vehicle --stop-after --max-gpus --set --name --json --base-url --help',
   )
   expect(complete('--base-url', 'https://a.example', 'bills', '--c')).toBe('--csv')
   expect(complete('completion', '')).toMatch(/^bash zsh fish /)

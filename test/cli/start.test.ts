@@ -39,6 +39,7 @@ test.concurrent('speaks JSON to scripts: one document on stdout', async () => {
   const ada = await newOperator(url)
   const world = ['--environment', 'mountains', '--vehicle', 'ugv']
   const wishes = ['--stop-after', '1h30m', '--name', 'Night flight', '--max-gpus', '1', ...world]
+  const parameters = ['--set', 'SCENARIO=harbor fog', '--set', 'EXPR=a=b']
   expect(await ada.run(['start', '--vehicle', 'multi'])).toMatchObject({
     code: 1,
     err: expect.stringContaining('Multi-vehicle needs Premium.'),
@@ -48,8 +49,9 @@ test.concurrent('speaks JSON to scripts: one document on stdout', async () => {
     code: 1,
     err: expect.stringContaining('The number of GPUs must be'),
   })
-  const waited = JSON.parse((await ada.run(['start', '--wait', '--json', ...wishes])).out)
+  const waited = JSON.parse((await ada.run(['start', '--wait', '--json', ...wishes, ...parameters])).out)
   expect(waited.server).toMatchObject({ name: 'Night flight', environment: 'Mountains', vehicle: 'ugv' })
+  expect(waited.server.parameters).toEqual({ SCENARIO: 'harbor fog', EXPR: 'a=b' })
   expect(Date.parse(waited.server.ends_at) - Date.parse(waited.server.requested_at)).toBe(5_400_000)
   // Its trial is over before the end that it set.
   expect((await ada.run(['status'])).out).toMatch(/^Night flight {2}running .* {2}stops in (30m 0|2\dm \d+)s\n$/)

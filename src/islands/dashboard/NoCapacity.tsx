@@ -1,7 +1,9 @@
 import type { MouseEvent } from 'react'
+import { writeParameters } from '../../domain/parameters.ts'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { useCountdown } from '../useCountdown.ts'
 import { chosenEnd } from './EndChoice.tsx'
+import { chosenParameters } from './ParametersChoice.tsx'
 import { chosenWorld } from './WorldChoice.tsx'
 
 const WAIT_S = 30
@@ -30,6 +32,11 @@ export function NoCapacity({ onStart, mayWait }: Props) {
 /** The choices on this page, for the start at the end of the line. */
 function carryWishes({ currentTarget }: MouseEvent<HTMLAnchorElement>): void {
   const { stop_after } = chosenEnd()
-  const wishes = { ...chosenWorld(), ...(stop_after && { stop_after: `${stop_after}` }) }
+  const parameters = writeParameters(chosenParameters().parameters ?? {})
+  const wishes = {
+    ...chosenWorld(),
+    ...(stop_after && { stop_after: `${stop_after}` }),
+    ...(parameters && { parameters }),
+  }
   currentTarget.search = new URLSearchParams(wishes).toString()
 }

@@ -1,4 +1,5 @@
 import { type Dispatch, useRef, useState } from 'react'
+import type { RunParameters } from '../../domain/parameters.ts'
 import { noneAvailable, OFFLINE, type ServerListAction } from '../../domain/server-list.ts'
 import type { Availability, Server, Summary } from '../../domain/wire.ts'
 import { type Answer, request } from '../request.ts'
@@ -8,7 +9,13 @@ const NOTHING_USED = { hoursUsed: 0, serverSessions: 0, runningServers: 0, amoun
 
 const START = 'start'
 
-type StartWishes = { max_gpus?: number; environment?: string; vehicle?: string; stop_after?: number }
+type StartWishes = {
+  max_gpus?: number
+  environment?: string
+  vehicle?: string
+  stop_after?: number
+  parameters?: RunParameters
+}
 
 type Dispatches = Dispatch<ServerListAction>
 

@@ -59,7 +59,7 @@ proving-ground stop`}</Code>
           [
             code('start'),
             said(
-              'Starts a server. --wait follows it until it runs, and Ctrl-C then asks whether to stop it. --environment and --vehicle choose what it simulates; --stop-after 2h stops it after two hours; --max-gpus 1 takes a machine with one GPU; --name names it',
+              'Starts a server. --wait follows it until it runs, and Ctrl-C then asks whether to stop it. --environment and --vehicle choose what it simulates; --stop-after 2h stops it after two hours; --max-gpus 1 takes a machine with one GPU; --set SCENARIO=fog gives your program a variable; --name names it',
             ),
           ],
           [

@@ -87,9 +87,10 @@ export function Servers() {
         caption="What your container gets"
         head={['It gets', 'How']}
         rows={[
-          ['All GPUs of the machine', "NVIDIA's driver and its container runtime"],
+          ['All GPUs', "NVIDIA's driver and its container runtime"],
           [<code key="e">ENVIRONMENT</code>, 'The name that you gave the image'],
           [<code key="v">VEHICLE</code>, `${VEHICLES.join(', ')}: as chosen at the start`],
+          ['Parameters', 'As variables'],
           [
             `Port ${SERVER_WEB_PORT}`,
             <>

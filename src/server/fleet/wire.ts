@@ -29,6 +29,7 @@ export function toServer(row: RunRow, { door }: Pick<Config, 'door'> = { door: n
     disk_nearly_full: live && row.diskNearlyFull,
     environment: row.environment,
     vehicle: row.vehicle,
+    parameters: row.parameters ?? {},
     cost_dollars: row.costUnits === null ? null : row.costUnits / UNITS_PER_DOLLAR,
     ended_because: live ? null : row.endedBecause,
     error_code: live ? null : row.errorCode,

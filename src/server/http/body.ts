@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
 import * as z from 'zod/mini'
+import { readParameters } from '../../domain/parameters.ts'
 import type { AppEnv } from './app-env.ts'
 import { nestFields } from './form-post.ts'
 import { refuseShape, valid } from './valid.ts'
@@ -107,6 +108,18 @@ export const optionalCheckbox = either(
   z.pipe(
     sentByCheckbox,
     z.transform((sent) => (sent === undefined || sent === null ? null : isOn(sent))),
+  ),
+)
+
+/** Parameters of a run: an object, or a form's lines. */
+export const parameters = either(
+  z.pipe(
+    z.nullish(z.record(z.string(), z.string())),
+    z.transform((sent) => sent ?? {}),
+  ),
+  z.pipe(
+    sentText,
+    z.transform((sent) => readParameters(sent ?? '')),
   ),
 )
 

@@ -3,6 +3,7 @@ import { type JobRow, jobs, type RunRow } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import { runSeconds } from '../../domain/money/billing.ts'
+import { writeParameters } from '../../domain/parameters.ts'
 import { runTimeline } from '../../domain/run-timeline.ts'
 import type { RunView } from '../../domain/views.ts'
 import { costQueries, toCostLines } from '../billing/bills/run-bill.ts'
@@ -61,12 +62,14 @@ function wishesOf({
   budgetCents,
   environment,
   vehicle,
+  parameters,
 }: RunRow): Record<string, string> {
   const stopAfter = endsAt === null || budgetCents !== null ? null : Math.round((endsAt - requestedAt) / 1000)
   return {
     ...(name === null ? {} : { name }),
     ...(environment === null ? {} : { environment }),
     ...(vehicle === null ? {} : { vehicle }),
+    ...(parameters === null ? {} : { parameters: writeParameters(parameters) }),
     ...(maxGpus === null ? {} : { max_gpus: String(maxGpus) }),
     ...(stopAfter === null ? {} : { stop_after: String(Math.max(60, stopAfter)) }),
   }

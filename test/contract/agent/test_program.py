@@ -116,10 +116,10 @@ class Runs(Quiet):
             self.addCleanup(setattr, agent, name, getattr(agent, name))
             setattr(agent, name, value)
 
-    def play(self, engine, options=(IMAGE,), answered_at=None):
+    def play(self, engine, options=(IMAGE,), answered_at=None, parameters=dict):
         """@returns what the log says, its phases, and why it gave up"""
         log = agent.Log()
-        program = agent.Program(agent.Engine(engine.path), log, agent.container_of(list(options)))
+        program = agent.Program(agent.Engine(engine.path), log, agent.container_of(list(options)), parameters)
         run_once = program._run_once
 
         def run(tries):
@@ -185,6 +185,15 @@ class Runs(Quiet):
             engine = FakeEngine([Run(code=0) for _ in range(3)], image_env=image_env)
             self.play(engine, ["--env", "A=1", IMAGE])
             self.assertEqual(engine.created[0]["Env"], expected)
+
+    def test_tells_the_container_its_parameters(self):
+        told = {"SCENARIO": "harbor fog", "TEXT": "a=b"}
+        engine = FakeEngine([Run(code=0) for _ in range(3)])
+        self.play(engine, ["--env", "A=1", IMAGE], parameters=lambda: told)
+        self.assertEqual(engine.created[0]["Env"], ["A=1", "SCENARIO=harbor fog", "TEXT=a=b", "PYTHONUNBUFFERED=1"])
+        engine = FakeEngine([Run(code=0) for _ in range(3)])
+        self.play(engine, [IMAGE], parameters=lambda: {"PYTHONUNBUFFERED": ""})
+        self.assertEqual(engine.created[0]["Env"], ["PYTHONUNBUFFERED="])
 
     def test_pulls_an_image_that_is_missing(self):
         engine = FakeEngine([Run(code=0)] * 3, pulls=[[layer("a", "Downloading", 1, 2), layer("a", "Pull complete")]])
@@ -262,7 +271,7 @@ class SiteHandler(http.server.BaseHTTPRequestHandler):
         text = {"token": "token", "document": '{"instanceId":"i-0"}', "signature": "c2ln\nbmVk"}.get(self.path.rpartition("/")[2])
         if self.path == "/machines/key":
             self.proofs.append(json.loads(body))
-            text = '{"key": "key", "expires_at": "", "run": "run"}'
+            text = '{"key": "key", "expires_at": "", "run": "run", "parameters": {"SCENARIO": "fog"}}'
         if self.path == "/machines/log":
             assert self.headers["Authorization"] == "Bearer key"
             batch = json.loads(body)

@@ -3,9 +3,11 @@ import { type RunRow, runs } from '../../../../db/schema.ts'
 import type { Context } from '../../context.ts'
 
 /** What the machine reads to know what to run: infra/image/simulator.sh. */
-export function worldTags({ environment, vehicle, image }: RunRow): Record<string, string> {
+export function worldTags({ environment, vehicle, image, parameters }: RunRow): Record<string, string> {
+  // Only the agent gets parameters, so without it such a container must not start.
+  const agent = parameters ? 'required' : null
   return Object.fromEntries(
-    Object.entries({ environment, vehicle, image }).filter(([, value]) => value !== null),
+    Object.entries({ environment, vehicle, image, agent }).filter(([, value]) => value !== null),
   ) as Record<string, string>
 }
 

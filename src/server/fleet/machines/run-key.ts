@@ -7,14 +7,15 @@ import { getRunOfMachine, type Proof } from './identity.ts'
 const LIFETIME_MS = 15 * MINUTE_MS
 
 /**
- * What a machine shows once it has proven itself: a key for its run alone, which costs no read to check.
+ * What a machine gets once it has proven itself: a key for its run alone, which costs no read to check, and what its
+ * container is told.
  * @throws forbidden, too_many
  */
 export async function giveRunKey(ctx: Context, proof: Proof, address: string | null) {
-  const { id: run } = await getRunOfMachine(ctx, proof, address)
+  const { id: run, parameters } = await getRunOfMachine(ctx, proof, address)
   await limitMachine(ctx, run)
   const expiresAt = ctx.now() + LIFETIME_MS
-  return { key: runKeyUntil(ctx.config.secretKey, run, expiresAt), expiresAt, run }
+  return { key: runKeyUntil(ctx.config.secretKey, run, expiresAt), expiresAt, run, parameters: parameters ?? {} }
 }
 
 export function runKeyUntil(secretKey: string, runId: string, expiresAt: number): string {

@@ -1,9 +1,16 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { AppEnv } from '../../http/app-env.ts'
-import { body, checkbox, optionalNumber, text } from '../../http/body.ts'
+import { body, checkbox, optionalNumber, parameters, text } from '../../http/body.ts'
 
-const wishes = { name: text, stop_after: optionalNumber, environment: text, vehicle: text, max_gpus: optionalNumber }
+const wishes = {
+  name: text,
+  stop_after: optionalNumber,
+  environment: text,
+  vehicle: text,
+  max_gpus: optionalNumber,
+  parameters,
+}
 
 /** Loaded when needed: most isolates never see a line. */
 const answers = () => import('./line/answers.tsx')

@@ -1,6 +1,7 @@
 import { Hono, type Context as HonoContext } from 'hono'
 import * as z from 'zod/mini'
 import { AppError } from '../../../domain/error.ts'
+import { type RunParameters, writeParameters } from '../../../domain/parameters.ts'
 import { runWishes } from '../../../domain/run-wishes.ts'
 import { toAllowance } from '../../billing/allowance.ts'
 import { countUsage } from '../../billing/bills/usage.ts'
@@ -16,7 +17,7 @@ import { toWorlds } from '../../fleet/worlds.ts'
 import { requireValid } from '../../form-rules.ts'
 import type { AppEnv } from '../../http/app-env.ts'
 import { signedIn } from '../../http/app-env.ts'
-import { body, optionalNumber, optionalText, text } from '../../http/body.ts'
+import { body, optionalNumber, optionalText, parameters, text } from '../../http/body.ts'
 import { errorResponse } from '../../http/error-response.ts'
 import { repeatableOf } from '../../http/repeatable.ts'
 import { answer } from '../../http/reply.ts'
@@ -24,7 +25,7 @@ import { readAlong } from '../../http/site-map.ts'
 import { valid } from '../../http/valid.ts'
 
 /** What both starts take. A `code` makes its user one of a group that places are held back for. */
-const wishes = { name: text, stop_after: optionalNumber, environment: text, vehicle: text, code: text }
+const wishes = { name: text, stop_after: optionalNumber, environment: text, vehicle: text, code: text, parameters }
 /** What the start in a given place takes. */
 const autoWishes = { ...wishes, max_gpus: optionalNumber }
 
@@ -38,11 +39,15 @@ function isOfTheLine(c: HonoContext<AppEnv>, error: unknown): boolean {
   return isItsMatter && c.var.form !== null && c.var.ctx.config.line
 }
 
+type LineWishes = Record<'name' | 'stop_after' | 'environment' | 'vehicle', string | number | null> & {
+  parameters: RunParameters
+}
+
 /** That page, with what they chose. */
-function lineOf({ name, stop_after, environment, vehicle }: Record<string, string | number | null>): string {
+function lineOf({ name, stop_after, environment, vehicle, parameters }: LineWishes): string {
   const search = new URLSearchParams()
-  for (const [key, value] of Object.entries({ name, stop_after, environment, vehicle }))
-    if (value) search.set(key, `${value}`)
+  const all = { name, stop_after, environment, vehicle, parameters: writeParameters(parameters) }
+  for (const [key, value] of Object.entries(all)) if (value) search.set(key, `${value}`)
   return `/line?${search}`
 }
 

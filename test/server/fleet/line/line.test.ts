@@ -305,6 +305,24 @@ test.each(['VcpuLimitExceeded', 'UnauthorizedOperation', 'SomethingNew'])(
   },
 )
 
+test('a server that starts from the line has the parameters that its owner chose, and one from before has none', async () => {
+  const owners = await fullFleet(2)
+  const [ada, ben] = [await newCustomer(world), await newCustomer(world)]
+  const parameters = { SCENARIO: 'fog' }
+  await joinLine(world.ctx, ada, { ...NO_WISHES, parameters }, true)
+  await join(ben)
+  const { parameters: _, ...older } = NO_WISHES
+  await world.db
+    .update(line)
+    .set({ wishes: older as typeof NO_WISHES })
+    .where(eq(line.userId, ben.user.id))
+  for (const owner of owners) await end(owner)
+  await look()
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ parameters })
+  expect(await latestRun(world, ben.user.id)).toMatchObject({ parameters: null })
+  for (const person of [ada, ben]) await settle(world, person)
+})
+
 test('a start that must look for another place leaves those in line theirs', async () => {
   const [first] = await freshPlaces(world, 1)
   await world.db.delete(line)

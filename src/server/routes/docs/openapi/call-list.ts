@@ -40,6 +40,7 @@ const EXAMPLES: Record<string, unknown> = {
   max_gpus: 1,
   environment: 'Mountains',
   vehicle: 'ugv',
+  parameters: { SCENARIO: 'harbor-fog' },
   email: 'ada@example.com',
   image: 'ghcr.io/ada/harbor:1',
   active: true,

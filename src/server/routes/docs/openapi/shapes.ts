@@ -75,6 +75,7 @@ export const server = z.object({
   disk_nearly_full: z.boolean(),
   environment: z.nullable(z.string()),
   vehicle: z.nullable(vehicle),
+  parameters: z.record(z.string(), z.string()),
   cost_dollars: z.nullable(z.number()),
   ended_because: z.nullable(z.enum(END_REASONS)),
   error_code: z.nullable(z.enum(RUN_ERROR_CODES)),

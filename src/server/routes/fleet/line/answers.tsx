@@ -1,5 +1,6 @@
 import type { Context as HonoContext } from 'hono'
 import { AppError } from '../../../../domain/error.ts'
+import { writeParameters } from '../../../../domain/parameters.ts'
 import { type RunWishes, runWishes } from '../../../../domain/run-wishes.ts'
 import { Line } from '../../../../pages/Line.tsx'
 import { joinLine, leaveLine } from '../../../fleet/line/join.ts'
@@ -12,7 +13,7 @@ import { csrfToken } from '../../../http/middleware/csrf.ts'
 import { renderPage } from '../../../http/render.tsx'
 import { answer } from '../../../http/reply.ts'
 
-const WISHES = ['environment', 'vehicle', 'name', 'stop_after'] as const
+const WISHES = ['environment', 'vehicle', 'name', 'stop_after', 'parameters'] as const
 
 type Call = HonoContext<AppEnv>
 type Input = { start: boolean } & Parameters<typeof requireValid<typeof runWishes>>[1]
@@ -41,9 +42,18 @@ export async function page(c: Call): Promise<Response> {
   )
 }
 
+/** Those who waited before there were parameters have none. */
+type Waiting = Omit<RunWishes, 'parameters'> & Partial<Pick<RunWishes, 'parameters'>>
+
 /** As a form sends them. */
-function fieldsOf({ environment, vehicle, name, stopAfterMs }: RunWishes): Record<string, string> {
-  const all = { environment, vehicle, name, stop_after: stopAfterMs && `${stopAfterMs / 1000}` }
+function fieldsOf({ environment, vehicle, name, stopAfterMs, parameters = {} }: Waiting): Record<string, string> {
+  const all = {
+    environment,
+    vehicle,
+    name,
+    stop_after: stopAfterMs && `${stopAfterMs / 1000}`,
+    parameters: writeParameters(parameters),
+  }
   return Object.fromEntries(Object.entries(all).filter((pair): pair is [string, string] => !!pair[1]))
 }
 

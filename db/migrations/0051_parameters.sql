@@ -1,0 +1,1 @@
+ALTER TABLE `server_sessions` ADD `parameters` text;

@@ -1,0 +1,46 @@
+/** What a run's container is told, by name. Everyone who sees the run sees it, so a parameter is no secret. */
+export type RunParameters = Record<string, string>
+
+const MOST = 32
+const MOST_BYTES = 4_096
+const NAME = /^[A-Z][A-Z0-9_]{0,63}$/
+/** Docker, NVIDIA's runtime, and the loader read these, and the others are ours. */
+const RESERVED = /^(PATH|HOME|ENVIRONMENT|VEHICLE|LD_.*|NVIDIA_.*|CUDA_.*|DOCKER_.*)$/
+
+/** Why a container can't be told these, naming the one; null if it can. */
+export function parametersFault(parameters: RunParameters): string | null {
+  const entries = Object.entries(parameters)
+  if (entries.length > MOST) return `A start takes at most ${MOST} parameters.`
+  for (const [name, value] of entries) {
+    const shown = JSON.stringify(name.length > 70 ? `${name.slice(0, 70)}…` : name)
+    if (!NAME.test(name))
+      return `${shown} can't be a parameter's name. Use up to 64 capital letters, digits, and underscores, beginning with a letter.`
+    if (RESERVED.test(name)) return `The parameter ${name} is reserved. Choose another name.`
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: programs read neither NUL nor lines in a variable.
+    if (/[\u0000\r\n]/.test(value)) return `The parameter ${name} contains a line break or a NUL.`
+  }
+  const bytes = entries.reduce((sum, [name, value]) => sum + bytesOf(name) + bytesOf(value), 0)
+  return bytes > MOST_BYTES ? `The parameters take ${bytes} bytes, and at most ${MOST_BYTES} fit.` : null
+}
+
+/** `NAME=value`, a line each, as a form and the GitHub Action take them. A line without `=` is a name without a value. */
+export function readParameters(text: string): RunParameters {
+  const lines = text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter(Boolean)
+  return Object.fromEntries(lines.map((line) => readParameter(line)))
+}
+
+export function readParameter(text: string): [name: string, value: string] {
+  const at = text.indexOf('=')
+  return at < 0 ? [text, ''] : [text.slice(0, at).trim(), text.slice(at + 1)]
+}
+
+/** The same lines, to show and to send again. */
+export const writeParameters = (parameters: RunParameters): string =>
+  Object.entries(parameters)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('\n')
+
+const bytesOf = (text: string) => new TextEncoder().encode(text).length

@@ -1,0 +1,24 @@
+import { type RunParameters, readParameters, writeParameters } from '../../domain/parameters.ts'
+import { FORM } from './ByForm.tsx'
+
+const NAME = 'parameters'
+
+/** What the next start tells its container. */
+export function chosenParameters(): { parameters?: RunParameters } {
+  const text = document.querySelector<HTMLTextAreaElement>(`[name=${NAME}]`)?.value
+  return text ? { parameters: readParameters(text) } : {}
+}
+
+/** Folded away until somebody wants it, or used it last time. @param last those of their last start */
+export function ParametersChoice({ last }: { last: RunParameters }) {
+  const text = writeParameters(last)
+  return (
+    <details className="fold" open={!!text}>
+      <summary>Parameters</summary>
+      <label className="stack">
+        One a line, like SCENARIO=fog. Everyone who sees the server sees them.
+        <textarea className="input mono" name={NAME} form={FORM} rows={3} defaultValue={text} />
+      </label>
+    </details>
+  )
+}
