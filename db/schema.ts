@@ -278,6 +278,8 @@ export const runs = sqliteTable(
     endsAt: integer('ends_at'),
     /** After how many seconds its start was to end it: the dashboard offers the same again. Null: no end. */
     stopAfter: integer('stop_after'),
+    /** Whether an API token started it, so that nobody chose its end on the site. */
+    byToken: integer('by_token', { mode: 'boolean' }).notNull().default(false),
     /** When `endsAt` was last set, if that was after the request: an end that is near when it's set needs no warning. */
     endsSetAt: integer('ends_set_at'),
     /** The most GPUs its user wants; null: as many as their plan includes. */
@@ -385,7 +387,7 @@ export const line = sqliteTable(
     /** We start their server when it's their turn; otherwise we hold the place for them. */
     start: integer({ mode: 'boolean' }).notNull(),
     /** What that start may set. */
-    wishes: text({ mode: 'json' }).$type<RunWishes>().notNull(),
+    wishes: text({ mode: 'json' }).$type<RunWishes & { tokenName?: string | null }>().notNull(),
     joinedAt: integer('joined_at').notNull(),
     /** In each class, the earliest is next. When they joined, or when they let another place lapse. */
     queuedAt: integer('queued_at').notNull(),

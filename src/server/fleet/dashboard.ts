@@ -55,12 +55,15 @@ export function toDashboard(
   }
 }
 
-/** Their last choice since they first paid for a plan: a trial ends by itself. A start that failed is none. */
+/**
+ * Their last choice on the site since they first paid for a plan: a trial ends by itself. A start that failed or was
+ * canceled is none.
+ */
 function lastStopAfter(servers: RunRow[], history: PlanHistory): number | null {
   const firstPaid = Math.min(...history.flatMap(({ plan }) => (plan?.subType === 'paid' ? plan.anchor : [])))
   const last = servers.find(
-    ({ requestedAt, billedFrom, errorMessage }) =>
-      requestedAt >= firstPaid && !(billedFrom === null && errorMessage !== null),
+    ({ requestedAt, billedFrom, endedAt, byToken }) =>
+      requestedAt >= firstPaid && !byToken && (billedFrom !== null || endedAt === null),
   )
   return last ? last.stopAfter : FIRST_STOP_AFTER
 }

@@ -40,7 +40,7 @@ export async function joinLine(ctx: Context, starter: Starter, wishes: RunWishes
     AND (${isFreeFor(userId, now)} AND ${isNobodysTurn(userId, now)} OR reserved_by = ${userId}))`
   const [joined] = await writeBatch(ctx.db, [
     ctx.db.run(sql`INSERT INTO line (user_id, gpus, trial, start, wishes, joined_at, queued_at)
-      SELECT id, ${gpus}, ${allowed.trialSeconds === null ? 0 : 1}, ${start ? 1 : 0}, ${JSON.stringify(wishes)}, ${now}, ${now}
+      SELECT id, ${gpus}, ${allowed.trialSeconds === null ? 0 : 1}, ${start ? 1 : 0}, ${JSON.stringify({ ...wishes, tokenName: starter.tokenName })}, ${now}, ${now}
       FROM users WHERE id = ${userId} AND closed_at IS NULL AND suspended_at IS NULL AND held_at IS NULL
         AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = ${userId} AND ended_at IS NULL)
         AND NOT ${isFree} AND NOT ${hasTwinInLine(userId)} AND ${included} AND ${isWithinLimits(userId, now)}

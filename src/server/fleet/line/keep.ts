@@ -143,7 +143,8 @@ async function offerPlace(ctx: Context, offer: Offer): Promise<void> {
   try {
     const { gpus } = await requireAllowance(ctx, row.userId)
     if (gpus < row.gpus) throw new AppError('invalid', SMALLER_PLAN)
-    if (row.start) await startRun(ctx, { user: { id: row.userId } }, placeId, null, row.wishes, startedMail(ctx, offer))
+    const starter = { user: { id: row.userId }, tokenName: row.wishes.tokenName ?? null }
+    if (row.start) await startRun(ctx, starter, placeId, null, row.wishes, startedMail(ctx, offer))
     else await hold(ctx, offer)
   } catch (error) {
     if (!(error instanceof AppError)) throw error

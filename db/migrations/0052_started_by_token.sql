@@ -1,0 +1,1 @@
+ALTER TABLE `server_sessions` ADD `by_token` integer DEFAULT false NOT NULL;
