@@ -98,6 +98,15 @@ export function kindsOf(inUse: PlaceRow[], settings: Settings): Kind[] {
   return [...new Map(kinds.map((kind) => [Object.values(kind).join(), kind])).values()]
 }
 
+/** As a launch with everything: an older infra/account.yaml may allow fewer. */
+const EVERY_TAG = [
+  { Key: OWNER_TAG.key, Value: OWNER_TAG.value },
+  ...['Name', 'launch', 'session', 'user', 'environment', 'vehicle', 'image', 'agent'].map((Key) => ({
+    Key,
+    Value: 'doctor',
+  })),
+]
+
 async function checkLaunch(aws: Aws, { type, zone, template }: Kind): Promise<Finding[]> {
   const { ec2, region } = aws
   const check = `${type} in ${zone}`
@@ -130,7 +139,7 @@ async function checkLaunch(aws: Aws, { type, zone, template }: Kind): Promise<Fi
     LaunchTemplate: { LaunchTemplateName: template, Version: '$Latest' },
     InstanceType: type as _InstanceType,
     Placement: { AvailabilityZone: zone },
-    TagSpecifications: [{ ResourceType: 'instance', Tags: [{ Key: OWNER_TAG.key, Value: OWNER_TAG.value }] }],
+    TagSpecifications: [{ ResourceType: 'instance', Tags: EVERY_TAG }],
   })
   const refusal = await dryRun(() => ec2.send(launch))
   if (!refusal) return [ok(check, `${template} would launch it`)]

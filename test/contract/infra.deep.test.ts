@@ -218,7 +218,7 @@ describe.skipIf(isSkipped(moto))('an account made from the templates', () => {
       ['an instance with our tag', run('instance/*', TAGGED)],
       [
         'an instance with what to run',
-        run('instance/*', { ...TAGGED, 'aws:TagKeys': ['app', 'environment', 'vehicle', 'image'] }),
+        run('instance/*', { ...TAGGED, 'aws:TagKeys': ['app', 'environment', 'vehicle', 'image', 'agent'] }),
       ],
       ['the disk', run('volume/*', NAMED)],
       ['the network interface', run('network-interface/*', NAMED)],

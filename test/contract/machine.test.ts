@@ -145,6 +145,14 @@ describe.skipIf(!hasMachineTools)('the script that starts the container', () => 
     expect(booted.calls.filter(([program]) => program === 'python3')).toEqual([])
   })
 
+  test.each(['changed', 'missing'] as const)(
+    'a container that must be told something does not start without an agent that is %s, and the machine tries again',
+    async (agent) => {
+      const booted = await bootMachine(DEFAULT, { files: 'mounts nothing', agent, tags: { agent: 'required' } })
+      expect([booted.code, dockerRuns(booted), off(booted)]).toEqual([1, [], false])
+    },
+  )
+
   test('starts without the agent after it failed', async () => {
     const died = { SERVICE_RESULT: 'exit-code', EXIT_CODE: 'exited', EXIT_STATUS: '1' }
     const AGENT_FILE = join(temporaryFolder('agent'), 'agent.py')
