@@ -12,6 +12,7 @@ import { LineNote } from '../../src/islands/dashboard/LineNote.tsx'
 import { MachineChoice } from '../../src/islands/dashboard/MachineChoice.tsx'
 import { NoCapacity } from '../../src/islands/dashboard/NoCapacity.tsx'
 import { NoticeAlert } from '../../src/islands/dashboard/NoticeAlert.tsx'
+import { ParametersChoice } from '../../src/islands/dashboard/ParametersChoice.tsx'
 import { TrialBanner } from '../../src/islands/dashboard/TrialBanner.tsx'
 import { UsageCard } from '../../src/islands/dashboard/UsageCard.tsx'
 import { WorldChoice } from '../../src/islands/dashboard/WorldChoice.tsx'
@@ -164,6 +165,14 @@ export const DASHBOARD: Specimen[] = [
       'one size': <MachineChoice machines={[SMALL]} />,
       'a smaller one to choose': <MachineChoice machines={[LARGE, SMALL]} />,
       'none free': <MachineChoice machines={[]} />,
+    },
+  },
+  {
+    name: 'ParametersChoice',
+    file: `${FOLDER}/ParametersChoice.tsx`,
+    states: {
+      'folded away': <ParametersChoice last={{}} />,
+      'with those of the last start': <ParametersChoice last={{ SCENARIO: 'harbor-fog', SEED: '42' }} />,
     },
   },
   {

@@ -257,15 +257,32 @@ describe('the Stripe adapter against the stand-in', () => {
     await expect(payments().addInvoiceLine(line, 'line-4')).rejects.toMatchObject({ code: 'provider_failed' })
   })
 
-  test('skips the call on an error, completes it on a lost answer, and accepts a retry with the same key', async () => {
+  test('skips the call on an error, and repeats the error to its key, as Stripe does for a day', async () => {
     const user = { id: 'user_5', email: 'five@example.com' }
+    const before = standIn.calls().length
     standIn.inject('error')
     await expect(payments().createCustomer(user, 'customer-5')).rejects.toMatchObject({ retryable: true })
     expect(await payments().findCustomer(user)).toBeNull()
+    // The second try takes another key.
+    const id = await payments().createCustomer(user, 'customer-5')
+    expect(await payments().findCustomer(user)).toBe(id)
+    const made = standIn
+      .calls()
+      .slice(before)
+      .filter(({ method }) => method === 'POST')
+    expect(made.map(({ status, replayed }) => [status, replayed])).toEqual([
+      [500, false],
+      [500, true],
+      [200, false],
+    ])
+  })
+
+  test('completes the call on a lost answer, and answers a retry with the same key', async () => {
+    const user = { id: 'user_51', email: 'fiftyone@example.com' }
     standIn.inject('lost_response')
-    await expect(payments().createCustomer(user, 'customer-5')).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(payments().createCustomer(user, 'customer-51')).rejects.toMatchObject({ code: 'unavailable' })
     const id = await payments().findCustomer(user)
-    expect(await payments().createCustomer(user, 'customer-5')).toBe(id)
+    expect(await payments().createCustomer(user, 'customer-51')).toBe(id)
   })
 
   test('keeps everything across a restart', async () => {

@@ -40,11 +40,13 @@ test('no name becomes a formula or a second cell', () => {
     cost_dollars: null,
     active: true,
     instance_type: 'g6.4xlarge',
+    parameters: { A: '=1', B: '"' },
     error_message: '-2',
   } as Server
   const [head, line] = runsToCsv([server], Date.UTC(2028, 0, 31, 8, 2), 'https://site.test').split('\r\n')
   expect(head).toMatch(/^\ufeff"Session ID","Name","Status",/)
   expect(line).toContain(`"ses_1","'=1+1,""x""","running"`)
   expect(line).toContain('"60"')
+  expect(line).toContain('"A==1\nB="""')
   expect(line).toContain(`"'-2","https://site.test/servers/ses_1"`)
 })

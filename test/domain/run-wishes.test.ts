@@ -8,7 +8,8 @@ const check = (
   max_gpus: number | null = null,
   environment = '',
   vehicle = '',
-) => checkForm(runWishes, { name, stop_after, max_gpus, environment, vehicle })
+  parameters = {},
+) => checkForm(runWishes, { name, stop_after, max_gpus, environment, vehicle, parameters })
 
 test('takes a name and an end, or neither', () => {
   expect(check(' Night flight ', 60)).toEqual({
@@ -49,6 +50,22 @@ test('takes an environment and a vehicle as people type them, or neither', () =>
   expect(check('', null, null, ' ', ' ')).toMatchObject({ ok: true, value: { environment: null, vehicle: null } })
 })
 
+test('takes parameters, and names the one that no container can be told', () => {
+  const parameters = { SCENARIO: 'fog' }
+  expect(check('', null, null, '', '', parameters)).toMatchObject({ ok: true, value: { parameters } })
+  expect(check('', null, null, '', '', { HOME: '/' })).toMatchObject({
+    ok: false,
+    faults: [{ field: 'parameters', message: 'The parameter HOME is reserved. Choose another name.' }],
+  })
+})
+
 test('no wishes are none at all', () => {
-  expect(NO_WISHES).toEqual({ name: null, stopAfterMs: null, maxGpus: null, environment: null, vehicle: null })
+  expect(NO_WISHES).toEqual({
+    name: null,
+    stopAfterMs: null,
+    maxGpus: null,
+    environment: null,
+    vehicle: null,
+    parameters: {},
+  })
 })
