@@ -48,7 +48,8 @@ tag() {
 environment=$(tag environment)
 vehicle=$(tag vehicle)
 image=$(tag image)
-needs_agent=$(tag agent)
+NEEDS_AGENT=$(tag agent)
+export NEEDS_AGENT
 
 # The product has checked them. Still, nothing else than this reaches a command line.
 [[ $environment =~ ^([A-Za-z][A-Za-z0-9_-]{0,39})?$ ]] || give_up "refused the tag environment: $environment"
@@ -91,14 +92,14 @@ options=(--gpus all --publish 5173:5173 --publish 5760:5760 --publish 8765:8765 
 
 # Runs the container and tells the site what happens inside. Where it doesn't come, the simulator starts without it.
 get_agent() {
-  [[ -n ${SITE:-} && -n ${AGENT:-} && ( -n $needs_agent || ! -e $agent.failed ) ]] || return
+  [[ -n ${SITE:-} && -n ${AGENT:-} && ( -n $NEEDS_AGENT || ! -e $agent.failed ) ]] || return
   sha256sum --check --status <<<"$AGENT  $agent" 2>/dev/null && return
   curl --silent --show-error --fail --ipv4 --max-time 20 --output "$agent" "$SITE/machines/agent-${AGENT:0:16}.py" || return
   sha256sum --check --quiet <<<"$AGENT  $agent"
 }
 if get_agent; then exec python3 "$agent" "${options[@]}" "$image"; fi
 # It alone knows what else the container must be told. systemd tries again.
-[[ -z $needs_agent ]] || exit 1
+[[ -z $NEEDS_AGENT ]] || exit 1
 
 docker rm --force simulator >/dev/null 2>&1 || true
 # A machine image may bring the container's image along, even a private one.

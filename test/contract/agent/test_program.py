@@ -262,6 +262,7 @@ class SiteHandler(http.server.BaseHTTPRequestHandler):
     """The site and the metadata service."""
 
     log, proofs = [], []
+    key_status = 200
 
     def log_message(self, *_):
         pass
@@ -277,7 +278,7 @@ class SiteHandler(http.server.BaseHTTPRequestHandler):
             batch = json.loads(body)
             self.log.append(batch)
             text = json.dumps({"next": batch["first"] + len(batch["lines"]), "every_seconds": 1})
-        self.send_response(200)
+        self.send_response(self.key_status if self.path == "/machines/key" else 200)
         self.end_headers()
         self.wfile.write(text.encode())
 
@@ -299,8 +300,8 @@ class Processes(unittest.TestCase):
         Path(f"{self.folder}/systemctl").write_text(f'#!/bin/sh\necho "$@" >>{self.folder}/calls\n')
         os.chmod(f"{self.folder}/systemctl", 0o755)
 
-    def start(self, engine):
-        where = {"SITE": self.url, "METADATA_URL": self.url, "ANSWER_URL": "http://127.0.0.1:1"}
+    def start(self, engine, **variables):
+        where = {**variables, "SITE": self.url, "METADATA_URL": self.url, "ANSWER_URL": "http://127.0.0.1:1"}
         paths = {"ENGINE": engine.path, "CONSOLE": f"{self.folder}/console", "PATH": f"{self.folder}:{os.environ['PATH']}"}
         words = [sys.executable, "-B", str(AGENT), IMAGE]
         process = subprocess.Popen(words, env={**where, **paths}, stdout=subprocess.PIPE, text=True)
@@ -310,6 +311,22 @@ class Processes(unittest.TestCase):
 
     def sent(self):
         return [line["text"] for batch in SiteHandler.log for line in batch["lines"]]
+
+    def test_waits_for_what_the_site_says_only_if_the_run_has_parameters(self):
+        for variables, told in (({"NEEDS_AGENT": "required"}, ["SCENARIO=fog"]), ({}, [])):
+            engine = FakeEngine([Run()])
+            process = self.start(engine, **variables)
+            while process.stdout.readline() != "Started the program\n":
+                pass
+            process.kill()
+            self.assertEqual(engine.created[0]["Env"], [*told, "PYTHONUNBUFFERED=1"])
+
+    def test_starts_nothing_where_the_site_does_not_say_what_to_tell_it(self):
+        SiteHandler.key_status = 404
+        self.addCleanup(setattr, SiteHandler, "key_status", 200)
+        engine = FakeEngine([Run(code=0) for _ in range(3)])
+        self.assertEqual(self.start(engine, NEEDS_AGENT="required").wait(), 1)
+        self.assertEqual((engine.created, Path(f"{self.folder}/calls").read_text()), ([], "poweroff\n"))
 
     def test_sends_what_is_left_when_it_is_stopped(self):
         engine = FakeEngine([Run([(1, b"ready\n")])])
