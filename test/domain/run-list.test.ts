@@ -31,7 +31,7 @@ test('a link keeps the filter', () => {
 })
 
 test('no name becomes a formula or a second cell', () => {
-  const server = {
+  const server: Partial<Server> = {
     id: 'ses_1',
     name: '=1+1,"x"',
     requested_at: '2028-01-31T08:00:00.000Z',
@@ -42,8 +42,8 @@ test('no name becomes a formula or a second cell', () => {
     instance_type: 'g6.4xlarge',
     parameters: { A: '=1', B: '"' },
     error_message: '-2',
-  } as Server
-  const [head, line] = runsToCsv([server], Date.UTC(2028, 0, 31, 8, 2), 'https://site.test').split('\r\n')
+  }
+  const [head, line] = runsToCsv([server as Server], Date.UTC(2028, 0, 31, 8, 2), 'https://site.test').split('\r\n')
   expect(head).toMatch(/^\ufeff"Session ID","Name","Status",/)
   expect(line).toContain(`"ses_1","'=1+1,""x""","running"`)
   expect(line).toContain('"60"')
