@@ -7,7 +7,6 @@ type Server = {
   server_id: string
   pending: boolean
   active: boolean
-  stopping: boolean
   billed_from: string | null
   ip_address: string | null
   door_url: string | null
@@ -23,10 +22,12 @@ const ATTEMPTS = 5
 export class Unanswered extends Error {}
 export class Refused extends Error {
   readonly status: number
+  readonly code: string | undefined
 
-  constructor(status: number, sentence: string) {
+  constructor(status: number, sentence: string, code?: string) {
     super(sentence)
     this.status = status
+    this.code = code
   }
 }
 
@@ -69,12 +70,12 @@ export async function call<T>(path: string, key?: string, body?: object, method 
   const text = await response?.text().catch(() => null)
   if (!response || text === null || text === undefined) throw new Unanswered(`${site()} didn't answer.`)
   if (response.ok && text.startsWith('{')) return JSON.parse(text) as T
-  const sentence = text.startsWith('{') ? (JSON.parse(text) as { error?: string }).error : null
-  const words = sentence ?? `${site()} answered HTTP ${response.status}.`
+  const said = text.startsWith('{') ? (JSON.parse(text) as { error?: string; code?: string }) : {}
+  const words = said.error ?? `${site()} answered HTTP ${response.status}.`
   const { status } = response
   // At a start, 503 says that no server is free.
   const isPassing = path === START ? status >= 500 && status !== 503 : status >= 500 || status === 429
-  throw isPassing ? new Unanswered(words) : new Refused(status, words)
+  throw isPassing ? new Unanswered(words) : new Refused(status, words, said.code)
 }
 
 /** Tries again while there's no answer. */
@@ -135,12 +136,6 @@ export async function leaveLine(): Promise<Server | undefined> {
 async function findStarted(): Promise<Server | undefined> {
   const { servers } = await insist(() => call<{ servers: Server[] }>('/api/v1/servers/get_servers'))
   return servers.find(({ name, pending, active }) => (pending || active) && name === input('name'))
-}
-
-/** Whether the account's last server hasn't gone yet. */
-export async function isStopping(): Promise<boolean> {
-  const { servers } = await insist(() => call<{ servers: Server[] }>('/api/v1/servers/get_servers'))
-  return servers.some(({ stopping }) => stopping)
 }
 
 export async function findServer(id: string): Promise<Server | undefined> {

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findServer, input, isStopping, Refused, seconds, startServer, step, tell, waitInLine } from './site.mts'
+import { findServer, input, Refused, seconds, startServer, step, tell, waitInLine } from './site.mts'
 
 const POLL_MS = 3_000
-const CONFLICT = 409
 const NO_SERVER_FREE = 503
 /** By then, the site has ended every start. */
-const START_DEADLINE_MS = 25 * 60_000
+const START_DEADLINE_MS = 55 * 60_000
 
 /** Starts a server and waits until it answers. */
 await step(async () => {
@@ -57,7 +56,7 @@ async function startOnceStopped(key: string, canceled: () => boolean) {
       return await startServer(key)
     } catch (error) {
       const mayWait = !canceled() && tries * POLL_MS < START_DEADLINE_MS
-      const waits = mayWait && error instanceof Refused && error.status === CONFLICT && (await isStopping())
+      const waits = mayWait && error instanceof Refused && error.code === 'stopping'
       if (!waits) throw error
       if (tries === 1) console.log(error.message)
       await sleep(POLL_MS)

@@ -68,8 +68,12 @@ test('waits until the server of the job before has gone', async () => {
   await ada.run(['stop'])
   const refused = await ada.run(['start'])
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('Your last server is still stopping.')])
-  // Gone once the job looks at what is in its way.
-  const line = await openLine(stack.url, { onRequest: (path) => path.endsWith('get_servers') && ec2?.hold(false) })
+  // Gone right after the first refusal.
+  let starts = 0
+  const onRequest = (path: string) => {
+    if (path.endsWith('auto_cloud_start_request') && ++starts === 2) ec2?.hold(false)
+  }
+  const line = await openLine(stack.url, { onRequest })
   const secrets = { PROVING_GROUND_TOKEN: ada.token }
   const { ok, log } = await runWorkflow({
     workflow: smoke.replace(/run: curl.*/, 'run: "echo flown"'),
