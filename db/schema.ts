@@ -336,7 +336,7 @@ export const runs = sqliteTable(
     endedBecause: text('ended_because').$type<EndReason>(),
     errorCode: text('error_code').$type<RunErrorCode>(),
     errorMessage: text('error_message'),
-    /** What its container is told. Null: nothing of its own. */
+    /** The variables that its start gives its container. Null: none. */
     parameters: text({ mode: 'json' }).$type<RunParameters>(),
     /** How far its machine is with its image, as it says. Null: not there yet, or it says nothing. */
     pull: text({ mode: 'json' }).$type<Pull>(),

@@ -205,7 +205,7 @@ export class MachineLog {
     const answer = await this.#post('/machines/key', JSON.stringify(this.#options.proof()))
     if (answer.status === 200) {
       const { key, parameters } = (await answer.json()) as { key: string; parameters?: Record<string, string> }
-      // Before it knows what the container is told, it has said nothing.
+      // It has said nothing yet, so its lines may still change.
       if (this.#next === null && !this.#stopped) this.#lines = linesOf(this.#instance, parameters)
       return key
     }

@@ -1,4 +1,4 @@
-/** What a run's container is told, by name. Everyone who sees the run sees it, so a parameter is no secret. */
+/** The variables that a start gives its container. Everyone who sees the run sees them, so they hold no secrets. */
 export type RunParameters = Record<string, string>
 
 const MOST = 32

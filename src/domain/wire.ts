@@ -38,7 +38,7 @@ export type Server = {
   /** What it simulates; null for runs from before people could choose. */
   environment: string | null
   vehicle: Vehicle | null
-  /** What its container is told, as its environment's variables. */
+  /** The variables that its start gave its container. */
   parameters: RunParameters
   /**
    * What it added to its month's bill. Null while it is live, if it spans two months, and for runs from before we

@@ -68,7 +68,7 @@ export function toBrowser(given: Headers, crossing: Crossing, site: string): Hea
   const headers = new Headers()
   const isDropped = isHop(given)
   for (const [name, value] of given) if (!isDropped(name) && !NOT_FOR_BROWSERS.test(name)) headers.append(name, value)
-  // Of two lengths, the chunks' is the one that counts.
+  // With chunks, a length that came along doesn't count (RFC 9112, 6.3).
   if (given.has('transfer-encoding')) headers.delete('content-length')
   for (const one of given.getSetCookie()) {
     const kept = ownCookie(one, cookie)

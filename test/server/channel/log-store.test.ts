@@ -89,7 +89,7 @@ function pulling() {
   return { say }
 }
 
-test('a pull is told every 5 s while its percentage moves, and every 20 s otherwise', () => {
+test('reports a pull every 5 s while its percentage moves, and every 20 s otherwise', () => {
   const { say } = pulling()
   const begun = { startedAt: 100_000, heardAt: 100_000, percent: 0, percentAt: 100_000, bytes: 0 }
   expect(say(100_000, 0)).toEqual(begun)

@@ -7,8 +7,8 @@ import { getRunOfMachine, type Proof } from './identity.ts'
 const LIFETIME_MS = 15 * MINUTE_MS
 
 /**
- * What a machine gets once it has proven itself: a key for its run alone, which costs no read to check, and what its
- * container is told.
+ * What a machine gets once it has proven itself: a key for its run alone, which costs no read to check, and its
+ * container's parameters.
  * @throws forbidden, too_many
  */
 export async function giveRunKey(ctx: Context, proof: Proof, address: string | null) {

@@ -120,7 +120,7 @@ test.each([
   world.takeLines()
 })
 
-test('an instance that EC2 speaks of and does not show yet is asked for again, and refused to nobody', async () => {
+test('looks again for an instance that EC2 speaks of and does not show yet', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await pressStart(world, ada)
