@@ -75,7 +75,7 @@ async function askToSignIn(c: HonoContext<AppEnv>, to: string): Promise<Response
   if (isPrefetch(c)) return c.body(null, 503)
   if (isSeen(c)) {
     const ended = await findEnded(c)
-    if (ended) setFlash(c, { kind: 'info', message: ended.why })
+    if (ended) setFlash(c, { kind: 'info', code: 'unauthenticated', message: ended.why })
     keepWayBack(c, { path: findOwnPath(new URL(c.req.url)), userId: ended?.userId ?? null })
   }
   return c.redirect(to)

@@ -37,7 +37,9 @@ export function takeFlash(c: HonoContext<AppEnv>): FlashMessage | null {
   NAMES.forEach((name, i) => {
     if (parts[i]) clearCookie(c, name)
   })
-  return readSigned<FlashMessage>(c.var.ctx, 'flash', parts.join(''))
+  const flash = readSigned<FlashMessage>(c.var.ctx, 'flash', parts.join(''))
+  // Someone may have signed in again while a page that said why they couldn't see it was on its way.
+  return flash?.kind === 'info' && flash.code === 'unauthenticated' && c.var.signIn ? null : flash
 }
 
 const ASKED = 'cookies'

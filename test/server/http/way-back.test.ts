@@ -26,7 +26,7 @@ test('an idle session says so on the sign-in page, which leads back to where the
   const { browser, clock, signIn } = await someone()
   clock.ms += 25 * HOUR_MS
   expect(await browser.open('/billing_history?month=2026-01')).toMatchObject({ status: 302, location: '/sign_in' })
-  expect((await browser.open('/sign_in')).flash).toEqual({ kind: 'info', message: IDLE })
+  expect((await browser.open('/sign_in')).flash).toMatchObject({ kind: 'info', message: IDLE })
   clock.ms += 10 * 60_000
   expect(await signIn()).toBe('/billing_history?month=2026-01')
   // Only once.
@@ -39,7 +39,36 @@ test("an open page's polling doesn't use up the reason", async () => {
   expect((await browser.request('/api/v1/servers/get_servers')).status).toBe(401)
   expect((await browser.open('/dashboard')).location).toBe('/sign_in')
   expect((await browser.open('/sign_in')).flash).toMatchObject({ message: IDLE })
-  expect(browser.cookies.has('sign_in')).toBe(false)
+})
+
+test.each([
+  ['a page', '/dashboard', {}],
+  ['a public page', '/pricing', {}],
+  ['a form', '/users', { method: 'POST', body: new URLSearchParams({ _method: 'put', 'user[name]': 'Ada' }) }],
+])("%s that was on its way with the ended session's cookie leaves the new one", async (_, path, init) => {
+  const { app, browser, clock, signIn } = await someone()
+  const ended = browser.cookies.get('sign_in')
+  clock.ms += 25 * HOUR_MS
+  await browser.open('/sign_in')
+  await signIn()
+  const headers = { Cookie: `sign_in=${ended}`, Accept: 'text/html', 'Sec-Fetch-Site': 'same-origin' }
+  const late = await app.request(path, { ...init, headers })
+  expect(late.headers.getSetCookie().filter((line) => line.startsWith('sign_in='))).toEqual([])
+})
+
+test('what was on its way says nothing about the ended session once the person is signed in again', async () => {
+  const { browser, clock, signIn } = await someone()
+  clock.ms += 25 * HOUR_MS
+  const ended = browser.cookies.get('sign_in') ?? ''
+  await browser.open('/sign_in')
+  await signIn()
+  const next = browser.cookies.get('sign_in') ?? ''
+  browser.cookies.set('sign_in', ended)
+  expect((await browser.open('/devices')).location).toBe('/sign_in')
+  browser.cookies.set('sign_in', next)
+  expect((await browser.open('/sign_in')).location).toBe('/dashboard')
+  expect(await (await browser.request('/dashboard')).text()).not.toContain(IDLE)
+  expect(browser.cookies.has('flash')).toBe(false)
 })
 
 test("a prefetch doesn't use it up either: the browser has to ask again", async () => {
@@ -58,7 +87,7 @@ test('a session that was ended from elsewhere says so', async () => {
   await signIn(laptop)
   await laptop.json('DELETE', '/api/v1/users/sign_ins')
   await browser.open('/devices')
-  expect((await browser.open('/sign_in')).flash).toEqual({ kind: 'info', message: REVOKED })
+  expect((await browser.open('/sign_in')).flash).toMatchObject({ kind: 'info', message: REVOKED })
   expect(await signIn()).toBe('/devices')
 })
 

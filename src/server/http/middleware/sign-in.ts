@@ -5,11 +5,8 @@ import { findSignIn, noteUse, SEEN_EVERY_MS, userOfSignIn } from '../../accounts
 import type { AppEnv } from '../app-env.ts'
 import { signInByToken } from '../bearer.ts'
 import { bearerOf } from '../caller.ts'
-import { clearCookie, readCookie } from '../cookies.ts'
-import { isSeen } from '../flash.ts'
-import { factsOf, isPage } from '../site-map.ts'
-
-/** We write `last_seen_at` at most this often. */
+import { readCookie } from '../cookies.ts'
+import { factsOf } from '../site-map.ts'
 
 /**
  * Finds who is asking: a browser by its cookie, a program by its API token. One round trip also carries the
@@ -32,9 +29,8 @@ async function signInByCookie(c: HonoContext<AppEnv>): Promise<void> {
   const facts = factsOf(c)
   const found = id ? await findSignIn(ctx, id, facts?.reads?.(ctx, userOfSignIn(id)) ?? []) : null
   if (!found) {
+    // The cookie stays: clearing it could delete the one that a sign-in in another tab has just set.
     c.set('endedSignIn', id)
-    // An open page's calls leave the cookie, so that the page they reload can say why the session ended.
-    if (c.var.form || (isPage(c) && isSeen(c))) clearCookie(c, 'sign_in')
     return
   }
   c.set('signIn', found.signIn)
