@@ -723,6 +723,7 @@ export const invoices = sqliteTable(
     stripeInvoiceId: text('stripe_invoice_id').unique(),
     /** Stripe's status, as of `syncedAt`. */
     status: text().$type<InvoiceStatus>(),
+    /** Ours: 15 days after Stripe finalized it, however it is collected. */
     dueAt: integer('due_at'),
     paidAt: integer('paid_at'),
     /** What is left to pay: after a credit, less than the record's amount. */

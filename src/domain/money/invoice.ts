@@ -1,4 +1,5 @@
 import { DAY_MS } from '../instant.ts'
+import { PAYMENT_DAYS } from './plan.ts'
 
 /** Stripe's states of an invoice. Overdue is not one of them: it is an open invoice past its due date. */
 export type InvoiceStatus = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
@@ -11,6 +12,11 @@ export const STOP_AFTER_DAYS = 3
 export const STOP_WARNING_DAYS = 1
 
 export const STOPPED_OVERDUE = 'We stopped your server because an invoice is overdue.'
+
+/** When a bill's invoice falls due, however it is collected: Stripe knows no due date of one that charges a card. */
+export function invoiceDueAt(finalizedAt: number): number {
+  return finalizedAt + PAYMENT_DAYS * DAY_MS
+}
 
 /** When we remind the owner: 3 days before it falls due. */
 export function dueSoonAt(dueAt: number): number {

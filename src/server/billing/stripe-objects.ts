@@ -71,6 +71,7 @@ export function toInvoice(invoice: Stripe.Invoice): Invoice {
     remainingCents: invoice.amount_remaining,
     paidCents: invoice.amount_paid,
     dueAt: msOrNull(invoice.due_date),
+    finalizedAt: msOrNull(invoice.status_transitions.finalized_at),
     paidAt: msOrNull(invoice.status_transitions.paid_at),
     hostedUrl: invoice.hosted_invoice_url ?? null,
     pdfUrl: invoice.invoice_pdf ?? null,

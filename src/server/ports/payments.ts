@@ -59,7 +59,9 @@ export type Invoice = {
   /** Left to pay after credits. */
   remainingCents: number
   paidCents: number
+  /** Stripe's own; null if it charges a card. A bill's is ours: `invoiceDueAt`. */
   dueAt: number | null
+  finalizedAt: number | null
   paidAt: number | null
   hostedUrl: string | null
   pdfUrl: string | null

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { dueSoonAt, type InvoiceStatus, isOverdue, isPaid, STOPPED_OVERDUE } from '../../../src/domain/money/invoice.ts'
+import {
+  dueSoonAt,
+  type InvoiceStatus,
+  invoiceDueAt,
+  isOverdue,
+  isPaid,
+  STOPPED_OVERDUE,
+} from '../../../src/domain/money/invoice.ts'
 
 const DUE = Date.UTC(2028, 0, 16)
 const bill = (amountCents: number, status: InvoiceStatus | null, dueAt: number | null = DUE) => ({
@@ -30,6 +37,10 @@ test('without a due date or an invoice, nothing is overdue', () => {
   expect(isOverdue({ amountCents: 175, invoice: null }, DUE)).toBe(false)
   // Time 0 is a valid due date.
   expect(isOverdue(bill(175, 'open', 0), 0)).toBe(true)
+})
+
+test('an invoice falls due 15 days after it was finalized', () => {
+  expect(invoiceDueAt(Date.UTC(2028, 0, 1))).toBe(DUE)
 })
 
 test('we remind 3 days before', () => {

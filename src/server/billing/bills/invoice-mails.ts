@@ -12,10 +12,10 @@ import type { Invoice } from '../../ports/payments.ts'
  * however often and in whatever order we ask. They follow the invoice's own write in the same batch. A closed account
  * gets none: Stripe's own email has the link.
  */
-export async function invoiceMailQueries(ctx: Context, invoice: Invoice): Promise<Query[]> {
-  const { billId, status, dueAt, hostedUrl, remainingCents, paidCents } = invoice
+export async function invoiceMailQueries(ctx: Context, invoice: Invoice, dueAt: number): Promise<Query[]> {
+  const { billId, status, hostedUrl, remainingCents, paidCents } = invoice
   const now = ctx.now()
-  const isOpen = status === 'open' && dueAt !== null && dueAt > now && hostedUrl !== null && remainingCents > 0
+  const isOpen = status === 'open' && dueAt > now && hostedUrl !== null && remainingCents > 0
   const isPaid = status === 'paid' && paidCents > 0
   if (!billId || !(isOpen || isPaid)) return []
   const [owner] = await ctx.db
@@ -47,7 +47,7 @@ export async function invoiceMailQueries(ctx: Context, invoice: Invoice): Promis
       sql`${mails('ready')} AND ${stored(sql`status = 'paid'`)}`,
       `paid:${billId}`,
     )
-  const due = { ...bill, billId, cents: remainingCents, dueAt: dueAt ?? 0, payUrl: hostedUrl ?? '' }
+  const due = { ...bill, billId, cents: remainingCents, dueAt, payUrl: hostedUrl ?? '' }
   const open = stored(sql`status = 'open'`)
   const soon = now >= dueSoonAt(due.dueAt)
   return [

@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
 import { bills } from '../../../../db/schema.ts'
 import { DAY_MS } from '../../../domain/instant.ts'
-import { dueSoonAt } from '../../../domain/money/invoice.ts'
+import { dueSoonAt, invoiceDueAt } from '../../../domain/money/invoice.ts'
 import type { Context } from '../../context.ts'
 import { tellSoon } from '../../mail/notices.ts'
 import { planPaymentQueries } from './plan-payments.ts'
@@ -22,9 +22,9 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
     if (queries.length) await writeBatch(ctx.db, queries)
     return
   }
-  const { billId, remainingCents, hostedUrl } = invoice
+  const { billId, remainingCents, hostedUrl, finalizedAt } = invoice
   const settled = invoice.status === 'paid' || invoice.status === 'void'
-  const dueAt = invoice.dueAt ?? Infinity
+  const dueAt = finalizedAt === null ? Infinity : invoiceDueAt(finalizedAt)
   const overdue = !settled && dueAt <= askedAt
   // Checked again 3 days before it falls due, when it does, and daily: a lost webhook costs a day at most.
   const { invoiceMailQueries } = await import('./invoice-mails.ts')
@@ -32,11 +32,11 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
   const dates = [soonAt, dueAt].filter((at) => at > askedAt)
   const nextAt = settled ? null : Math.min(ctx.now() + DAY_MS, ...dates)
   const tells = [
-    ...(await invoiceMailQueries(ctx, invoice)),
+    ...(await invoiceMailQueries(ctx, invoice, dueAt)),
     ...(overdue ? await suspendQueries(ctx, { billId, remainingCents, dueAt, hostedUrl }) : []),
   ]
   const results = await writeBatch(ctx.db, [
-    ctx.db.run(sql`UPDATE invoices SET stripe_invoice_id = ${invoice.id}, status = ${invoice.status}, due_at = ${invoice.dueAt},
+    ctx.db.run(sql`UPDATE invoices SET stripe_invoice_id = ${invoice.id}, status = ${invoice.status}, due_at = ${finalizedAt === null ? null : dueAt},
       paid_at = ${invoice.paidAt}, remaining_cents = ${remainingCents},
       hosted_url = ${hostedUrl}, pdf_url = ${invoice.pdfUrl}, synced_at = ${askedAt},
       next_at = CASE WHEN step = 'sent' THEN ${nextAt} ELSE next_at END,

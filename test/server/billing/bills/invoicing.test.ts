@@ -94,6 +94,26 @@ test('one record becomes one invoice, due in 15 days', async () => {
   })
 })
 
+test('the due date is ours: 15 days after the invoice was finalized, also if Stripe knows none', async () => {
+  const user = await billedUser()
+  const { payments } = stack.ctx
+  const read = payments.findInvoice
+  const without = vi.spyOn(payments, 'findInvoice').mockImplementation(async (id) => {
+    const found = await read(id)
+    return found && { ...found, dueAt: null }
+  })
+  await advanceInvoices(stack.ctx)
+  const dueAt = stack.clock.now + 15 * DAY
+  expect(await billOf(user.id)).toMatchObject({ status: 'open', dueAt, nextAt: stack.clock.now + DAY })
+  stack.clock.now = dueAt - 1
+  await advanceInvoices(stack.ctx)
+  expect(await suspensionOf(user.id)).toBeNull()
+  stack.clock.now = dueAt
+  await advanceInvoices(stack.ctx)
+  without.mockRestore()
+  expect(await suspensionOf(user.id)).toBe(dueAt)
+})
+
 for (const fault of ['error', 'lost_response', 'timeout'] as const)
   for (const wait of [10 * 60_000, 2 * DAY])
     test(`${fault} at each call in turn, resumed after ${wait / 60_000} minutes, leads to the same result`, async () => {
