@@ -338,6 +338,8 @@ export const runs = sqliteTable(
     errorMessage: text('error_message'),
     /** The variables that its start gives its container. Null: none. */
     parameters: text({ mode: 'json' }).$type<RunParameters>(),
+    /** The names of the secrets that its container gets. Null: none. */
+    secrets: text({ mode: 'json' }).$type<string[]>(),
     /** How far its machine is with its image, as it says. Null: not there yet, or it says nothing. */
     pull: text({ mode: 'json' }).$type<Pull>(),
     /** When its container first started, as its machine says. Null: not yet, or the machine says nothing. */
@@ -864,6 +866,21 @@ export type WebhookRow = typeof webhooks.$inferSelect
 
 /** Encrypted (`src/server/events/secrets.ts`). `endsAt` is null for the newest. */
 export type WebhookSecret = { sealed: string; endsAt: number | null }
+
+/** What an account keeps for its own images, encrypted for this row alone (`src/server/fleet/secrets.ts`). */
+export const secrets = sqliteTable(
+  'secrets',
+  {
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    name: text().notNull(),
+    sealed: text().notNull(),
+    createdAt: integer('created_at').notNull(),
+    updatedAt: integer('updated_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.userId, t.name] })],
+)
 
 /** One event for one endpoint, written in the batch of the change that it reports. */
 export const webhookDeliveries = sqliteTable(

@@ -12,15 +12,20 @@ export function parametersFault(parameters: RunParameters): string | null {
   const entries = Object.entries(parameters)
   if (entries.length > MOST) return `A start takes at most ${MOST} parameters.`
   for (const [name, value] of entries) {
-    const shown = JSON.stringify(name.length > 70 ? `${name.slice(0, 70)}…` : name)
-    if (!NAME.test(name))
-      return `${shown} can't be a parameter's name. Use up to 64 capital letters, digits, and underscores, beginning with a letter.`
-    if (RESERVED.test(name)) return `The parameter ${name} is reserved. Choose another name.`
+    const fault = nameFault(name, 'parameter')
+    if (fault) return fault
     // biome-ignore lint/suspicious/noControlCharactersInRegex: programs read neither NUL nor lines in a variable.
     if (/[\u0000\r\n]/.test(value)) return `The parameter ${name} contains a line break or a NUL.`
   }
   const bytes = entries.reduce((sum, [name, value]) => sum + bytesOf(name) + bytesOf(value), 0)
   return bytes > MOST_BYTES ? `The parameters take ${bytes} bytes, and at most ${MOST_BYTES} fit.` : null
+}
+
+/** Why no variable of a container can have this name; null if one can. */
+export function nameFault(name: string, what: 'parameter' | 'secret'): string | null {
+  if (NAME.test(name)) return RESERVED.test(name) ? `The ${what} ${name} is reserved. Choose another name.` : null
+  const shown = JSON.stringify(name.length > 70 ? `${name.slice(0, 70)}…` : name)
+  return `${shown} can't be a ${what}'s name. Use up to 64 capital letters, digits, and underscores, beginning with a letter.`
 }
 
 /** `NAME=value`, a line each, as a form and the GitHub Action take them. A line without `=` is a name without a value. */
@@ -43,4 +48,4 @@ export const writeParameters = (parameters: RunParameters): string =>
     .map(([name, value]) => `${name}=${value}`)
     .join('\n')
 
-const bytesOf = (text: string) => new TextEncoder().encode(text).length
+export const bytesOf = (text: string) => new TextEncoder().encode(text).length

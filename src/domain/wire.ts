@@ -264,6 +264,9 @@ export type Webhook = {
   answered_at: string | null
 }
 
+/** A value for the account's own images, which nobody can read back. */
+export type StoredSecret = { name: string; updated_at: string }
+
 /** One event for one webhook. */
 export type Delivery = {
   /** The same for every webhook and every try. */

@@ -33,6 +33,9 @@ export function AccountOverview({ subscription, billing, ...profile }: AccountOv
                 <a href="/webhooks">Webhooks</a>
               </li>
               <li>
+                <a href="/secrets">Secrets</a>
+              </li>
+              <li>
                 <a href="/mails">Emails</a>
               </li>
               <li>

@@ -40,6 +40,11 @@ const KEPT: Kept[] = [
     'To tell your programs what happens',
     `The last ${KEPT_DELIVERIES} deliveries, for ${DELIVERY_DAYS} days; all of it until you delete the webhook or close your account`,
   ],
+  [
+    'Secrets for your own images: names, encrypted values',
+    'To give them to the containers that you start with them',
+    'Until you remove one or close your account',
+  ],
   ['Your servers: times, machine, address, what each cost', 'To run and bill them', 'Kept with your bills'],
   [
     'What your programs print on our servers, and what the machines say of them',

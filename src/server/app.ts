@@ -20,6 +20,7 @@ import { apiTokens } from './routes/accounts/api-tokens.tsx'
 import { deviceLogin } from './routes/accounts/device-login.tsx'
 import { notices } from './routes/accounts/notices.tsx'
 import { passwords } from './routes/accounts/passwords.ts'
+import { secrets } from './routes/accounts/secrets.ts'
 import { users } from './routes/accounts/users.ts'
 import { billingPages } from './routes/billing/billing-pages.tsx'
 import { billings } from './routes/billing/billings.ts'
@@ -80,6 +81,7 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route('/', notices)
     .route('/', deviceLogin)
     .route('/', webhooks)
+    .route('/', secrets)
     .route('/', servers)
     .route('/', runLinks)
     .route('/', line)

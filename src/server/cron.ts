@@ -67,9 +67,14 @@ export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unkn
   '17 4 * * *': { forgetTraces, forgetRemovals, renewSecrets, renewMailboxKey },
 }
 
-/** Loaded with the other code of webhooks, which few isolates need. */
+/** Webhooks' secrets, and those of accounts. Loaded with their other code, which few isolates need. */
 async function renewSecrets(ctx: Context): Promise<void> {
-  await (await import('./events/renew-secrets.ts')).renewSecrets(ctx)
+  const [webhooks, accounts] = await Promise.all([
+    import('./events/renew-secrets.ts'),
+    import('./fleet/renew-secrets.ts'),
+  ])
+  await webhooks.renewSecrets(ctx)
+  await accounts.renewRunSecrets(ctx)
 }
 
 /** Runs tasks one at a time to save connections. A failing task doesn't stop the others. */

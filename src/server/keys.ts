@@ -14,6 +14,7 @@ export type KeyPurpose =
   | 'door'
   | 'mailbox'
   | 'run'
+  | 'secret'
 export type DerivedKey = { id: string; key: Uint8Array }
 
 const derived = new Map<string, [DerivedKey, ...DerivedKey[]]>()

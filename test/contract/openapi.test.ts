@@ -231,6 +231,12 @@ test('every answer of the running product has the shape that the document gives 
     )
   await ask(ada, 'DELETE /webhooks/:id', undefined, added.id)
   await ask(ada, 'DELETE /webhooks/:id', undefined, added.id)
+  const secret = { value: 'let-me-in', current_password: PASSWORD }
+  await ask(ada, 'GET /api/v1/secrets')
+  await ask(ada, 'POST /secrets', { name: 'LICENSE_KEY', ...secret })
+  for (const name of ['LICENSE_KEY', 'PATH'])
+    check('PUT /secrets/:name', await ada.request('PUT', `/secrets/${name}`, secret))
+  for (let i = 0; i < 2; i++) check('DELETE /secrets/:name', await ada.request('DELETE', '/secrets/LICENSE_KEY'))
   const headers = { Authorization: `Bearer ${made.token}` }
   const callAs = async (route: string, body?: unknown) => {
     const [method = '', path = ''] = route.split(' ')

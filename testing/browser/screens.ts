@@ -198,6 +198,8 @@ export const SCREENS: Screen[] = [
   { name: 'account-customer', path: '/account_overview', as: 'customer' },
   { name: 'api-tokens-empty', path: '/api_tokens', as: 'newcomer' },
   { name: 'api-tokens', path: '/api_tokens', as: 'customer' },
+  { name: 'secrets-empty', path: '/secrets', as: 'newcomer' },
+  { name: 'secrets', path: '/secrets', as: 'customer' },
   { name: 'webhooks-empty', path: '/webhooks', as: 'newcomer' },
   { name: 'webhooks', path: '/webhooks', as: 'customer' },
   { name: 'webhook', path: '/webhooks/whk_ci', as: 'customer' },

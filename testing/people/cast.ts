@@ -10,6 +10,7 @@ import {
   places,
   plans,
   runs,
+  secrets,
   serverRequests,
   signIns,
   users,
@@ -113,6 +114,16 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
       scope: 'operate',
       lastUsedAt: now - 3 * MINUTE,
       lastAddress: '2001:db8:85a3:8d3:1319:8a2e:370:7348',
+    },
+  ])
+
+  const secret = { userId: cast.customer.id, sealed: 'none', createdAt: now - 9 * DAY }
+  await db.insert(secrets).values([
+    { ...secret, name: 'LICENSE_KEY', updatedAt: now - 9 * DAY },
+    {
+      ...secret,
+      name: 'A_SECRET_WITH_THE_LONGEST_NAME_THAT_AN_ACCOUNT_CAN_GIVE_TO_ONE_OK',
+      updatedAt: now - 3 * MINUTE,
     },
   ])
 

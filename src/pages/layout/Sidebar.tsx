@@ -25,7 +25,17 @@ const LINKS: Link[] = [
     href: '/account_overview',
     label: 'Settings',
     icon: 'settings',
-    parts: ['/devices', '/api_tokens', '/webhooks', '/activate', '/budget', '/mails', '/idle', '/close_account'],
+    parts: [
+      '/devices',
+      '/api_tokens',
+      '/webhooks',
+      '/secrets',
+      '/activate',
+      '/budget',
+      '/mails',
+      '/idle',
+      '/close_account',
+    ],
   },
 ]
 

@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
-import { environments, lineGroupPeople, notices, runs, users } from '../../../db/schema.ts'
+import { environments, lineGroupPeople, notices, runs, secrets, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import { CLOSED_DAYS } from '../../domain/retention.ts'
@@ -26,7 +26,7 @@ const MOST_AT_ONCE = 100
 
 /**
  * Sets the plan to end with its period, stops the user's server, ends every sign-in, API token, and link, deletes
- * the webhooks, notices, own environments, and files, and closes the account. Bills stay; usage so far is billed within minutes.
+ * the webhooks, notices, own environments, secrets, and files, and closes the account. Bills stay; usage so far is billed within minutes.
  * @throws invalid, too_many; unavailable or provider_failed if we couldn't close a checkout page or cancel
  * the plan: then nothing is closed
  */
@@ -63,6 +63,7 @@ export async function closeAccount(
     ...leaveQueries(ctx, user.id),
     ctx.db.delete(lineGroupPeople).where(eq(lineGroupPeople.email, user.email)),
     ctx.db.delete(environments).where(eq(environments.userId, user.id)),
+    ctx.db.delete(secrets).where(eq(secrets.userId, user.id)),
     // The next triggers delete their files, and the logs of their servers.
     ctx.db.run(sql`UPDATE file_folders SET look_at = 0 WHERE user_id = ${user.id}`),
     ctx.db.delete(notices).where(eq(notices.userId, user.id)),

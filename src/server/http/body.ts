@@ -111,6 +111,18 @@ export const optionalCheckbox = either(
   ),
 )
 
+/** A text of several lines, as typed: a form ends each with a carriage return as well. */
+export const textLines = either(
+  z.pipe(
+    z.nullish(z.string()),
+    z.transform((value) => value ?? ''),
+  ),
+  z.pipe(
+    z.nullish(z.string()),
+    z.transform((value) => (value ?? '').replaceAll('\r\n', '\n')),
+  ),
+)
+
 /** Parameters of a run: an object, or a form's lines. */
 export const parameters = either(
   z.pipe(

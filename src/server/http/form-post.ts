@@ -51,10 +51,10 @@ export function nestFields(fields: Iterable<[string, string]>): Record<string, u
   return nested
 }
 
-/** The values to show again in a refused form: no passwords, no tokens, nothing that nobody typed. */
+/** The values to show again in a refused form: no passwords, no tokens, no secret's value, nothing that nobody typed. */
 export function typedValues(form: URLSearchParams): Record<string, string> {
   const kept = [...form].filter(
-    ([name]) => !/password(_confirmation)?\]?$|^authenticity_token$|^_method$|^username$/i.test(name),
+    ([name]) => !/password(_confirmation)?\]?$|^authenticity_token$|^_method$|^username$|^value$/i.test(name),
   )
   return Object.fromEntries(kept)
 }

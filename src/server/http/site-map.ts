@@ -160,6 +160,7 @@ export const SITE_MAP = {
   'GET /activate': page('user', {}),
   'GET /webhooks': page('user', { ahead: 'press' }),
   'GET /webhooks/:id': page('user', { ahead: 'press' }),
+  'GET /secrets': page('user', { ahead: 'press' }),
   'GET /environments': page('user', { ahead: 'press' }),
   'GET /close_account': page('user', { ahead: 'press' }),
   'GET /console': page('admin', {}),
@@ -246,6 +247,11 @@ export const SITE_MAP = {
   'POST /webhooks/:id/on': call('user', { form: ON_WEBHOOK, token: 'always' }),
   'POST /webhooks/:id/test': call('user', { form: ON_WEBHOOK, token: 'always' }),
   'POST /webhooks/:id/deliveries/:event': call('user', { form: ON_WEBHOOK, token: 'always' }),
+
+  'GET /api/v1/secrets': call('user', { scope: 'read' }),
+  'PUT /secrets/:name': call('user', { token: 'always' }),
+  'POST /secrets': call('user', { form: { at: '/secrets', done: '/secrets' }, token: 'always' }),
+  'DELETE /secrets/:name': call('user', { form: { at: '/secrets', done: '/secrets' }, token: 'always' }),
 
   'GET /api/v1/notices': call('user', { scope: 'read', reads: noticeReads, byItself: true }),
   'POST /api/v1/notices/read': call('user', { form: { at: '/notices', done: '/notices', back: true } }),

@@ -54,6 +54,7 @@ const PERSONAL = {
   feedback: { count: 10, perMs: HOUR_MS, sentence: 'You sent a lot of feedback.' },
   new_webhook: { count: 10, perMs: HOUR_MS },
   new_webhook_secret: { count: 10, perMs: HOUR_MS },
+  put_secret: { count: 40, perMs: HOUR_MS },
   send_event: { count: 100, perMs: HOUR_MS },
   /** Sign-ins from known browsers skip the per-address limits, which a neighbor could use up. */
   known_sign_in: { count: 10, perMs: HOUR_MS / 4 },

@@ -115,6 +115,11 @@ const CALLS: Record<Exclude<Limited, 'ask_stripe' | 'known_sign_in'>, [Role, ...
   new_webhook: ['user', ['POST /webhooks', webhook]],
   files_access: ['user', ['POST /api/v1/files/credentials', { mode: 'read' }]],
   new_webhook_secret: ['user', ['POST /webhooks/whk_x/secret', password]],
+  put_secret: [
+    'user',
+    ['PUT /secrets/A', { value: 'x', ...password }],
+    ['POST /secrets', { name: 'A', value: 'x', ...password }],
+  ],
   send_event: ['user', ['POST /webhooks/whk_x/test'], ['POST /webhooks/whk_x/deliveries/evt_x']],
 }
 const ROWS = Object.entries(CALLS).flatMap(([limit, [role, ...calls]]) =>
@@ -131,6 +136,7 @@ test.each<[string, Role, Call]>([
   ['closing the account', 'user', ['DELETE /users', { user: password }]],
   ['an API token', 'user', ['POST /api_tokens', { name: 'CI', scope: 'read', ...password }]],
   ['a webhook', 'user', ['POST /webhooks', webhook]],
+  ['a secret', 'user', ['PUT /secrets/A', { value: 'x', ...password }]],
   ['a new secret of a webhook', 'user', ['POST /webhooks/whk_x/secret', password]],
   ['the console', 'admin', ['POST /admin/confirm', { to: '', user: password }]],
 ])('after too many guesses, %s waits, whatever the password', async (_, role, call) => {

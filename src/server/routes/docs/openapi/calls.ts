@@ -163,6 +163,21 @@ export const CALLS: Record<JsonCall, Description> = {
     answer: [202, shape.message],
     refusals: ['not_found', 'conflict'],
   },
+  'GET /api/v1/secrets': {
+    summary: 'List the names of your secrets',
+    answer: [200, z.object({ secrets: z.array(shape.storedSecret) })],
+  },
+  'PUT /secrets/:name': {
+    summary: 'Add a secret, or replace its value',
+    answer: [200, shape.storedSecret],
+    refusals: ['conflict', 'invalid'],
+  },
+  'POST /secrets': {
+    summary: 'Add a secret, or replace its value, by a form',
+    answer: [200, shape.storedSecret],
+    refusals: ['conflict', 'invalid'],
+  },
+  'DELETE /secrets/:name': { summary: 'Remove a secret', answer: [200, shape.message], refusals: ['not_found'] },
   'GET /api/v1/servers/get_servers': {
     summary: 'List your latest servers, newest first',
     answer: [200, z.object({ servers: z.array(shape.server) })],

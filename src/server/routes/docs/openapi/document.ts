@@ -17,6 +17,7 @@ const NAMED = {
   Instance: shapes.instance,
   SignIn: shapes.signIn,
   ApiToken: shapes.apiToken,
+  Secret: shapes.storedSecret,
   Refusal: shapes.refusal,
 }
 

@@ -320,6 +320,11 @@ export const apiToken = z.object({
   last_address: z.nullable(z.string()),
 }) satisfies z.ZodMiniType<wire.ApiToken>
 
+export const storedSecret = z.object({
+  name: z.string(),
+  updated_at: instant,
+}) satisfies z.ZodMiniType<wire.StoredSecret>
+
 export const webhook = z.object({
   id: z.string(),
   url: z.url(),
