@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
-import { encodeSegment } from '../../src/server/files/s3-request.ts'
+import { addressOf } from '../../src/server/files/s3-request.ts'
 import { readList } from '../../src/server/files/s3-xml.ts'
 import type { MachineFiles } from '../../src/server/fleet/machines/files.ts'
 import type { Proof } from './identity.ts'
@@ -145,7 +145,7 @@ export class DataFolder {
 
   async #urlOf(path: string): Promise<URL> {
     const { Prefix, Endpoint, Bucket } = await this.#access()
-    return new URL(`${Endpoint}/${Bucket}/${(Prefix + path).split('/').map(encodeSegment).join('/')}`)
+    return addressOf({ endpoint: Endpoint, bucket: Bucket }, { key: Prefix + path })
   }
 
   async #access(): Promise<MachineFiles> {

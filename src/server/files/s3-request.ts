@@ -1,4 +1,5 @@
 import { AwsV4Signer } from 'aws4fetch'
+import { isAddressable } from '../../domain/file-keys.ts'
 import type { BucketSettings } from '../bucket-settings.ts'
 import type { TemporaryCredentials } from '../ports/bucket.ts'
 import { unreachable } from './folder.ts'
@@ -12,8 +13,15 @@ export type S3Request = {
   withinMs: number
 }
 
-/** The bucket's address of a key, and of itself without one. */
-function addressOf({ endpoint, bucket }: BucketSettings, { key, query = {} }: Pick<S3Request, 'key' | 'query'>): URL {
+/**
+ * The bucket's address of a key, and of itself without one.
+ * @throws for a key with a segment of dots: its address would be another key's, or the bucket's own
+ */
+export function addressOf(
+  { endpoint, bucket }: Pick<BucketSettings, 'endpoint' | 'bucket'>,
+  { key, query = {} }: Pick<S3Request, 'key' | 'query'>,
+): URL {
+  if (key !== undefined && !isAddressable(key)) throw new Error('No address can hold this key')
   const path = key === undefined ? '' : `/${key.split('/').map(encodeSegment).join('/')}`
   const url = new URL(`${endpoint}/${bucket}${path}`)
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)

@@ -144,6 +144,8 @@ async function askSts(
 
 function policyFor(bucket: string, prefix: string, mode: CredentialsMode) {
   const objects = mode === 'read' ? ['s3:GetObject'] : ['s3:GetObject', 's3:PutObject', 's3:DeleteObject']
+  // No address can hold these, so we couldn't count or end their uploads in parts.
+  const withDots = ['/.', '/./*', '/..', '/../*'].map((end) => `arn:aws:s3:::${bucket}/${prefix.slice(0, -1)}*${end}`)
   const uploads = mode === 'read' ? [] : ['s3:AbortMultipartUpload', 's3:ListMultipartUploadParts']
   return {
     Version: '2012-10-17',
@@ -155,6 +157,7 @@ function policyFor(bucket: string, prefix: string, mode: CredentialsMode) {
         Resource: `arn:aws:s3:::${bucket}`,
         Condition: { StringLike: { 's3:prefix': `${prefix}*` } },
       },
+      ...(mode === 'read' ? [] : [{ Effect: 'Deny', Action: 's3:PutObject', Resource: withDots }]),
     ],
   }
 }

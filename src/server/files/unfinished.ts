@@ -1,5 +1,6 @@
 import { and, eq, isNotNull } from 'drizzle-orm'
 import { type FileFolderRow, fileUploads } from '../../../db/schema.ts'
+import { isAddressable } from '../../domain/file-keys.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
@@ -13,7 +14,8 @@ const MOST_BY_PROGRAMS = 100
 
 /**
  * Looks at the uploads in parts that programs have begun and not ended: no list of files has them, and they are stored
- * all the same. Ends those that nobody continues.
+ * all the same. Ends those that nobody continues. Of a key that no address can hold, we can neither list the parts nor
+ * end the upload: the bucket's own rule does.
  * @returns how many bytes the others have
  */
 export async function lookAtUnfinished(ctx: Context, folder: FileFolderRow): Promise<number> {
@@ -26,7 +28,9 @@ export async function lookAtUnfinished(ctx: Context, folder: FileFolderRow): Pro
     .from(fileUploads)
     .where(and(eq(fileUploads.userId, folder.userId), isNotNull(fileUploads.uploadId)))
   const known = new Set(own.map(({ uploadId }) => uploadId))
-  const others = begun.filter(({ uploadId }) => !known.has(uploadId)).sort((a, b) => b.begunAt - a.begunAt)
+  const others = begun
+    .filter(({ key, uploadId }) => isAddressable(key) && !known.has(uploadId))
+    .sort((a, b) => b.begunAt - a.begunAt)
   const oldest = ctx.now() - UPLOAD_DAYS * DAY_MS
   const left = others.slice(0, MOST_BY_PROGRAMS).filter(({ begunAt }) => begunAt > oldest)
   await abortAll(
@@ -43,7 +47,7 @@ export async function lookAtUnfinished(ctx: Context, folder: FileFolderRow): Pro
 /** Ends all uploads in parts below a place that had begun by then, ours as well. @returns whether none is left */
 export async function endUploads(ctx: Context, prefix: string, begunBy: number): Promise<boolean> {
   const begun = await requireBucket(ctx).listUploads(prefix)
-  const due = begun.filter(({ begunAt }) => begunAt <= begunBy)
+  const due = begun.filter(({ key, begunAt }) => isAddressable(key) && begunAt <= begunBy)
   await abortAll(ctx, due)
   return due.length < 1000
 }

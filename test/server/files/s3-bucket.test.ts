@@ -86,8 +86,20 @@ test('asks STS for credentials that its policy limits to the folder', async () =
     },
   ])
   await bucket.temporaryCredentials('mine/', 'write', 3600)
-  const [objects] = JSON.parse(new URLSearchParams(asked[1]?.body).get('Policy') ?? '').Statement
+  const policy = new URLSearchParams(asked[1]?.body).get('Policy') ?? ''
+  // AWS takes no longer one.
+  expect(policy.length).toBeLessThan(2048)
+  const [objects, , denied] = JSON.parse(policy).Statement
   expect(objects.Action).toContain('s3:PutObject')
+  expect(denied).toMatchObject({ Effect: 'Deny', Action: 's3:PutObject' })
+  const isDenied = (key: string) =>
+    denied.Resource.some((pattern: string) =>
+      new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`).test(`arn:aws:s3:::files/mine/${key}`),
+    )
+  for (const key of ['.', '..', './a', '../a', 'a/.', 'a/..', 'a/./b', 'a/../b', '../..'])
+    expect(isDenied(key), key).toBe(true)
+  for (const key of ['a', '.a', '..a/b', 'a.', 'a../b', 'a/...', 'a//b', 'a/.b/c..'])
+    expect(isDenied(key), key).toBe(false)
 })
 
 test('asks STS once a quarter hour for the same folder, mode, and length', async () => {
