@@ -62,8 +62,8 @@ export async function startWorkerd(options: Options): Promise<Workerd> {
 }
 
 export function workerdOptions({ host, port, dataDir, services, modules, assets, devRoutes }: Options) {
-  const { compatibilityDate, durableObjects, rateLimits, workerFirst } = readWranglerConfig()
-  const shared = { compatibilityDate }
+  const { compatibilityDate, compatibilityFlags, durableObjects, rateLimits, workerFirst } = readWranglerConfig()
+  const shared = { compatibilityDate, compatibilityFlags }
   return convertV4MiniflareOptions({
     host,
     port,

@@ -3,6 +3,7 @@ import { parse, TomlError } from 'smol-toml'
 
 type WranglerConfig = {
   compatibility_date: string
+  compatibility_flags: string[]
   assets: { run_worker_first: string[] }
   triggers: { crons: string[] }
   durable_objects: { bindings: { name: string; class_name: string }[] }
@@ -40,6 +41,7 @@ export function readWranglerConfig() {
   const config = readConfig()
   return {
     compatibilityDate: config.compatibility_date,
+    compatibilityFlags: config.compatibility_flags,
     crons: config.triggers.crons,
     workerFirst: config.assets.run_worker_first,
     durableObjects: Object.fromEntries(

@@ -37,7 +37,7 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
 
   override async fetch(request: Request): Promise<Response> {
     const asked = JSON.parse(request.headers.get(KEEP_HEADER) ?? '') as Asked
-    return new URL(request.url).pathname === '/hold' ? this.accept(asked) : this.open(asked, request.headers)
+    return new URL(request.url).pathname === '/hold' ? this.accept(asked) : this.open(asked, request)
   }
 
   /** One look at a time. Many calls at once share the next, which begins after all of them. */
@@ -73,20 +73,19 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
   }
 
   /** Opens a WebSocket to the machine. The runtime joins both ends; only the signal can part them. */
-  private async open({ runId, pass, to, path }: Asked, given: Headers): Promise<Response> {
+  private async open({ runId, pass, to, path }: Asked, given: Request): Promise<Response> {
     const held = { runId, pass }
     const key = keyOf(held)
     const entry = this.sockets.get(key) ?? { held, stop: new AbortController() }
     this.sockets.set(key, entry)
     this.keepLooking()
     const ctx = await this.openContext()
-    const headers = new Headers(given)
+    const signal = AbortSignal.any([entry.stop.signal, given.signal])
+    const headers = new Headers(given.headers)
     headers.delete(KEEP_HEADER)
     const [stays, answer] = await Promise.all([
       mayStay(ctx, held),
-      ctx.machine
-        ?.fetch(to, path, { headers, signal: entry.stop.signal, encodeResponseBody: 'manual' } as RequestInit)
-        .catch(() => null),
+      ctx.machine?.fetch(to, path, { headers, signal, encodeResponseBody: 'manual' } as RequestInit).catch(() => null),
     ])
     if (!stays) this.end(key)
     const { refuse } = await import('./refusals.ts')

@@ -62,9 +62,17 @@ export function hold(openKeeper: () => Keeper, held: Held): Holding {
 /** Most requests are over by then and need no watch. Ending access takes at most a second. */
 const LONG_MS = 500
 
-/** Ends a request of any kind with its visitor's access: while it is sent, while it waits, while its answer comes. */
-export function whileAllowed(openKeeper: () => Keeper, held: Held): { signal: AbortSignal; release(): void } {
+/**
+ * Ends a request of any kind with its visitor's access, and when they leave: while it is sent, while it waits, while
+ * its answer comes.
+ */
+export function whileAllowed(
+  openKeeper: () => Keeper,
+  held: Held,
+  visitor: AbortSignal,
+): { signal: AbortSignal; release(): void } {
   const stop = new AbortController()
+  visitor.addEventListener('abort', () => stop.abort(visitor.reason))
   let release = () => {}
   const timer = setTimeout(() => {
     const holding = hold(openKeeper, held)

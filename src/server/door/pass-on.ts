@@ -28,7 +28,7 @@ export async function passOn(
   if (request.method !== 'GET') headers.delete('upgrade')
   if (headers.has('upgrade')) {
     headers.set(KEEP_HEADER, JSON.stringify({ runId: door.runId, pass, to: to.address, path: pathname + search }))
-    const socket = { headers, encodeResponseBody: 'manual' } as never
+    const socket = { headers, signal: request.signal, encodeResponseBody: 'manual' } as never
     const upgraded = await answered(() => keeper(door.userId).fetch('http://keeper/socket', socket), false)
     const { webSocket } = upgraded as unknown as { webSocket?: unknown }
     const init = answerOf(ctx, request, upgraded as unknown as Response, to)
@@ -36,7 +36,7 @@ export async function passOn(
       ? new Response(null, { ...init, webSocket } as ResponseInit)
       : new Response(upgraded.body as never, init)
   }
-  const allowed = whileAllowed(() => keeper(door.userId), { runId: door.runId, pass })
+  const allowed = whileAllowed(() => keeper(door.userId), { runId: door.runId, pass }, request.signal)
   const answering = answer(ctx, request, to, { headers, signal: allowed.signal })
   const ended = new Promise<'ended'>((resolve) => allowed.signal.addEventListener('abort', () => resolve('ended')))
   const given = await Promise.race([answering, ended])
@@ -86,7 +86,8 @@ async function ask(ctx: Context, address: string, path: string, init: RequestIni
   try {
     return await ctx.machine?.fetch(address, path, { ...init, encodeResponseBody: 'manual' } as RequestInit, from)
   } catch (error) {
-    ctx.log('machine_unreachable', {}, error)
+    // A visitor who left says nothing about the machine.
+    if (!from.signal.aborted) ctx.log('machine_unreachable', {}, error)
     return null
   }
 }
