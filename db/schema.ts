@@ -282,6 +282,11 @@ export const runs = sqliteTable(
     byToken: integer('by_token', { mode: 'boolean' }).notNull().default(false),
     /** When `endsAt` was last set, if that was after the request: an end that is near when it's set needs no warning. */
     endsSetAt: integer('ends_set_at'),
+    /** It ends with its program, which `command` starts in place of its image's CMD. */
+    untilExit: integer('until_exit', { mode: 'boolean' }).notNull().default(false),
+    command: text({ mode: 'json' }).$type<string[]>(),
+    /** When its program ended, by its machine's word and what we heard before, if the run ends with it. */
+    exitedAt: integer('exited_at'),
     /** The most GPUs its user wants; null: as many as their plan includes. */
     maxGpus: integer('max_gpus'),
     /** A smaller plan set `endsAt`, in place of the end that its user had set. `src/domain/money/plan-end.ts` */

@@ -96,8 +96,11 @@ export function givesUpAfter(instance: Tagged): number | null {
   return PAUSES_MS.reduce((sum, pause) => sum + pause, (PAUSES_MS.length + 1) * exits.afterMs + LAST_WORDS_MS)
 }
 
-/** Everything that its machine says until somebody stops it, in order. @param told what the site gave the container */
-export function linesOf(instance: Tagged, told: Record<string, string> = {}): Line[] {
+/** What the site tells a machine of its program. */
+export type Told = { parameters?: Record<string, string>; until?: 'exit' | null; command?: string[] | null }
+
+/** Everything that its machine says until somebody stops it, in order. */
+export function linesOf(instance: Tagged, { parameters = {}, until = null, command }: Told = {}): Line[] {
   const image = instance.tags.image || 'the default image'
   const lines: Line[] = []
   const say = (at: number, text: string, phase: Phase) => lines.push({ at, source: 'machine', text, phase })
@@ -116,14 +119,16 @@ export function linesOf(instance: Tagged, told: Record<string, string> = {}): Li
   say(ms, `Pulled ${image}`, { name: 'pulled' })
   const { prints, exits } = programOf(instance)
   let at = ms
+  const told = [...Object.entries(parameters).map((pair) => pair.join('=')), ...(command ?? [])]
   for (let tries = 1; tries <= PAUSES_MS.length + 1; tries++) {
     say(at, tries === 1 ? 'Started the program' : `Started the program, try ${tries}`, { name: 'started', tries })
-    for (const [source, text] of prints(Object.entries(told).map((pair) => pair.join('='))))
-      lines.push({ at, source, text })
+    for (const [source, text] of prints(told)) lines.push({ at, source, text })
     if (!exits) return lines
     at += exits.afterMs
     const exit = { exit_code: exits.code, oom: false, tries, answered: false }
     say(at, `The program exited with code ${exits.code}`, { name: 'exited', ...exit })
+    // What a program has done can't be done again.
+    if (until === 'exit') return lines
     at += PAUSES_MS[tries - 1] ?? 0
   }
   const why = `The program exited ${PAUSES_MS.length + 1} times before it answered on port 5173.`

@@ -1,4 +1,4 @@
-import type { Line, Phase, Source } from './container.ts'
+import type { Line, Phase, Source, Told } from './container.ts'
 import { linesOf, pullAt } from './container.ts'
 import type { Proof } from './identity.ts'
 import { type Instance, stateOf } from './instance.ts'
@@ -58,6 +58,8 @@ export class MachineLog {
   #busy = false
   #over = false
   #stopped = false
+  /** Its program's exit is the last that it says. */
+  #endsItself = false
   #key: string | null = null
   /** The first number that the site doesn't have. Null: it hasn't said. */
   #next: number | null = null
@@ -138,7 +140,8 @@ export class MachineLog {
       if (line.phase) break
     }
     const batch = this.#batch(lines, now)
-    const isEnd = this.#stopped || batch.phase?.name === 'failed'
+    const isEnd =
+      this.#stopped || batch.phase?.name === 'failed' || (this.#endsItself && batch.phase?.name === 'exited')
     batch.complete = isEnd && next - 1 + lines.length === this.#lines.length
     const hasNews = lines.length > 0 || batch.samples.length > 0 || batch.phase !== undefined
     const isFresh = now < this.#instance.runsFrom + FRESH_MS
@@ -204,9 +207,12 @@ export class MachineLog {
   async #getKey(now: number): Promise<string | null> {
     const answer = await this.#post('/machines/key', JSON.stringify(this.#options.proof()))
     if (answer.status === 200) {
-      const { key, parameters } = (await answer.json()) as { key: string; parameters?: Record<string, string> }
+      const { key, ...told } = (await answer.json()) as { key: string } & Told
       // It has said nothing yet, so its lines may still change.
-      if (this.#next === null && !this.#stopped) this.#lines = linesOf(this.#instance, parameters)
+      if (this.#next === null && !this.#stopped) {
+        this.#lines = linesOf(this.#instance, told)
+        this.#endsItself = told.until === 'exit'
+      }
       return key
     }
     await answer.body?.cancel()

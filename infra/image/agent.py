@@ -327,7 +327,7 @@ class Sender:
             if status != 200:
                 return self._retry_later(now, f"the site gave no key: {status}")
             self._key = answer["key"]
-            self.told = answer.get("parameters", {})
+            self.told = answer
             self.has_told.set()
         batch = self._log.batch(self._most, self._boot) if self._is_numbered else self._greeting()
         status, answer = self._site.post_log(self._key, batch.body)
@@ -580,19 +580,23 @@ def exit_sentence(code, is_oom):
 class Program:
     """The container, from its image to its last exit."""
 
-    def __init__(self, engine, log, container, parameters=dict):
+    def __init__(self, engine, log, container, told=dict):
         self.is_stopping = threading.Event()
         self.is_running = False
         self.has_answered = False
+        self.has_ended = False
         self._engine = engine
         self._log = log
         self._container = container
-        # Waits until the site has said them.
-        self._parameters = parameters
+        # Waits until the site has said it.
+        self._told = told
+        self._ends = False
 
     def run(self):
         """@raises GaveUp"""
         self._get_image()
+        if self._ends:
+            return self._run_to_its_end()
         in_background(self._watch_for_answer)
         for tries in itertools.count(1):
             self.is_running = True
@@ -610,6 +614,17 @@ class Program:
                 return None
             self._load_files()
 
+    def _run_to_its_end(self):
+        """Once: what a program has done can't be done again, not even after this agent or the machine began anew."""
+        self.is_running = True
+        code, is_oom = self._run_once(1)
+        self.is_running = False
+        if self.is_stopping.is_set():
+            return self._log.say(exit_sentence(code, is_oom))
+        self.has_ended = True
+        exit_of = {"exit_code": code, "oom": is_oom, "tries": 1, "answered": False}
+        return self._log.say(exit_sentence(code, is_oom), {"name": "exited", **exit_of})
+
     def _get_image(self):
         image = self._container["Image"]
         path = f"/images/{quote(image)}/json"
@@ -621,12 +636,21 @@ class Program:
                 raise
             self._pull_patiently(image)
             found = self._engine.call("GET", path)
-        parameters = self._parameters()
-        told = [f"{name}={value}" for name, value in parameters.items()]
-        self._container["Env"] = [*self._container["Env"], *told]
+        self._tell(found["Config"]["Env"] or [])
+
+    def _tell(self, env):
+        """Gives the container what the site says. `env` is its image's."""
+        told = self._told()
+        self._ends = told.get("until") == "exit"
+        variables = [f"{name}={value}" for name, value in told.get("parameters", {}).items()]
+        self._container["Env"] = [*self._container["Env"], *variables]
         # Else Python keeps a program's lines until it has many.
-        if not any(one.startswith("PYTHONUNBUFFERED=") for one in [*(found["Config"]["Env"] or []), *told]):
+        if not any(one.startswith("PYTHONUNBUFFERED=") for one in [*env, *variables]):
             self._container["Env"].append("PYTHONUNBUFFERED=1")
+        if told.get("command"):
+            self._container["Cmd"] = told["command"]
+        if not told.get("publish", True):
+            self._container["ExposedPorts"] = self._container["HostConfig"]["PortBindings"] = {}
 
     def _pull_patiently(self, image):
         self._log.say(f"Pulling {image}", {"name": "pulling", "percent": 0, "bytes": 0})
@@ -660,18 +684,17 @@ class Program:
     def _run_once(self, tries):
         """@returns its exit code, and whether it had too little memory"""
         try:
-            self._engine.call("DELETE", "/containers/simulator?force=1")
+            if self._ends and self._find_state():
+                printed = self._attach()
+            else:
+                self._remove()
+                self._engine.call("POST", "/containers/create?name=simulator", self._container)
+                # Docker's own log has a line only once it ends.
+                printed = self._attach()
+                self._engine.call("POST", "/containers/simulator/start")
         except EngineError as error:
-            if error.status != 404:
-                raise
-        try:
-            self._engine.call("POST", "/containers/create?name=simulator", self._container)
-            # Docker's own log has a line only once it ends.
-            printed = self._engine.open("POST", "/containers/simulator/attach?stream=1&stdout=1&stderr=1", timeout=None)
-            self._engine.call("POST", "/containers/simulator/start")
-        except EngineError as error:
-            if code_of(str(error)) in ("bad_image", "no_space"):
-                raise GaveUp(code_of(str(error)), f"Cannot start the program: {error}") from error
+            if self._ends or code_of(str(error)) in ("bad_image", "no_space"):
+                raise GaveUp(code_of(str(error)) or "bad_image", f"Cannot start the program: {error}") from error
             self._log.say(f"Cannot start the program: {error}")
             # As `docker run`.
             return 125, False
@@ -682,8 +705,28 @@ class Program:
         self._engine.call("POST", "/containers/simulator/wait", timeout=None)
         reader.join(LAST_SECONDS)
         self._log.flush(everything=True)
-        state = self._engine.call("GET", "/containers/simulator/json")["State"]
+        state = self._find_state()
         return state["ExitCode"], state["OOMKilled"]
+
+    def _find_state(self):
+        """@returns what Docker says of a container that has started; None without one"""
+        try:
+            state = self._engine.call("GET", "/containers/simulator/json")["State"]
+        except EngineError as error:
+            if error.status != 404:
+                raise
+            return None
+        return None if state["Status"] == "created" else state
+
+    def _attach(self):
+        return self._engine.open("POST", "/containers/simulator/attach?stream=1&stdout=1&stderr=1", timeout=None)
+
+    def _remove(self):
+        try:
+            self._engine.call("DELETE", "/containers/simulator?force=1")
+        except EngineError as error:
+            if error.status != 404:
+                raise
 
     def _read(self, printed):
         for source, data in frames(printed):
@@ -780,8 +823,8 @@ def main(words):
         sender = Sender(log, site, file.read().strip())
     sending = in_background(sender.run)
 
-    def parameters():
-        # A run without any starts even if the site doesn't answer.
+    def told():
+        # A run that is told nothing starts even if the site doesn't answer.
         if not os.environ.get("NEEDS_AGENT"):
             return {}
         sender.has_told.wait()
@@ -789,7 +832,7 @@ def main(words):
             raise GaveUp(None, "The site didn't say what to tell the container.")
         return sender.told
 
-    program = Program(engine, log, container_of(words), parameters)
+    program = Program(engine, log, container_of(words), told)
     in_background(sample_forever, log, Sampler(engine))
     ended, end = os.pipe()
     # A handler of Python's own might wait for the end of the read below.
@@ -820,7 +863,10 @@ def main(words):
     if failure:
         log.say(str(failure), failure.phase)
     log.end()
-    sending.join(LAST_SECONDS)
+    # The site ends the machine once it knows. If it never hears, it ends it for being silent.
+    sending.join(SILENT_SECONDS if program.has_ended else LAST_SECONDS)
+    if program.has_ended:
+        subprocess.run(["systemctl", "poweroff"], check=False)
     if not failure:
         return 0
     # systemd shows the journal's last lines as well.

@@ -98,7 +98,7 @@ get_agent() {
   sha256sum --check --quiet <<<"$AGENT  $agent"
 }
 if get_agent; then exec python3 "$agent" "${options[@]}" "$image"; fi
-# It alone knows what else the container must be told. systemd tries again.
+# It alone knows what else the container must be told, and when it has done its work. systemd tries again.
 [[ -z $NEEDS_AGENT ]] || exit 1
 
 docker rm --force simulator >/dev/null 2>&1 || true

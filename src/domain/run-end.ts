@@ -1,4 +1,14 @@
-export const END_REASONS = ['you', 'time_up', 'idle', 'budget', 'plan', 'trial_over', 'suspended', 'failure'] as const
+export const END_REASONS = [
+  'you',
+  'exited',
+  'time_up',
+  'idle',
+  'budget',
+  'plan',
+  'trial_over',
+  'suspended',
+  'failure',
+] as const
 export type EndReason = (typeof END_REASONS)[number]
 
 /** What a machine can say that its program died of before it answered. */
@@ -15,7 +25,7 @@ export const DEATHS = [
 ] as const
 export type Death = (typeof DEATHS)[number]
 
-/** Why a run failed, for programs. `silent` isn't produced yet. */
+/** Why a run failed, for programs. `silent`: its machine stopped telling us about its program. */
 export const RUN_ERROR_CODES = [
   ...DEATHS,
   'no_answer',

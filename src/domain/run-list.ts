@@ -66,6 +66,7 @@ const COLUMNS: Record<string, Cell> = {
   Environment: ({ environment }) => environment ?? '',
   Vehicle: ({ vehicle }) => vehicle ?? '',
   Parameters: ({ parameters }) => writeParameters(parameters),
+  'Exit Code': ({ exit_code }) => exit_code?.toString() ?? '',
   'Ended Because': ({ ended_because }) => ended_because ?? '',
   'Error Code': ({ error_code }) => error_code ?? '',
   Message: ({ error_message }) => error_message ?? '',

@@ -1,6 +1,7 @@
 import { instantText, toIso } from './instant.ts'
 import { machineText } from './machine.ts'
 import { runSeconds } from './money/billing.ts'
+import { exitText } from './run-death.ts'
 import type { RunActor, RunEventKind } from './run-event.ts'
 import { formatUptime } from './server.ts'
 import type { RunEvent, RunEventName } from './wire.ts'
@@ -14,6 +15,8 @@ export const EVENT_TITLES: Record<RunEventName, string> = {
   booting: 'Booting',
   running: 'Machine running',
   answered: 'First answer: the meter starts',
+  program_started: 'Program started: the meter starts',
+  exited: 'Program ended',
   end_set: 'End set',
   end_moved: 'End moved',
   end_removed: 'End removed',
@@ -39,6 +42,9 @@ type Run = {
   stopRequestedAt: number | null
   meteredUntil: number | null
   endedAt: number | null
+  untilExit: boolean
+  exitedAt: number | null
+  exitCode: number | null
   errorMessage: string | null
 }
 
@@ -78,9 +84,10 @@ export function runTimeline({ run, launches, happened, endedBy }: RunFacts, { ve
     [run.runningAt, 'running', run.ipAddress && `Address ${run.ipAddress}.`],
     [
       billedFrom,
-      'answered',
+      run.untilExit ? 'program_started' : 'answered',
       billedFrom === null ? null : `Startup took ${span(run.requestedAt, billedFrom)} and is free.`,
     ],
+    [run.exitedAt, 'exited', run.exitCode === null ? null : `With ${exitText(run.exitCode)}.`],
     ...happened.map((one): (typeof events)[number] => [one.at, one.what, changeText(one)]),
     [happened.some(({ what }) => what === 'warned') ? null : run.trialWarnedAt, 'warned', null],
     [stopRequestedAt, neverRan ? 'failed' : 'stopped', errorMessage ?? endedBy],

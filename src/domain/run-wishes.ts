@@ -3,8 +3,9 @@ import { rule } from './form.ts'
 import { DAY_MS } from './instant.ts'
 import { parametersFault, type RunParameters } from './parameters.ts'
 import { characters, normalName, usableName } from './person.ts'
+import { commandFault } from './run-command.ts'
 
-/** What a start may set: the run's name, its world, when it ends, how large its machine may be, and its parameters. */
+/** What a start may set: the run's name, its world, when it ends, how large its machine may be, and what its program is told. */
 
 const number = v.nullable(v.union([v.number(), v.nan()]))
 
@@ -33,11 +34,14 @@ type Form = {
   environment: string
   vehicle: string
   parameters: RunParameters
+  until: string
+  command: string[] | null
 }
 
 /**
  * `stop_after` null: it runs until its user stops it. `max_gpus` null: as many as their plan includes. Without an
- * `environment` or `vehicle`: the last choice. Their plan and the catalog say which exist.
+ * `environment` or `vehicle`: the last choice. Their plan and the catalog say which exist. `until` is "exit" if it ends
+ * with its program, which `command` then starts.
  */
 export const runWishes = v.pipe(
   v.object({
@@ -47,6 +51,8 @@ export const runWishes = v.pipe(
     environment: v.string(),
     vehicle: v.string(),
     parameters: v.record(v.string(), v.string()),
+    until: v.string(),
+    command: v.nullable(v.array(v.string())),
   }),
   ...runNameRules<Form>(),
   rule(
@@ -64,6 +70,13 @@ export const runWishes = v.pipe(
     (f) => parametersFault(f.parameters) === null,
     (f) => parametersFault(f.parameters) ?? '',
   ),
+  rule<Form>('until', (f) => f.until === '' || f.until === 'exit', 'A server can run until "exit", or without it.'),
+  rule<Form>('command', (f) => f.command === null || f.until === 'exit', 'A command needs until: "exit".'),
+  rule<Form>(
+    'command',
+    (f) => f.command === null || commandFault(f.command) === null,
+    (f) => commandFault(f.command ?? []) ?? '',
+  ),
   v.transform((f) => ({
     name: normalName(f.name) || null,
     stopAfterMs: f.stop_after === null ? null : f.stop_after * 1000,
@@ -71,6 +84,8 @@ export const runWishes = v.pipe(
     environment: f.environment.trim() || null,
     vehicle: f.vehicle.trim().toLowerCase() || null,
     parameters: f.parameters,
+    untilExit: f.until === 'exit',
+    command: f.command,
   })),
 )
 
@@ -82,4 +97,6 @@ export const NO_WISHES: RunWishes = {
   environment: null,
   vehicle: null,
   parameters: {},
+  untilExit: false,
+  command: null,
 }

@@ -34,7 +34,12 @@ export function serverStatusColor(status: ServerStatus): BadgeColor {
 }
 
 /** Why a run without an error ended, in a few words; null while it is live. */
-export function endedBecause({ ended_because, startedAt }: Pick<Server, 'ended_because' | 'startedAt'>): string | null {
+export function endedBecause({
+  ended_because,
+  exit_code,
+  startedAt,
+}: Pick<Server, 'ended_because' | 'exit_code' | 'startedAt'>): string | null {
+  if (ended_because === 'exited') return `Its program ended with code ${exit_code}`
   if (ended_because === 'trial_over') return 'Free minutes used up'
   if (ended_because === 'time_up') return 'Ended at the time you set'
   if (ended_because === 'idle') return 'Nobody used it'

@@ -3,8 +3,9 @@ import { formatUptime } from './server.ts'
 
 /** At most `starts` in any `ms`. A start is free until the server answers, but each one is a machine at EC2. */
 export const START_LIMITS = [
-  { starts: 10, ms: 10 * MINUTE_MS, during: '10 minutes' },
-  { starts: 30, ms: HOUR_MS, during: 'an hour' },
+  { starts: 10, ms: 10 * MINUTE_MS, during: '10 minutes', countsExited: true },
+  // A program that ended by itself is work done: a matrix of short scenarios may go on all day.
+  { starts: 30, ms: HOUR_MS, during: 'an hour', countsExited: false },
 ] as const
 export const LONGEST_LIMIT_MS = Math.max(...START_LIMITS.map(({ ms }) => ms))
 
@@ -27,15 +28,20 @@ export function tooLongUnanswered(oldest: number, now: number): { seconds: numbe
 
 /**
  * Whether one more start at `now` would be too many.
- * @param starts when the starts that count were requested within the longest limit, in ms since 1970, in any order
+ * @param starts those that count within the longest limit, in any order: when they were requested, in ms since 1970, and
+ * whether they ended with their program
  * @returns the seconds until the next start is allowed, and a sentence for the user; null if it is allowed now
  */
-export function tooEarly(starts: number[], now: number): { seconds: number; sentence: string } | null {
-  const newestFirst = starts.toSorted((a, b) => b - a)
-  const waits = START_LIMITS.map((limit) => ({
-    ...limit,
-    wait: (newestFirst[limit.starts - 1] ?? Number.NEGATIVE_INFINITY) + limit.ms - now,
-  }))
+export function tooEarly(
+  starts: { requestedAt: number; exited: boolean }[],
+  now: number,
+): { seconds: number; sentence: string } | null {
+  const newestFirst = starts.toSorted((a, b) => b.requestedAt - a.requestedAt)
+  const waits = START_LIMITS.map((limit) => {
+    const counted = newestFirst.filter(({ exited }) => limit.countsExited || !exited)
+    const wait = (counted[limit.starts - 1]?.requestedAt ?? Number.NEGATIVE_INFINITY) + limit.ms - now
+    return { ...limit, wait }
+  })
   const longest = waits.reduce((a, b) => (b.wait > a.wait ? b : a))
   if (longest.wait <= 0) return null
   const seconds = Math.ceil(longest.wait / 1000)

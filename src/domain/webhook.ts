@@ -9,6 +9,7 @@ export const EVENT_TYPES = [
   'server.running',
   'server.ending',
   'server.ending_soon',
+  'server.exited',
   'server.stopped',
   'server.failed',
   'budget.reached',

@@ -40,6 +40,12 @@ export type Server = {
   vehicle: Vehicle | null
   /** The variables that its start gave its container. */
   parameters: RunParameters
+  /** `exit`: it ends with its program. Null: when its user stops it, or at its end. */
+  until: 'exit' | null
+  /** The words that start its program, in place of its image's own. */
+  command: string[] | null
+  /** What its program ended with, if the run ended or failed with it. */
+  exit_code: number | null
   /**
    * What it added to its month's bill. Null while it is live, if it spans two months, and for runs from before we
    * kept it.
@@ -61,6 +67,8 @@ export type RunEventName =
   | 'booting'
   | 'running'
   | 'answered'
+  | 'program_started'
+  | 'exited'
   | 'stopped'
   | 'failed'
   | 'meter_ended'

@@ -76,10 +76,11 @@ export function Line(props: LineProps) {
     else if (status === 401 || status === 409) await refresh()
   }
   const join = ({ start, maxGpus }: JoinChoice) => {
-    const { stop_after, parameters = '', ...chosen } = props.chosen
+    const { stop_after, parameters = '', command, ...chosen } = props.chosen
     void change('POST', {
       ...chosen,
       parameters: readParameters(parameters),
+      ...(command && { command: JSON.parse(command) }),
       stop_after: Number(stop_after) || null,
       max_gpus: maxGpus,
       start,

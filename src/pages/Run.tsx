@@ -167,7 +167,7 @@ export function Run(props: RunProps) {
           <CostChart lines={lines} free={noCost(server, lines)} />
           <Timeline events={events} />
         </div>
-        <ParametersCard parameters={server.parameters} />
+        <ParametersCard server={server} />
         {provider ? <Ec2Card server={server} provider={provider} /> : null}
       </div>
       {logFirst ? null : logCard}

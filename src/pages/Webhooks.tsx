@@ -22,6 +22,7 @@ const MEANING: Record<(typeof EVENT_TYPES)[number], string> = {
   'server.running': 'it answers, and its meter starts',
   'server.ending': 'we will stop it in a few minutes',
   'server.ending_soon': 'the earlier name of server.ending',
+  'server.exited': 'its program ended, and the server with it',
   'server.stopped': 'you stopped it, or your trial, your budget, or its time ran out',
   'server.failed': 'we stopped it, it failed, or it never started',
   'budget.reached': "your month's budget is used up",

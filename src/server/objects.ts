@@ -31,6 +31,7 @@ const DOOR_KEEPER: Repeatable<DoorCalls> = { recheck: true }
 /** A batch is numbered, so its second run adds nothing. */
 const RUN_LOG: Repeatable<RunLogCalls> = {
   append: true,
+  heardAt: true,
   acted: true,
   read: true,
   tail: true,

@@ -15,6 +15,9 @@ const run = {
   stopRequestedAt: AT + 121_700,
   meteredUntil: AT + 121_700,
   endedAt: AT + 180_000,
+  untilExit: false,
+  exitedAt: null,
+  exitCode: null,
   errorMessage: null,
 }
 const launch = {

@@ -9,7 +9,9 @@ const check = (
   environment = '',
   vehicle = '',
   parameters = {},
-) => checkForm(runWishes, { name, stop_after, max_gpus, environment, vehicle, parameters })
+  until = '',
+  command: string[] | null = null,
+) => checkForm(runWishes, { name, stop_after, max_gpus, environment, vehicle, parameters, until, command })
 
 test('takes a name and an end, or neither', () => {
   expect(check(' Night flight ', 60)).toEqual({
@@ -50,6 +52,27 @@ test('takes an environment and a vehicle as people type them, or neither', () =>
   expect(check('', null, null, ' ', ' ')).toMatchObject({ ok: true, value: { environment: null, vehicle: null } })
 })
 
+test('runs until its program exits, with a command of at most 64 words and 8 KB', () => {
+  const command = ['python', '-m', 'tests', '']
+  expect(check('', null, null, '', '', {}, 'exit', command)).toMatchObject({
+    ok: true,
+    value: { untilExit: true, command },
+  })
+  expect(check('', null, null, '', '', {}, 'exit', Array(64).fill('é'.repeat(64))).ok).toBe(true)
+  for (const [until, words, message] of [
+    ['end', null, 'A server can run until "exit", or without it.'],
+    ['', ['true'], 'A command needs until: "exit".'],
+    ['exit', [], "The command needs at least one word. Leave it out to run the image's own."],
+    ['exit', Array(65).fill('a'), 'A command has at most 64 words.'],
+    ['exit', ['a\0b'], "A command can't contain a NUL."],
+    ['exit', ['é'.repeat(4_096), 'a'], 'The command takes 8193 bytes, and at most 8192 fit.'],
+  ] as const)
+    expect(check('', null, null, '', '', {}, until, words && [...words])).toMatchObject({
+      ok: false,
+      faults: [{ message }],
+    })
+})
+
 test('takes parameters, and names the one that no container can be told', () => {
   const parameters = { SCENARIO: 'fog' }
   expect(check('', null, null, '', '', parameters)).toMatchObject({ ok: true, value: { parameters } })
@@ -67,5 +90,7 @@ test('no wishes are none at all', () => {
     environment: null,
     vehicle: null,
     parameters: {},
+    untilExit: false,
+    command: null,
   })
 })

@@ -40,10 +40,11 @@ test.each([
   ['trial_over', '2026-11-21T09:30:00Z', 'Free minutes used up'],
   ['time_up', '2026-11-21T09:30:00Z', 'Ended at the time you set'],
   ['budget', '2026-11-21T09:30:00Z', 'Your budget was used up'],
+  ['exited', '2026-11-21T09:30:00Z', 'Its program ended with code 3'],
   ['failure', null, null],
   [null, '2026-11-21T09:30:00Z', null],
 ] as const)('a run that ended because of %s, started at %s, says %s', (ended_because, startedAt, words) => {
-  expect(endedBecause({ ended_because, startedAt })).toBe(words)
+  expect(endedBecause({ ended_because, exit_code: 3, startedAt })).toBe(words)
 })
 
 test('only a live run that is not stopping can be stopped', () => {

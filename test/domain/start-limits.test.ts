@@ -1,8 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { LONGEST_LIMIT_MS, START_LIMITS, tooEarly, tooLongUnanswered } from '../../src/domain/start-limits.ts'
+import * as limits from '../../src/domain/start-limits.ts'
+import { LONGEST_LIMIT_MS, START_LIMITS, tooLongUnanswered } from '../../src/domain/start-limits.ts'
 
 const MINUTE = 60_000
+
+const tooEarly = (starts: number[], now: number, exited = false) =>
+  limits.tooEarly(
+    starts.map((requestedAt) => ({ requestedAt, exited })),
+    now,
+  )
 
 test('the eleventh start in 10 minutes waits until the first of them is 10 minutes old', () => {
   const starts = Array.from({ length: 10 }, (_, i) => i * 20_000)
@@ -22,6 +29,13 @@ test('the thirty-first start in an hour waits longer', () => {
     sentence: 'You can start 30 servers in an hour. Try again in 10m 0s.',
   })
   expect(tooEarly(starts, 60 * MINUTE)).toBeNull()
+})
+
+test('a program that ended by itself counts toward ten minutes, and not toward the hour', () => {
+  const hour = Array.from({ length: 60 }, (_, i) => i * MINUTE)
+  expect(tooEarly(hour, 59.5 * MINUTE, true)?.sentence).toContain('10 servers in 10 minutes')
+  const slow = Array.from({ length: 30 }, (_, i) => i * 90_000)
+  expect(tooEarly(slow, 50 * MINUTE, true)).toBeNull()
 })
 
 test('starts older than the longest limit do not matter', () => {

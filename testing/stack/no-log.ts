@@ -3,6 +3,7 @@ import type { RunLogCalls } from '../../src/server/ports/objects.ts'
 /** The log of a run whose machine never says anything. */
 export const noLog: RunLogCalls = {
   append: async ({ first }) => ({ next: first, every_seconds: 30, news: null }),
+  heardAt: async () => null,
   acted: async () => {},
   read: async (after, isOver) => ({ lines: [], next: after, complete: isOver }),
   tail: async () => [],

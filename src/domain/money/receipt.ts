@@ -1,3 +1,4 @@
+import { exitText } from '../run-death.ts'
 import type { EndReason } from '../run-end.ts'
 import { formatUptime } from '../server.ts'
 import { runSeconds } from './billing.ts'
@@ -14,6 +15,7 @@ export type ReceiptOf = {
   /** When the trial would end it; null outside a trial. */
   mustStopAt: number | null
   endedBecause: EndReason | null
+  exitCode: number | null
   /** What it added to the bill, in units of 1e-7 USD; null if it spans two months. */
   costUnits: number | null
   /** Launches that EC2 refused before one succeeded. */
@@ -38,6 +40,8 @@ export function receipt(run: ReceiptOf): string {
     return `${why ? TIME_UP_EARLY : 'Server stopped before it was ready.'} ${NOT_CHARGED}`
   if (endedBecause === 'trial_over')
     return `Your ${TRIAL_MINUTES} free minutes are used up, so we stopped the server. You owe nothing. Pick a plan to keep flying.`
+  if (endedBecause === 'exited')
+    return `Your program ended with ${exitText(run.exitCode ?? 0)}. ${whatWasUsed({ ...run, billedFrom, meteredUntil })}`
   return `Server stopped${why}. ${whatWasUsed({ ...run, billedFrom, meteredUntil })}`
 }
 

@@ -83,6 +83,7 @@ jobs.on('message', ({ event, job }) => {
           [<code key="c">out_of_memory</code>, 'The program needed more memory than the machine has'],
           [<code key="c">files_failed</code>, "The machine couldn't load your files"],
           [<code key="c">instance_lost</code>, 'The server ended unexpectedly'],
+          [<code key="c">silent</code>, 'The machine of a run that ends with its program said nothing for 3 minutes'],
           [<code key="c">stopped</code>, "Only a job's: you canceled the start, or its time ran out"],
           [<code key="c">stopped_by_us</code>, "Only a job's: we stopped it. Contact us to find out why"],
           [<code key="c">suspended</code>, "Only a job's: we stopped it because an invoice is overdue"],

@@ -36,6 +36,13 @@ export function Webhooks() {
             code('server, ends_at'),
           ],
           [
+            code('server.exited'),
+            <>
+              It is gone because its program ended; <code>server.exit_code</code> says how
+            </>,
+            code('server'),
+          ],
+          [
             code('server.stopped'),
             'It is gone because you stopped it, or its trial, your budget, or its time ran out',
             code('server'),
@@ -66,9 +73,9 @@ export function Webhooks() {
         ]}
       />
       <p>
-        Every run ends with exactly one of <code>server.stopped</code> and <code>server.failed</code>.{' '}
-        <code>server</code> and <code>billing</code> look as in <a href="/docs/api">the API</a>, as they were at that
-        moment. If you need the current state, call the API.
+        Every run ends with exactly one of <code>server.exited</code>, <code>server.stopped</code>, and{' '}
+        <code>server.failed</code>. <code>server</code> and <code>billing</code> look as in{' '}
+        <a href="/docs/api">the API</a>, as they were at that moment. If you need the current state, call the API.
       </p>
       <Code>{`{
   "type": "budget.reached",

@@ -8,20 +8,30 @@ const COLUMNS = [
 ]
 
 /** What its start told the container. Nothing, if that was nothing. */
-export function ParametersCard({ parameters }: Pick<Server, 'parameters'>) {
-  const all = Object.entries(parameters)
-  if (!all.length) return null
+export function ParametersCard({ server }: { server: Pick<Server, 'parameters' | 'until' | 'command'> }) {
+  const { parameters, until, command } = server
+  const rows = [
+    ...(until ? [{ id: 'until', name: 'Ends', value: 'With its program' }] : []),
+    ...(command ? [{ id: 'command', name: 'Command', value: <code>{commandText(command)}</code> }] : []),
+    ...Object.entries(parameters).map(([name, value]) => ({
+      id: name,
+      name: <code>{name}</code>,
+      value: <code>{value}</code>,
+    })),
+  ]
+  if (!rows.length) return null
   return (
-    <Card title="Parameters">
+    <Card title={until ? 'Program' : 'Parameters'}>
       <DataTable
         caption="What its container was told"
         hideCaption
         columns={COLUMNS}
-        rows={all.map(([name, value]) => ({
-          id: name,
-          cells: { name: <code>{name}</code>, value: <code>{value}</code> },
-        }))}
+        rows={rows.map(({ id, name, value }) => ({ id, cells: { name, value } }))}
       />
     </Card>
   )
 }
+
+/** As a shell would take it. */
+const commandText = (words: string[]) =>
+  words.map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ')

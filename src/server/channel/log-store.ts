@@ -31,6 +31,8 @@ type State = {
   saidAt: number
   endedAt: number | null
   complete: boolean
+  /** The last phase that it heard, and when that began. */
+  phase?: { said: string; at: number }
   /** The last phase that was acted on, what was done about the disk, and how often something was. */
   acted: string
   /** Until its container starts. */
@@ -67,6 +69,8 @@ const MOST_ACTS = 100
 const PART_CHARACTERS = 1_000_000
 /** Each word about a pull is a write to the database: soon if it is seen, and otherwise that its machine still speaks. */
 const PULL_NEWS_MS = { seen: 5 * SECOND_MS, unseen: 20 * SECOND_MS }
+/** A machine gives up a request after 10 s, so what it says is at most that old, or it couldn't reach us before. */
+const ON_ITS_WAY_MS = 10 * SECOND_MS
 /** A program that ends this often in so long isn't getting anywhere. */
 const EXITS = { count: 3, withinMs: 10 * MINUTE_MS }
 
@@ -75,6 +79,8 @@ export class LogStore {
   readonly samples: SampleStore
   private readonly storage: DurableObjectStorage
   private state: State | null
+  /** A quiet machine's last word isn't written. */
+  private quietAt = 0
 
   constructor(storage: DurableObjectStorage) {
     this.storage = storage
@@ -95,8 +101,10 @@ export class LogStore {
     const state = this.state ?? this.create()
     // What it has already, because an answer was lost.
     const fresh = lines.slice(Math.max(0, state.next - first))
+    if (phase && isAct(phase)) this.notePhase(state, phase, lines.at(-1)?.at ?? now, now)
     if (fresh.length) this.add(state, Math.max(first, state.next), fresh, now)
     this.samples.add(samples, now)
+    this.quietAt = now
     // A quiet machine writes no row but that of its samples.
     if (fresh.length && phase?.name === 'exited' && phase.answered !== false)
       state.exits = [...(state.exits ?? []), now].slice(-EXITS.count)
@@ -108,6 +116,11 @@ export class LogStore {
       this.save(state)
     }
     return { next: state.next, startedAt: state.startedAt, news: this.newsOf(state, phase, now) }
+  }
+
+  heardAt(): number | null {
+    const at = Math.max(this.quietAt, this.state?.saidAt ?? 0, this.samples.newest()?.at ?? 0)
+    return at || null
   }
 
   acted({ phase, pull, diskNearlyFull, keepsEnding }: MachineNews): void {
@@ -192,7 +205,21 @@ export class LogStore {
     const { exits = [] } = state
     const keepsEnding = exits.length === EXITS.count && now - (exits[0] ?? 0) <= EXITS.withinMs
     if (!isNews && !pull && after === before && !keepsEnding) return null
-    return { phase: isNews ? phase : null, pull, diskNearlyFull: after === before ? null : after, keepsEnding }
+    return {
+      ...NO_NEWS,
+      ...(isNews && { phase, phaseAt: state.phase?.at ?? now }),
+      pull,
+      diskNearlyFull: after === before ? null : after,
+      keepsEnding,
+    }
+  }
+
+  /** Neither before what we last heard, nor after now. Said again, it keeps its time. */
+  private notePhase(state: State, phase: MachinePhase, at: number, now: number): void {
+    const said = JSON.stringify(phase)
+    if (state.phase?.said === said) return
+    const earliest = (this.heardAt() ?? now) - ON_ITS_WAY_MS
+    state.phase = { said, at: Math.min(now, Math.max(earliest, at)) }
   }
 
   private add(state: State, first: number, lines: LogBatch['lines'], now: number): void {
@@ -262,7 +289,7 @@ export class LogStore {
   }
 }
 
-const NO_NEWS: MachineNews = { phase: null, pull: null, diskNearlyFull: null, keepsEnding: false }
+const NO_NEWS: MachineNews = { phase: null, phaseAt: 0, pull: null, diskNearlyFull: null, keepsEnding: false }
 
 /** It never goes back, even if the machine begins again. A batch about something else says that the machine still works. */
 function followPull(state: State, phase: MachinePhase | null, now: number): void {

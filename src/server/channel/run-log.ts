@@ -37,6 +37,10 @@ export class RunLog extends DurableObject<Env> implements RunLogCalls {
     return { next: heard.next, every_seconds: isFollowed || isFresh ? 1 : 30, news: heard.news } as const
   }
 
+  async heardAt(): Promise<number | null> {
+    return (await this.open()).heardAt()
+  }
+
   async acted(news: MachineNews): Promise<void> {
     ;(await this.open()).acted(news)
   }

@@ -19,8 +19,8 @@ const MOST_PAGES = 100
 /** The others wait for the next look. */
 const LOST_AT_ONCE = 200
 
-/** Runs that we watch. Starts and stops look for their instances themselves. */
-const IS_WATCHED = sql`ended_at IS NULL AND stop_requested_at IS NULL AND confirmed_at IS NOT NULL AND running_at IS NOT NULL`
+/** Runs that we watch. Starts and stops look for their instances themselves, and one whose program ended is about to stop. */
+const IS_WATCHED = sql`ended_at IS NULL AND exited_at IS NULL AND stop_requested_at IS NULL AND confirmed_at IS NOT NULL AND running_at IS NOT NULL`
 
 /** One look, and when the next is due. @throws what EC2 or the database threw */
 export async function watchFleet(ctx: Context): Promise<{ at: number; wait: number }> {

@@ -5,11 +5,15 @@ import { ANSWER_DEADLINE_MS } from '../../domain/server.ts'
 import { LONGEST_LIMIT_MS, START_LIMITS, UNANSWERED_LIMIT } from '../../domain/start-limits.ts'
 import type { Context } from '../context.ts'
 
+/** It ended with its program. */
+const EXITED = sql<0 | 1>`(${runs.endedBecause} IS 'exited')`
+
 /** The starts that count against a person's limits. A start that EC2 refused, for want of capacity or before it made any machine, doesn't. */
-function countedSince(userId: string, after: number): SQL | undefined {
+function countedSince(userId: string, after: number, countsExited = true): SQL | undefined {
   return and(
     eq(runs.userId, userId),
     gt(runs.requestedAt, after),
+    countsExited ? undefined : sql`NOT ${EXITED}`,
     sql`NOT EXISTS (SELECT 1 FROM ${jobs} WHERE ${jobs.runId} = ${runs.id}
       AND ${jobs.kind} = 'server_start' AND (${jobs.errorCode} = 'no_capacity' OR (${jobs.errorCode} = 'launch_refused'
         AND NOT EXISTS (SELECT 1 FROM launches WHERE session_id = ${runs.id} AND instance_id IS NOT NULL))))`,
@@ -22,7 +26,8 @@ function countedSince(userId: string, after: number): SQL | undefined {
  */
 export function isWithinLimits(userId: string, now: number): SQL {
   const each = START_LIMITS.map(
-    ({ starts, ms }) => sql`(SELECT count(*) FROM ${runs} WHERE ${countedSince(userId, now - ms)}) < ${starts}`,
+    ({ starts, ms, countsExited }) =>
+      sql`(SELECT count(*) FROM ${runs} WHERE ${countedSince(userId, now - ms, countsExited)}) < ${starts}`,
   )
   const unanswered = sql`(SELECT coalesce(sum(${UNANSWERED_MS}), 0) FROM ${runs} WHERE ${ranSince(userId, now)}) < ${UNANSWERED_LIMIT.total}`
   return sql.join([...each, unanswered], sql` AND `)
@@ -49,7 +54,7 @@ export function unansweredQuery(ctx: Context, userId: string, now: number) {
 
 export function countedStartsQuery(ctx: Context, userId: string, now: number) {
   return ctx.db
-    .select({ requestedAt: runs.requestedAt })
+    .select({ requestedAt: runs.requestedAt, exited: EXITED.mapWith(Boolean) })
     .from(runs)
     .where(countedSince(userId, now - LONGEST_LIMIT_MS))
 }

@@ -56,10 +56,7 @@ export async function whyNotStarted(
   const early =
     unanswered && unanswered.ms >= UNANSWERED_LIMIT.total && unanswered.oldest !== null
       ? tooLongUnanswered(unanswered.oldest, now)
-      : tooEarly(
-          starts.map((start) => start.requestedAt),
-          now,
-        )
+      : tooEarly(starts, now)
   if (early) return new AppError('too_many', early.sentence, { retryAfter: early.seconds })
   if (placeId) return new AppError('no_capacity', 'This server is not free right now. Choose another one.')
   return new AppError('no_capacity', isSmaller ? SMALLER_RESERVED : ALL_RESERVED)

@@ -43,7 +43,7 @@ async function reserveAndQueue(
   also: Query[],
 ): Promise<{ run: RunRow; job: JobRow }> {
   const userId = starter.user.id
-  const { name, stopAfterMs, maxGpus, parameters = {} } = wishes
+  const { name, stopAfterMs, maxGpus, parameters = {}, untilExit = false, command = null } = wishes
   const told = Object.keys(parameters).length ? JSON.stringify(parameters) : null
   const [allowed, catalog] = await Promise.all([
     requireAllowance(ctx, userId),
@@ -73,9 +73,11 @@ async function reserveAndQueue(
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL AND suspended_at IS NULL
         AND held_at IS NULL)`),
     ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, availability_zone, environment, image,
-        vehicle, name, ends_at, stop_after, max_gpus, requested_at, hours_look_at, door_label, parameters, by_token)
+        vehicle, name, ends_at, stop_after, max_gpus, requested_at, hours_look_at, door_label, parameters,
+        until_exit, command, by_token)
       SELECT ${runId}, ${userId}, servers.id, instance_type, availability_zone, environments.name, image,
-        ${world.vehicle}, ${name}, ${endsAt}, ${stopAfterMs === null ? null : stopAfterMs / 1000}, ${maxGpus}, ${now}, ${now}, ${ctx.config.door && newDoorLabel()}, ${told}, ${(starter.tokenName ?? null) !== null}
+        ${world.vehicle}, ${name}, ${endsAt}, ${stopAfterMs === null ? null : stopAfterMs / 1000}, ${maxGpus}, ${now}, ${now}, ${ctx.config.door && newDoorLabel()}, ${told},
+        ${untilExit ? 1 : 0}, ${command && JSON.stringify(command)}, ${(starter.tokenName ?? null) !== null}
       FROM servers, environments WHERE reserved_by = ${runId} AND environments.id = ${world.environmentId}`),
     ...(endsAt === null
       ? []

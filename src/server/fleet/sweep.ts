@@ -26,7 +26,7 @@ export async function wakeOverdue(ctx: Context): Promise<number> {
   const rows = await ctx.db.all<{ user_id: string }>(sql`SELECT user_id FROM (
     SELECT user_id FROM jobs WHERE run_at IS NOT NULL AND run_at < ${now - LATE_MS}
     UNION SELECT user_id FROM server_sessions
-      WHERE ended_at IS NULL AND stop_requested_at IS NULL AND (${isEndDue(now)} OR idle_look_at < ${now - LATE_MS})
+      WHERE ended_at IS NULL AND stop_requested_at IS NULL AND (${isEndDue(now)} OR idle_look_at < ${now - LATE_MS} OR exited_at < ${now - LATE_MS})
     UNION SELECT ${LINE} WHERE EXISTS (SELECT 1 FROM line)
     ) ORDER BY random() LIMIT ${WAKES_AT_ONCE}`)
   await fourAtOnce(rows, ({ user_id }) =>

@@ -8,18 +8,21 @@ import type { Config } from '../settings.ts'
 /** Without the settings, as if doors were switched off. */
 export function toServer(row: RunRow, { door }: Pick<Config, 'door'> = { door: null }): Server {
   const live = row.endedAt === null
+  // What ends with its program is there for nothing else.
+  const upAt = row.untilExit ? row.billedFrom : row.runningAt
+  const isOfItsExit = row.untilExit || row.errorCode === 'exited' || row.errorCode === 'out_of_memory'
   const answers = live && row.billedFrom !== null && row.stopRequestedAt === null && row.privateAddress !== null
   return {
     id: row.id,
     name: row.name,
     server_id: row.placeId,
-    active: live && row.runningAt !== null,
-    pending: live && row.runningAt === null,
+    active: live && upAt !== null,
+    pending: live && upAt === null,
     stopping: live && row.stopRequestedAt !== null,
     requested_at: toIso(row.requestedAt),
     ends_at: toIso(row.endsAt),
     end_time: toIso(row.meteredUntil ?? row.stopRequestedAt ?? row.endedAt),
-    startedAt: toIso(row.runningAt),
+    startedAt: toIso(upAt),
     billed_from: toIso(row.billedFrom),
     ip_address: live ? row.ipAddress : null,
     door_url: door && answers && row.doorLabel ? doorUrl(door, row.doorLabel) : null,
@@ -30,6 +33,9 @@ export function toServer(row: RunRow, { door }: Pick<Config, 'door'> = { door: n
     environment: row.environment,
     vehicle: row.vehicle,
     parameters: row.parameters ?? {},
+    until: row.untilExit ? 'exit' : null,
+    command: row.command,
+    exit_code: isOfItsExit ? row.exitCode : null,
     cost_dollars: row.costUnits === null ? null : row.costUnits / UNITS_PER_DOLLAR,
     ended_because: live ? null : row.endedBecause,
     error_code: live ? null : row.errorCode,

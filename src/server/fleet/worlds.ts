@@ -22,6 +22,7 @@ export function catalogQuery(ctx: Pick<Context, 'db'>, userId: string | SQL) {
       name: environments.name,
       description: environments.description,
       plans: environments.plans,
+      isOwn: sql<0 | 1>`user_id IS NOT NULL`,
     })
     .from(environments)
     .where(and(isNull(environments.retiredAt), sql`${OWNER} IN ('', ${userId})`))
@@ -56,12 +57,13 @@ export type World = { environmentId: string; vehicle: Vehicle }
 
 /**
  * What they wish for; where they name nothing, their last choice, else the first that their plan includes.
- * @throws invalid if it doesn't exist or their plan doesn't include it, unavailable
+ * @throws not_offered if it doesn't exist or their plan doesn't include it, invalid if a catalog's was to end with its
+ * program, unavailable
  */
 export function requireWorld(
   catalog: Catalog,
   plan: PlanType,
-  wished: Pick<RunWishes, 'environment' | 'vehicle'>,
+  wished: Pick<RunWishes, 'environment' | 'vehicle' | 'untilExit'>,
 ): World {
   const [rows, [last]] = catalog
   const { environments: all, vehicles } = worldsFor(plan, rows)
@@ -69,7 +71,15 @@ export function requireWorld(
   if (!vehicle) throw refusal('vehicle', vehicles, wished.vehicle, plan)
   const environment = choose(all, wished.environment, last?.environment ?? null)
   if (!environment) throw refusal('environment', all, wished.environment, plan)
-  const { id } = rows[all.indexOf(environment)] as (typeof rows)[number]
+  const { id, isOwn } = rows[all.indexOf(environment)] as (typeof rows)[number]
+  if (wished.untilExit && !isOwn)
+    throw new AppError(
+      'invalid',
+      `${environment.name} never ends by itself. Only a server with an image of yours can run until it exits.`,
+      {
+        field: 'until',
+      },
+    )
   return { environmentId: id, vehicle: vehicle.name }
 }
 

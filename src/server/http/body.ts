@@ -135,6 +135,28 @@ export const parameters = either(
   ),
 )
 
+/** The words of a command, in a plain form as JSON; null without one. */
+export const command = either(
+  z.pipe(
+    z.nullish(z.array(z.string())),
+    z.transform((words) => words ?? null),
+  ),
+  z.pipe(
+    sentText,
+    z.transform((sent) => (sent ? readWords(sent) : null)),
+  ),
+)
+
+/** No words of what isn't a list of them: nothing is started in its place. */
+function readWords(json: string): string[] {
+  try {
+    const words = JSON.parse(json)
+    return Array.isArray(words) && words.every((word) => typeof word === 'string') ? words : []
+  } catch {
+    return []
+  }
+}
+
 /** The checkboxes that are on, as a list of their names. */
 export const checkedNames = either(
   z.pipe(

@@ -63,6 +63,8 @@ function wishesOf({
   environment,
   vehicle,
   parameters,
+  untilExit,
+  command,
 }: RunRow): Record<string, string> {
   const stopAfter = endsAt === null || budgetCents !== null ? null : Math.round((endsAt - requestedAt) / 1000)
   return {
@@ -70,6 +72,8 @@ function wishesOf({
     ...(environment === null ? {} : { environment }),
     ...(vehicle === null ? {} : { vehicle }),
     ...(parameters === null ? {} : { parameters: writeParameters(parameters) }),
+    ...(untilExit ? { until: 'exit' } : {}),
+    ...(command === null ? {} : { command: JSON.stringify(command) }),
     ...(maxGpus === null ? {} : { max_gpus: String(maxGpus) }),
     ...(stopAfter === null ? {} : { stop_after: String(Math.max(60, stopAfter)) }),
   }

@@ -96,11 +96,13 @@ export type LogBatch = {
 }
 
 /**
- * What somebody must act on: a phase, how far a pull is, that the disk is nearly full, or no longer, and that the
+ * What somebody must act on: a phase and when it began, how far a pull is, that the disk is nearly full, or no longer, and that the
  * program keeps ending. Null: no news of it.
  */
 export type MachineNews = {
   phase: MachinePhase | null
+  /** By the machine's clock, as far as what we heard bears it out. */
+  phaseAt: number
   pull: Pull | null
   diskNearlyFull: boolean | null
   keepsEnding: boolean
@@ -117,6 +119,8 @@ export type RunLogCalls = {
   acted(news: MachineNews): Promise<void>
   /** What follows line `after`. @param isOver the run has ended */
   read(after: number, isOver: boolean): Promise<LogPart>
+  /** When the machine last said anything; null if it never did. */
+  heardAt(): Promise<number | null>
   /** Its last lines, oldest first. */
   tail(count: number): Promise<LogLine[]>
   /** The finest samples that reach as far back as that. @param now the caller's clock */

@@ -27,6 +27,7 @@ class FakeEngine:
         self.created = []
         self.pulled = []
         self.run = None
+        self.has_started = False
         self.stopped = threading.Event()
         self.path = f"{tempfile.mkdtemp()}/engine.sock"
         server = socketserver.ThreadingUnixStreamServer(self.path, type("Handler", (Handler,), {"engine": self}))
@@ -64,12 +65,13 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(404 if engine.run is None else 204)
         if verb == "create":
             engine.created.append(body)
-            engine.run = engine.runs.pop(0)
+            engine.run, engine.has_started = engine.runs.pop(0), False
             return self.answer(201, {"Id": "0"})
         if verb == "stats":
             return self.answer(200, engine.stats.pop(0)) if engine.stats else self.answer(404, {"message": "no"})
         if verb == "start":
             refused = engine.run.refused
+            engine.has_started = not refused
             return self.answer(400, {"message": refused}) if refused else self.answer(204)
         if verb == "attach":
             return self.attach()
@@ -77,7 +79,10 @@ class Handler(BaseHTTPRequestHandler):
             if engine.run.code is None:
                 engine.stopped.wait()
             return self.answer(200, {"StatusCode": 0})
-        return self.answer(200, {"State": {"ExitCode": engine.run.code or 0, "OOMKilled": engine.run.oom}})
+        if engine.run is None:
+            return self.answer(404, {"message": "no"})
+        state = {"Status": "exited" if engine.has_started else "created"}
+        return self.answer(200, {"State": {**state, "ExitCode": engine.run.code or 0, "OOMKilled": engine.run.oom}})
 
     do_GET = do_POST = do_DELETE = handle_any
 

@@ -116,10 +116,10 @@ class Runs(Quiet):
             self.addCleanup(setattr, agent, name, getattr(agent, name))
             setattr(agent, name, value)
 
-    def play(self, engine, options=(IMAGE,), answered_at=None, parameters=dict):
+    def play(self, engine, options=(IMAGE,), answered_at=None, told=dict):
         """@returns what the log says, its phases, and why it gave up"""
         log = agent.Log()
-        program = agent.Program(agent.Engine(engine.path), log, agent.container_of(list(options)), parameters)
+        program = agent.Program(agent.Engine(engine.path), log, agent.container_of(list(options)), told)
         run_once = program._run_once
 
         def run(tries):
@@ -189,11 +189,38 @@ class Runs(Quiet):
     def test_tells_the_container_its_parameters(self):
         told = {"SCENARIO": "harbor fog", "TEXT": "a=b"}
         engine = FakeEngine([Run(code=0) for _ in range(3)])
-        self.play(engine, ["--env", "A=1", IMAGE], parameters=lambda: told)
+        self.play(engine, ["--env", "A=1", IMAGE], told=lambda: {"parameters": told})
         self.assertEqual(engine.created[0]["Env"], ["A=1", "SCENARIO=harbor fog", "TEXT=a=b", "PYTHONUNBUFFERED=1"])
         engine = FakeEngine([Run(code=0) for _ in range(3)])
-        self.play(engine, [IMAGE], parameters=lambda: {"PYTHONUNBUFFERED": ""})
+        self.play(engine, [IMAGE], told=lambda: {"parameters": {"PYTHONUNBUFFERED": ""}})
         self.assertEqual(engine.created[0]["Env"], ["PYTHONUNBUFFERED="])
+
+    def test_runs_a_program_once_to_its_end(self):
+        told = {"until": "exit", "command": ["python", "-m", "tests"], "publish": False, "parameters": {}}
+        engine = FakeEngine([Run([(1, b"hello\n")], code=3)])
+        lines, phases, gave_up = self.play(engine, OPTIONS, told=lambda: told)
+        self.assertIsNone(gave_up)
+        said = [text for _, text in lines[1:]]
+        self.assertEqual(said, ["Started the program", "hello", "The program exited with code 3."])
+        exited = {"name": "exited", "exit_code": 3, "oom": False, "tries": 1, "answered": False}
+        self.assertEqual(phases[1:], [{"name": "started", "tries": 1}, exited])
+        made = engine.created[0]
+        self.assertEqual((made["Cmd"], made["ExposedPorts"], made["HostConfig"]["PortBindings"]), (told["command"], {}, {}))
+        # The agent or the machine began anew: the same program, and not again.
+        lines, phases, _ = self.play(engine, OPTIONS, told=lambda: told)
+        self.assertEqual((len(engine.created), phases[-1]), (1, exited))
+
+    def test_publishes_ports_where_there_is_a_door(self):
+        engine = FakeEngine([Run(code=0)])
+        self.play(engine, OPTIONS, told=lambda: {"until": "exit", "command": None, "publish": True})
+        self.assertNotIn("Cmd", engine.created[0])
+        self.assertEqual(len(engine.created[0]["HostConfig"]["PortBindings"]), 2)
+
+    def test_a_program_that_is_to_end_and_cannot_start_has_cost_nothing(self):
+        for refused, code in (("could not select device driver", "bad_image"), ("no space left on device", "no_space")):
+            engine = FakeEngine([Run(refused=refused)])
+            _, phases, gave_up = self.play(engine, told=lambda: {"until": "exit"})
+            self.assertEqual((gave_up["code"], [phase["name"] for phase in phases]), (code, ["pulled"]))
 
     def test_pulls_an_image_that_is_missing(self):
         engine = FakeEngine([Run(code=0)] * 3, pulls=[[layer("a", "Downloading", 1, 2), layer("a", "Pull complete")]])
@@ -263,6 +290,7 @@ class SiteHandler(http.server.BaseHTTPRequestHandler):
 
     log, proofs = [], []
     key_status = 200
+    told = {}
 
     def log_message(self, *_):
         pass
@@ -272,7 +300,7 @@ class SiteHandler(http.server.BaseHTTPRequestHandler):
         text = {"token": "token", "document": '{"instanceId":"i-0"}', "signature": "c2ln\nbmVk"}.get(self.path.rpartition("/")[2])
         if self.path == "/machines/key":
             self.proofs.append(json.loads(body))
-            text = '{"key": "key", "expires_at": "", "run": "run", "parameters": {"SCENARIO": "fog"}}'
+            text = json.dumps({"key": "key", "run": "run", "parameters": {"SCENARIO": "fog"}, **self.told})
         if self.path == "/machines/log":
             assert self.headers["Authorization"] == "Bearer key"
             batch = json.loads(body)
@@ -343,6 +371,16 @@ class Processes(unittest.TestCase):
         self.assertEqual([batch["phase"]["name"] for batch in SiteHandler.log if "phase" in batch], ["pulled", "started"])
         self.assertEqual(SiteHandler.proofs[-1], {"document": "eyJpbnN0YW5jZUlkIjoiaS0wIn0=", "signature": "c2lnbmVk"})
         self.assertEqual(os.listdir(self.folder), ["systemctl"])
+
+    def test_ends_the_machine_with_a_program_that_is_to_end(self):
+        SiteHandler.told = {"until": "exit"}
+        self.addCleanup(setattr, SiteHandler, "told", {})
+        process = self.start(FakeEngine([Run([(1, b"done\n")], code=4)]), NEEDS_AGENT="required")
+        self.assertEqual(process.wait(), 0)
+        last = SiteHandler.log[-1]
+        self.assertEqual((last["phase"]["name"], last["phase"]["exit_code"], last["complete"]), ("exited", 4, True))
+        self.assertEqual(self.sent()[-2:], ["done", "The program exited with code 4."])
+        self.assertEqual(Path(f"{self.folder}/calls").read_text(), "poweroff\n")
 
     def test_says_why_it_gives_up_before_it_ends_the_machine(self):
         process = self.start(FakeEngine(pulls=[(404, "manifest unknown")]))

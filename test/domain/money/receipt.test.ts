@@ -7,6 +7,7 @@ const run = {
   meteredUntil: 75_900,
   mustStopAt: null,
   endedBecause: null,
+  exitCode: null,
   costUnits: 300_000,
   refused: 0,
   shortSeconds: 0,

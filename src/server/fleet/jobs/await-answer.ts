@@ -5,6 +5,7 @@ import { isPullTooSlow, type Pull, pullProgress } from '../../../domain/image-pu
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import { ANSWER_DEADLINE_MS, ENDING_MS, SERVER_WEB_PORT } from '../../../domain/server.ts'
 import { getAllowance } from '../../billing/allowance.ts'
+import type { Context } from '../../context.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import { serverEvent } from '../server-events.ts'
@@ -12,7 +13,7 @@ import { requestStop } from '../stop-run.ts'
 import { hasOwnImage } from './images.ts'
 import { LOOK_AGAIN_MS, type Outcome, type StepInput } from './step.ts'
 
-/** The machine is on. Its image may take minutes more, which are free. */
+/** The machine is on. Its image may take minutes more, which are free. What ends with its program needn't answer. */
 export async function awaitAnswer(input: StepInput, runningAt: number, address: string): Promise<Outcome> {
   const { ctx, run, report } = input
   // Its machine said so: nobody should work where nothing is kept, and a program that died won't answer.
@@ -24,11 +25,9 @@ export async function awaitAnswer(input: StepInput, runningAt: number, address: 
   const pull = run.containerStartedAt === null ? run.pull : null
   await report(progressOf(run, pull))
   const askedAt = ctx.now()
-  const answer = await ctx.reach(address, SERVER_WEB_PORT).catch((error) => {
-    ctx.log('reach_failed', {}, error)
-    return { status: 'unreachable' }
-  })
-  if (answer.status === 'reachable') return startMeter(input)
+  const readyAt = run.untilExit ? run.containerStartedAt : await answeredAt(ctx, address)
+  // Never before we saw its machine.
+  if (readyAt !== null) return startMeter(input, Math.max(readyAt, runningAt))
   const now = ctx.now()
   if (pull && isPullTooSlow(pull, now)) {
     const { programFailure } = await import('./own-failures.ts')
@@ -48,31 +47,43 @@ export async function awaitAnswer(input: StepInput, runningAt: number, address: 
       ],
       fields: { instanceId: run.instanceId },
     })
-  const message = 'Your server did not answer within 10 minutes, so we stopped it.'
-  const advice = isOwn ? ` Check that your image listens on port ${SERVER_WEB_PORT}.` : ''
+  const what = run.untilExit ? "Your server's program did not start" : 'Your server did not answer'
+  const message = `${what} within 10 minutes, so we stopped it.`
+  const advice = isOwn && !run.untilExit ? ` Check that your image listens on port ${SERVER_WEB_PORT}.` : ''
   const failure = { code: 'no_answer' as const, message: message + advice }
   await requestStop(ctx, run, now, { failure })
   return 'finished'
 }
 
-function progressOf({ filesPhase }: RunRow, pull: Pull | null): string {
+/** Now, if it answers on its port. */
+async function answeredAt(ctx: Context, address: string): Promise<number | null> {
+  const answer = await ctx.reach(address, SERVER_WEB_PORT).catch((error) => {
+    ctx.log('reach_failed', {}, error)
+    return { status: 'unreachable' }
+  })
+  return answer.status === 'reachable' ? ctx.now() : null
+}
+
+function progressOf({ filesPhase, untilExit }: RunRow, pull: Pull | null): string {
   if (filesPhase === 'loading') return 'Loading your files…'
-  return pull ? pullProgress(pull) : 'Waiting for the simulator to answer…'
+  if (pull) return pullProgress(pull)
+  return untilExit ? 'Starting your program…' : 'Waiting for the simulator to answer…'
 }
 
 /**
  * Only if we accepted no stop since: a start must never bill a run that its user already ended. A plan that
- * began since removes the trial's end.
+ * began since removes the trial's end. What ends with its program is never idle.
+ * @param from when it answered, or its program started
  */
-async function startMeter({ ctx, job, run }: StepInput): Promise<Outcome> {
+async function startMeter({ ctx, job, run }: StepInput, from: number): Promise<Outcome> {
   const now = ctx.now()
   const { trialSeconds } = await getAllowance(ctx, run.userId)
-  const mustStopAt = trialSeconds === null ? null : (Math.ceil(now / 1000) + trialSeconds) * 1000
-  const event = serverEvent(ctx, 'server.running', { ...run, billedFrom: now, confirmedAt: now })
-  const isStarted = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND billed_from = ${now})`
+  const mustStopAt = trialSeconds === null ? null : (Math.ceil(from / 1000) + trialSeconds) * 1000
+  const event = serverEvent(ctx, 'server.running', { ...run, billedFrom: from, confirmedAt: now })
+  const isStarted = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND billed_from = ${from})`
   const [, told] = await writeBatch(ctx.db, [
-    ctx.db.run(sql`UPDATE server_sessions SET billed_from = ${now}, confirmed_at = ${now},
-      idle_look_at = (SELECT ${now} + (idle_minutes * ${MINUTE_MS}) - ${ENDING_MS} FROM users WHERE users.id = user_id),
+    ctx.db.run(sql`UPDATE server_sessions SET billed_from = ${from}, confirmed_at = ${now},
+      idle_look_at = (SELECT ${from} + (idle_minutes * ${MINUTE_MS}) - ${ENDING_MS} FROM users WHERE users.id = user_id AND NOT until_exit),
       must_stop_at = CASE WHEN EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${run.userId} AND ended_at IS NULL
         AND sub_type = 'demo') THEN ${mustStopAt} END
       WHERE id = ${run.id} AND billed_from IS NULL AND stop_requested_at IS NULL`),

@@ -39,9 +39,10 @@ export const stepServerStop: Step = async ({ ctx, job, run, report }) => {
   const costUnits = await getRunCost(ctx, settled.run)
   const ended = { ...settled.run, refused, costUnits }
   const after = { ...ended, endedAt: now, errorMessage: job.errorMessage }
-  const event = serverEvent(ctx, job.errorCode ? 'server.failed' : 'server.stopped', after)
   const failed = job.errorMessage && lostReceipt(job.errorMessage, ended)
   const because = ended.endedBecause
+  const how = job.errorCode ? 'server.failed' : because === 'exited' ? 'server.exited' : 'server.stopped'
+  const event = serverEvent(ctx, how, after)
   const { endedMail } = await import('../../mail/ended-letters.ts')
   const message = endedMail(siteOrigin(ctx), ended, failed ?? receipt(ended), await lastWords(ctx, run))
   const isEnded = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND ended_at = ${now})`

@@ -22,7 +22,7 @@ export function endedQueries(
 ): Query[] {
   const cause = endedCause(run.id)
   const notice = noticeQuery(ctx, run.userId, message, { when: isEnded, cause, read: because === 'you' })
-  if (because === 'you' || because === 'full') return [notice]
+  if (because === 'you' || because === 'exited' || because === 'full') return [notice]
   const to = { id: run.userId, email: sql`(SELECT email FROM users WHERE id = ${run.userId})` }
   const isNews = because === 'budget' ? sql`NOT ${isToldOfBudget(run)}` : sql`1`
   const isTold = sql`${isEnded} AND ${isOpenAccount(run)} AND ${isNews}`

@@ -10,10 +10,10 @@ import { endedCause, isOpenAccount, warningTime } from './ends.ts'
 import { lookIdle } from './idle.ts'
 import type { Tell } from './step.ts'
 
-const hasEnd = or(isNotNull(runs.mustStopAt), isNotNull(runs.endsAt))
+const hasEnd = or(isNotNull(runs.mustStopAt), isNotNull(runs.endsAt), and(runs.untilExit, isNotNull(runs.billedFrom)))
 
 /**
- * Ends the user's server at the time they set, or when their trial is over, and warns before that.
+ * Ends the user's server at the time they set, when their trial is over, or with its program, and warns before that.
  * @param tell hears of a warning, for open pages
  * @returns when to look again; null if nothing has an end
  */
@@ -27,6 +27,8 @@ export async function watchEnd(ctx: Context, userId: string, tell: Tell): Promis
   const { run, email, minutes } = row
   const [mustStopAt, endsAt] = [run.mustStopAt ?? Infinity, run.endsAt ?? Infinity]
   const now = ctx.now()
+  const programAt = run.untilExit ? await (await import('./program-end.ts')).endWithProgram(ctx, run) : Infinity
+  if (programAt <= now) return now
   if (now >= endsAt && endsAt < mustStopAt) {
     // If we come late, someone may use it again.
     if (run.idleEnds) await lookIdle(ctx, { run, minutes }, tell)
@@ -50,5 +52,5 @@ export async function watchEnd(ctx: Context, userId: string, tell: Tell): Promis
   const warnAt = warningTime(run)
   if (now >= warnAt && (await (await import('./warn.ts')).warnOfEnd(ctx, run, email)))
     tell('server.ending', toServer(run, ctx.config))
-  return Math.min(endsAt, mustStopAt, now < warnAt ? warnAt : Infinity)
+  return Math.min(endsAt, mustStopAt, programAt, now < warnAt ? warnAt : Infinity)
 }

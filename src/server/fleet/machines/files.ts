@@ -6,6 +6,7 @@ import { type Context, serversKeepFiles } from '../../context.ts'
 import { filesModeOf, issueFilesCredentials } from '../../files/mode.ts'
 import { limitMachine } from '../../limits/limits.ts'
 import { getRunOfMachine, type Proof } from './identity.ts'
+import { publishesPorts } from './run-key.ts'
 
 /** At least, and at most twice as long. Nobody can end them early, so a thief has them for so long after the run's end. */
 const SECONDS = 15 * 60
@@ -33,8 +34,9 @@ export type MachineFiles = {
  * @throws not_found, forbidden, too_many, unavailable
  */
 export async function giveMachineFiles(ctx: Context, proof: Proof, address: string | null): Promise<MachineFiles> {
-  if (!serversKeepFiles(ctx)) throw new AppError('not_found', 'Machines get no files here.')
+  if (!ctx.config.files) throw noFiles()
   const run = await getRunOfMachine(ctx, proof, address)
+  if (!serversKeepFiles(ctx) && publishesPorts(run)) throw noFiles()
   await limitMachine(ctx, run.id)
   // First: while the bucket doesn't answer, people see what their server waits for.
   if (run.filesPhase === null)
@@ -57,6 +59,8 @@ export async function giveMachineFiles(ctx: Context, proof: Proof, address: stri
     Mode: mode,
   }
 }
+
+const noFiles = () => new AppError('not_found', 'Machines get no files here.')
 
 async function chooseMode(ctx: Context, run: RunRow): Promise<'read' | 'write'> {
   const { mode, why } = await filesModeOf(ctx, run.userId)

@@ -9,7 +9,7 @@ import type { Sample } from '../../../domain/run-metrics.ts'
 import { type Context, siteOrigin } from '../../context.ts'
 import { keepsEndingNotice } from '../../mail/ending-letters.ts'
 import { noticeQuery, tellSoon } from '../../mail/notices.ts'
-import type { LogBatch, MachineNews } from '../../ports/objects.ts'
+import type { LogBatch, MachineNews, MachinePhase } from '../../ports/objects.ts'
 import { toServer } from '../wire.ts'
 import { readRunKey } from './run-key.ts'
 
@@ -91,22 +91,35 @@ function toBatch(said: unknown): LogBatch {
 
 /** What the database knows of the machine. Said twice, it changes nothing. */
 async function actOn(ctx: Context, runId: string, news: MachineNews): Promise<void> {
-  const { phase, pull, diskNearlyFull, keepsEnding } = news
+  const { phase, phaseAt, pull, diskNearlyFull, keepsEnding } = news
   const isLive = sql`id = ${runId} AND ended_at IS NULL`
   if (diskNearlyFull !== null) await noteDisk(ctx, isLive, diskNearlyFull)
-  const now = ctx.now()
   if (pull) await ctx.db.update(runs).set({ pull }).where(sql`${isLive} AND container_started_at IS NULL`)
-  if (phase?.name === 'started')
-    await ctx.db.update(runs).set({ containerStartedAt: now }).where(sql`${isLive} AND container_started_at IS NULL`)
-  if (phase?.name === 'exited') await ctx.db.update(runs).set({ exitCode: phase.exit_code }).where(isLive)
+  const change = phase && changeOf(phase, phaseAt)
+  if (change) {
+    const [run] = await ctx.db
+      .update(runs)
+      .set(change.set)
+      .where(sql`${isLive} AND ${change.when}`)
+      .returning({ userId: runs.userId, untilExit: runs.untilExit })
+    // Nobody waits for the start of one that answers, or for its exit: its machine starts it again.
+    if (run && (run.untilExit || phase.name === 'failed')) await ctx.channel(run.userId).wake(run.userId)
+  }
   if (keepsEnding) await tellOfExits(ctx, runId)
-  if (phase?.name !== 'failed') return
-  const [run] = await ctx.db
-    .update(runs)
-    .set({ exitCode: phase.exit_code, diedOf: phase.code })
-    .where(sql`${isLive} AND died_of IS NULL`)
-    .returning({ userId: runs.userId })
-  if (run) await ctx.channel(run.userId).wake(run.userId)
+}
+
+/** What a phase changes about its run, and on which condition. */
+function changeOf(phase: MachinePhase, at: number) {
+  if (phase.name === 'started') return { set: { containerStartedAt: at }, when: sql`container_started_at IS NULL` }
+  if (phase.name === 'failed')
+    return { set: { exitCode: phase.exit_code, diedOf: phase.code }, when: sql`died_of IS NULL` }
+  if (phase.name !== 'exited') return null
+  // The machine ran until then: its word is proven.
+  const ended = {
+    exitedAt: sql`CASE WHEN until_exit THEN ${at} END`,
+    confirmedAt: sql`CASE WHEN until_exit THEN max(confirmed_at, ${at}) ELSE confirmed_at END`,
+  }
+  return { set: { exitCode: phase.exit_code, ...ended }, when: sql`exited_at IS NULL` }
 }
 
 async function noteDisk(ctx: Context, isLive: SQL, diskNearlyFull: boolean): Promise<void> {

@@ -1,3 +1,4 @@
+import type { RunRow } from '../../../../db/schema.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import type { Context } from '../../context.ts'
 import { isSignature, signatureOf } from '../../keys.ts'
@@ -7,15 +8,27 @@ import { getRunOfMachine, type Proof } from './identity.ts'
 const LIFETIME_MS = 15 * MINUTE_MS
 
 /**
- * What a machine gets once it has proven itself: a key for its run alone, which costs no read to check, and its
- * container's parameters.
+ * What a machine gets once it has proven itself: a key for its run alone, which costs no read to check, and what its
+ * container is told.
  * @throws forbidden, too_many
  */
 export async function giveRunKey(ctx: Context, proof: Proof, address: string | null) {
-  const { id: run, parameters } = await getRunOfMachine(ctx, proof, address)
+  const row = await getRunOfMachine(ctx, proof, address)
+  const { id: run, untilExit, command, parameters } = row
   await limitMachine(ctx, run)
   const expiresAt = ctx.now() + LIFETIME_MS
-  return { key: runKeyUntil(ctx.config.secretKey, run, expiresAt), expiresAt, run, parameters: parameters ?? {} }
+  const program = {
+    parameters: parameters ?? {},
+    until: untilExit ? 'exit' : null,
+    command,
+    publish: publishesPorts(row),
+  }
+  return { key: runKeyUntil(ctx.config.secretKey, run, expiresAt), expiresAt, run, program }
+}
+
+/** What ends with its program needs no port. Where anyone could reach it, past its door, it has none. */
+export function publishesPorts({ untilExit, doorLabel }: Pick<RunRow, 'untilExit' | 'doorLabel'>): boolean {
+  return !untilExit || doorLabel !== null
 }
 
 export function runKeyUntil(secretKey: string, runId: string, expiresAt: number): string {

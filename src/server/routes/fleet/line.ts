@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { AppEnv } from '../../http/app-env.ts'
-import { body, checkbox, optionalNumber, parameters, text } from '../../http/body.ts'
+import { body, checkbox, command, optionalNumber, parameters, text } from '../../http/body.ts'
 
 const wishes = {
   name: text,
@@ -10,6 +10,8 @@ const wishes = {
   vehicle: text,
   max_gpus: optionalNumber,
   parameters,
+  until: text,
+  command,
 }
 
 /** Loaded when needed: most isolates never see a line. */

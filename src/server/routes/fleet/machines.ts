@@ -17,9 +17,9 @@ export const machines = new Hono<AppEnv>()
   })
   .post('/machines/key', body(z.object({ document: text, signature: text })), async (c) => {
     const { giveRunKey } = await import('../../fleet/machines/run-key.ts')
-    const { key, expiresAt, run, parameters } = await giveRunKey(c.var.ctx, c.req.valid('json'), deviceOf(c).address)
+    const { key, expiresAt, run, program } = await giveRunKey(c.var.ctx, c.req.valid('json'), deviceOf(c).address)
     c.header('Cache-Control', 'no-store')
-    return c.json({ key, expires_at: toIso(expiresAt), run, parameters })
+    return c.json({ key, expires_at: toIso(expiresAt), run, ...program })
   })
   .post(
     '/machines/files',

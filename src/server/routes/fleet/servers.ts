@@ -17,7 +17,7 @@ import { toWorlds } from '../../fleet/worlds.ts'
 import { requireValid } from '../../form-rules.ts'
 import type { AppEnv } from '../../http/app-env.ts'
 import { signedIn } from '../../http/app-env.ts'
-import { body, optionalNumber, optionalText, parameters, text } from '../../http/body.ts'
+import { body, command, optionalNumber, optionalText, parameters, text } from '../../http/body.ts'
 import { errorResponse } from '../../http/error-response.ts'
 import { repeatableOf } from '../../http/repeatable.ts'
 import { answer } from '../../http/reply.ts'
@@ -25,7 +25,16 @@ import { readAlong } from '../../http/site-map.ts'
 import { valid } from '../../http/valid.ts'
 
 /** What both starts take. A `code` makes its user one of a group that places are held back for. */
-const wishes = { name: text, stop_after: optionalNumber, environment: text, vehicle: text, code: text, parameters }
+const wishes = {
+  name: text,
+  stop_after: optionalNumber,
+  environment: text,
+  vehicle: text,
+  code: text,
+  parameters,
+  until: text,
+  command,
+}
 /** What the start in a given place takes. */
 const autoWishes = { ...wishes, max_gpus: optionalNumber }
 
@@ -39,14 +48,16 @@ function isOfTheLine(c: HonoContext<AppEnv>, error: unknown): boolean {
   return isItsMatter && c.var.form !== null && c.var.ctx.config.line
 }
 
-type LineWishes = Record<'name' | 'stop_after' | 'environment' | 'vehicle', string | number | null> & {
+type LineWishes = Record<'name' | 'stop_after' | 'environment' | 'vehicle' | 'until', string | number | null> & {
   parameters: RunParameters
+  command: string[] | null
 }
 
 /** That page, with what they chose. */
-function lineOf({ name, stop_after, environment, vehicle, parameters }: LineWishes): string {
+function lineOf({ name, stop_after, environment, vehicle, parameters, until, command }: LineWishes): string {
   const search = new URLSearchParams()
-  const all = { name, stop_after, environment, vehicle, parameters: writeParameters(parameters) }
+  const program = { parameters: writeParameters(parameters), until, command: command && JSON.stringify(command) }
+  const all = { name, stop_after, environment, vehicle, ...program }
   for (const [key, value] of Object.entries(all)) if (value) search.set(key, `${value}`)
   return `/line?${search}`
 }

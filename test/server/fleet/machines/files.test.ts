@@ -5,6 +5,7 @@ import { fileFolders, runs } from '../../../../db/schema.ts'
 import type { Server } from '../../../../src/domain/wire.ts'
 import type { Context } from '../../../../src/server/context.ts'
 import { giveMachineFiles, type MachineFiles } from '../../../../src/server/fleet/machines/files.ts'
+import { publishesPorts } from '../../../../src/server/fleet/machines/run-key.ts'
 import { type Client, newPerson, waitFor } from '../../../../testing/people/client.ts'
 
 const url = inject('url')
@@ -57,9 +58,18 @@ beforeAll(async () => {
 })
 
 test('machines get nothing where others reach them past their door', async () => {
-  const config = { files: {}, machines: {}, doorOnly: false }
-  const given = giveMachineFiles({ config } as Context, machine.proof, machine.address)
-  await expect(given).rejects.toMatchObject({ code: 'not_found', message: 'Machines get no files here.' })
+  const config = { files: null, machines: {}, doorOnly: false }
+  const given = giveMachineFiles({ config } as unknown as Context, machine.proof, machine.address)
+  const none = { code: 'not_found', message: 'Machines get no files here.' }
+  await expect(given).rejects.toMatchObject(none)
+  const run = (untilExit: boolean, doorLabel: string | null) => ({ untilExit, doorLabel })
+  const isOpen = (runs: ReturnType<typeof run>[]) => runs.map(publishesPorts)
+  expect(isOpen([run(false, null), run(false, 'a'), run(true, 'a'), run(true, null)])).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ])
 })
 
 test("a run's machine gets credentials for its own user's files, for less than 30 minutes", async () => {

@@ -13,7 +13,7 @@ import { csrfToken } from '../../../http/middleware/csrf.ts'
 import { renderPage } from '../../../http/render.tsx'
 import { answer } from '../../../http/reply.ts'
 
-const WISHES = ['environment', 'vehicle', 'name', 'stop_after', 'parameters'] as const
+const WISHES = ['environment', 'vehicle', 'name', 'stop_after', 'parameters', 'until', 'command'] as const
 
 type Call = HonoContext<AppEnv>
 type Input = { start: boolean } & Parameters<typeof requireValid<typeof runWishes>>[1]
@@ -42,17 +42,21 @@ export async function page(c: Call): Promise<Response> {
   )
 }
 
-/** Those who waited before there were parameters have none. */
-type Waiting = Omit<RunWishes, 'parameters'> & Partial<Pick<RunWishes, 'parameters'>>
+/** Those who waited before there were programs to tell something have no such wishes. */
+type Program = 'parameters' | 'untilExit' | 'command'
+type Waiting = Omit<RunWishes, Program> & Partial<Pick<RunWishes, Program>>
 
 /** As a form sends them. */
-function fieldsOf({ environment, vehicle, name, stopAfterMs, parameters = {} }: Waiting): Record<string, string> {
+function fieldsOf({ environment, vehicle, name, stopAfterMs, ...program }: Waiting): Record<string, string> {
+  const { parameters = {}, untilExit, command } = program
   const all = {
     environment,
     vehicle,
     name,
     stop_after: stopAfterMs && `${stopAfterMs / 1000}`,
     parameters: writeParameters(parameters),
+    until: untilExit && 'exit',
+    command: command && JSON.stringify(command),
   }
   return Object.fromEntries(Object.entries(all).filter((pair): pair is [string, string] => !!pair[1]))
 }

@@ -1,0 +1,210 @@
+import { eq } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { runs } from '../../../../db/schema.ts'
+import { MINUTE_MS, SECOND_MS } from '../../../../src/domain/instant.ts'
+import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
+import { hearMachine } from '../../../../src/server/fleet/machines/hear.ts'
+import { runKeyUntil } from '../../../../src/server/fleet/machines/run-key.ts'
+import { addOwnEnvironment } from '../../../../src/server/fleet/own-environments.ts'
+import { startRun } from '../../../../src/server/fleet/start-run.ts'
+import { wakeOverdue } from '../../../../src/server/fleet/sweep.ts'
+import { toServer } from '../../../../src/server/fleet/wire.ts'
+import { aliveOf, freshPlaces, instancesOf, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
+import { finishJobs, pressStop, sentences, settle } from '../../../../testing/world/play.ts'
+import { quietWorld } from '../../../../testing/world/quiet-world.ts'
+
+const world = await quietWorld()
+
+/** A run that ends with its program, on a machine that is on and waits for it. */
+async function start(stopAfterMs: number | null = null) {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, { premium: true })
+  await addOwnEnvironment(world.process.ctx, ada.user.id, { name: 'Harbor', image: 'ghcr.io/ada/harbor:1' })
+  const wishes = { ...NO_WISHES, environment: 'Harbor', untilExit: true, command: ['pytest', '-q'], stopAfterMs }
+  await startRun(world.process.ctx, ada, null, null, wishes)
+  // Nothing listens there, and nothing should be asked to.
+  world.answerMs = 1e12
+  const run = () => latestRun(world, ada.user.id)
+  while ((await run()).runningAt === null) await world.ring(ada.user.id)
+  let first = 1
+  /** @param at what the machine's clock says @param repeat its last word, because no answer came */
+  const say = async (phase: object | null, at: number, text = 'a line', repeat = false) => {
+    if (repeat) first--
+    const { id } = await run()
+    const body = { first, lines: [{ at, source: 'machine', text }], ...(phase && { phase }), complete: false }
+    const key = runKeyUntil(world.ctx.config.secretKey, id, world.clock.ms + MINUTE_MS)
+    await hearMachine(world.process.ctx, key, async () => body)
+    first++
+    await world.process.settle()
+  }
+  const begin = async () => {
+    await say({ name: 'started' }, world.clock.ms)
+    await finishJobs(world, ada)
+    return world.clock.ms
+  }
+  return { ada, run, say, begin }
+}
+const exit = (exit_code: number) => ({ name: 'exited', exit_code, oom: false, answered: false })
+
+test('is billed from its container to its exit, and ends at once', async () => {
+  const { ada, run, say, begin } = await start()
+  expect(toServer(await run())).toMatchObject({ active: false, pending: true, startedAt: null, until: 'exit' })
+  world.clock.ms = Math.ceil(world.clock.ms / SECOND_MS) * SECOND_MS + 90 * SECOND_MS
+  const from = world.clock.ms
+  await begin()
+  const up = new Date(from).toISOString()
+  expect(toServer(await run())).toMatchObject({ active: true, startedAt: up, billed_from: up, exit_code: null })
+  expect(instancesOf(world, ada.user.id)[0]?.tags).toMatchObject({ agent: 'required' })
+  expect((await run()).idleLookAt).toBeNull()
+  world.clock.ms = from + 20 * SECOND_MS + 400
+  await say(exit(3), from + 20 * SECOND_MS)
+  await world.ring(ada.user.id)
+  expect((await run()).stopRequestedAt).toBeLessThan(from + 21 * SECOND_MS)
+  await settle(world, ada)
+  const ended = await run()
+  expect(ended).toMatchObject({ billedFrom: from, meteredUntil: from + 20 * SECOND_MS, errorMessage: null })
+  expect(toServer(ended)).toMatchObject({
+    ended_because: 'exited',
+    exit_code: 3,
+    error_code: null,
+    command: ['pytest', '-q'],
+  })
+  expect(sentences(world, ada).at(-1)).toMatch(/^Your program ended with exit code 3\. You used 20s/)
+  expect(aliveOf(world, ada.user.id)).toEqual([])
+})
+
+test('takes the word of its machine only as far as what we heard bears it out', async () => {
+  for (const [said, billed] of [
+    // An answer that was lost, said again 8 s later: it exited when it first said so.
+    [-8 * SECOND_MS, 52 * SECOND_MS],
+    // We heard from it 30 s ago, so it still ran then.
+    [-60 * SECOND_MS, 20 * SECOND_MS],
+    // Nothing happens after we hear of it.
+    [+60 * SECOND_MS, 60 * SECOND_MS],
+  ] as const) {
+    const { ada, run, say, begin } = await start()
+    const from = await begin()
+    const { billedFrom } = await run()
+    world.clock.ms = from + 30 * SECOND_MS
+    await say(null, world.clock.ms)
+    world.clock.ms = from + 60 * SECOND_MS
+    await say(exit(0), world.clock.ms + said)
+    await settle(world, ada)
+    expect((await run()).meteredUntil).toBe(from + billed)
+    expect((await run()).billedFrom).toBe(billedFrom)
+  }
+})
+
+test('said again after two minutes in which we could not act, an exit keeps its time', async () => {
+  const { ada, run, say, begin } = await start()
+  const from = await begin()
+  world.clock.ms = from + 20 * SECOND_MS
+  world.wire = async (name, effect) => {
+    if (name === 'channel: wake') throw new Error('the channel is away')
+    return effect()
+  }
+  await expect(say(exit(1), world.clock.ms)).rejects.toThrow('away')
+  world.wire = (_, effect) => effect()
+  world.clock.ms += 120 * SECOND_MS
+  await say(exit(1), from + 20 * SECOND_MS)
+  await settle(world, ada)
+  expect((await run()).meteredUntil).toBe(from + 20 * SECOND_MS)
+  world.takeLines()
+})
+
+test('a program that exits before we saw its machine run costs nothing', async () => {
+  const { ada, run, say } = await start()
+  const at = world.clock.ms
+  await say({ name: 'started' }, at - 5 * SECOND_MS)
+  await say(exit(0), at - 4 * SECOND_MS)
+  await settle(world, ada)
+  const { billedFrom, meteredUntil, runningAt } = await run()
+  expect([billedFrom, meteredUntil]).toEqual([runningAt, runningAt])
+  expect(toServer(await run())).toMatchObject({ ended_because: 'exited', exit_code: 0 })
+})
+
+test('a machine that falls silent is billed to its last word, and ended 3 minutes after', async () => {
+  const { ada, run, say, begin } = await start()
+  const from = await begin()
+  world.clock.ms = from + 100 * SECOND_MS
+  await say(null, world.clock.ms)
+  await world.ringUntil(ada.user.id, async () => (await run()).stopRequestedAt !== null)
+  expect((await run()).stopRequestedAt).toBeGreaterThanOrEqual(from + 280 * SECOND_MS)
+  expect((await run()).stopRequestedAt).toBeLessThan(from + 282 * SECOND_MS)
+  await settle(world, ada)
+  expect(await run()).toMatchObject({
+    meteredUntil: from + 100 * SECOND_MS,
+    errorCode: 'silent',
+    endedBecause: 'failure',
+  })
+  expect(sentences(world, ada).at(-1)).toMatch(
+    /^Your server stopped telling us about its program.* You used 1m (39|40)s/,
+  )
+  expect(aliveOf(world, ada.user.id)).toEqual([])
+})
+
+test('one that speaks each 30 seconds runs on for an hour', async () => {
+  const { ada, run, say, begin } = await start()
+  const from = await begin()
+  for (let at = from; at < from + 60 * MINUTE_MS; at += 30 * SECOND_MS) {
+    while ((world.nextAlarm(ada.user.id) ?? Infinity) <= at) await world.ring(ada.user.id)
+    world.clock.ms = Math.max(world.clock.ms, at)
+    await say(null, at)
+  }
+  expect((await run()).stopRequestedAt).toBeNull()
+  await pressStop(world, ada)
+  await settle(world, ada)
+  expect(toServer(await run())).toMatchObject({ ended_because: 'you', exit_code: null })
+})
+
+test.each([
+  ['time_up', 1, 0],
+  ['exited', -1, -1],
+  ['exited', 0, 0],
+] as const)('what came first is why it ended: %s', async (because, after, billed) => {
+  const { ada, run, say, begin } = await start(10 * MINUTE_MS)
+  await begin()
+  const end = (await run()).endsAt ?? 0
+  world.clock.ms = end - 5 * SECOND_MS
+  await say(null, world.clock.ms)
+  world.clock.ms = end + 5 * SECOND_MS
+  await say(exit(0), end + after)
+  await settle(world, ada)
+  expect(await run()).toMatchObject({ meteredUntil: end + billed, endedBecause: because })
+})
+
+test('without an alarm, the sweep ends it', async () => {
+  const { ada, run, say, begin } = await start()
+  const from = await begin()
+  world.clock.ms = from + 20 * SECOND_MS
+  world.wire = async (name, effect) => (name === 'channel: wake' ? (undefined as never) : effect())
+  await say(exit(2), world.clock.ms)
+  world.wire = (_, effect) => effect()
+  expect((await run()).stopRequestedAt).toBeNull()
+  world.clock.ms += 4 * SECOND_MS
+  await wakeOverdue(world.process.ctx)
+  await settle(world, ada)
+  expect(await run()).toMatchObject({ meteredUntil: from + 20 * SECOND_MS, endedBecause: 'exited' })
+})
+
+test('one whose program never starts ends after 10 minutes, and costs nothing', async () => {
+  const { ada, run } = await start()
+  await settle(world, ada)
+  const { runningAt, stopRequestedAt } = await run()
+  expect((stopRequestedAt ?? 0) - (runningAt ?? 0)).toBeGreaterThanOrEqual(10 * MINUTE_MS)
+  expect(await run()).toMatchObject({ errorCode: 'no_answer', billedFrom: null })
+  expect(sentences(world, ada)).toContain('Starting your program…')
+  expect(world.reached).toEqual([])
+})
+
+test('a program of a run that does not end with it changes nothing but its last code', async () => {
+  const { ada, run, say, begin } = await start()
+  await world.db.update(runs).set({ untilExit: false }).where(eq(runs.userId, ada.user.id))
+  world.answerMs = 0
+  await begin()
+  await say(exit(9), world.clock.ms)
+  expect(await run()).toMatchObject({ exitedAt: null, exitCode: 9, stopRequestedAt: null })
+  expect(toServer(await run()).exit_code).toBeNull()
+  await pressStop(world, ada)
+  await settle(world, ada)
+})
