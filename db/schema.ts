@@ -1038,6 +1038,8 @@ export const fileFolders = sqliteTable(
     countFiles: integer('count_files').notNull().default(0),
     /** When a trigger counts next; null: nothing has changed. */
     countDueAt: integer('count_due_at'),
+    /** Tries of a trigger since the last one that worked. */
+    countFailures: integer('count_failures').notNull().default(0),
     /** How full we last said it is, in percent: 0, 80, or 100. */
     toldPercent: integer('told_percent').notNull().default(0),
     /** Without a plan: when we delete everything. */

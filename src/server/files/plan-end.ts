@@ -5,6 +5,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
 import { dueWarning, FILES_KEPT_DAYS, type FilesRights, filesRights, keptUntil } from '../../domain/money/plan-files.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
+import { alertOperator } from '../mail/alerts.ts'
 import { filesDeletedMail, filesEndMail } from '../mail/files-letters.ts'
 import { tellQueries, tellSoon } from '../mail/notices.ts'
 import { lookOverLimit } from './over-limit.ts'
@@ -39,8 +40,26 @@ export async function endFilesWithPlans(ctx: Context): Promise<void> {
     // A plan may have begun and ended between two looks: then the days count from its end.
     const isAnnounced = (folder.deleteAt ?? 0) >= keptUntil(own)
     return look(ctx, isAnnounced ? folder : { ...folder, deleteAt: null }, owner, rights).catch((error) =>
-      ctx.log('files_not_looked_at', { userId: folder.userId }, error),
+      postpone(ctx, folder.userId, error),
     )
+  })
+}
+
+/** Else so many that fail would keep all others. */
+async function postpone(ctx: Context, userId: string, error: unknown): Promise<void> {
+  ctx.log('files_not_looked_at', { userId }, error)
+  await ctx.db
+    .update(fileFolders)
+    .set({ lookAt: ctx.now() + LOOK_EVERY_MS })
+    .where(eq(fileFolders.userId, userId))
+  await alertOperator(ctx, {
+    matter: `files_not_looked_at:${userId}`,
+    subject: "Someone's files can't be held to their plan",
+    sentences: [
+      `We couldn't do what is due with the files of ${userId}: delete those of an account or a plan that has ended, or those over a limit. We try again in an hour. Other accounts don't wait for this.`,
+      'The log names the cause: search it for files_not_looked_at.',
+    ],
+    fields: { userId },
   })
 }
 

@@ -1,9 +1,10 @@
 import { and, asc, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { type FileFolderRow, fileFolders, plans } from '../../../db/schema.ts'
-import { DAY_MS, MINUTE_MS } from '../../domain/instant.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
 import { type FilesRights, filesRights } from '../../domain/money/plan-files.ts'
 import type { Context } from '../context.ts'
+import { alertOperator } from '../mail/alerts.ts'
 import { tellSoon } from '../mail/notices.ts'
 import { filesPrefix, findFolder, requireBucket } from './folder.ts'
 import { tellHowFull } from './how-full.ts'
@@ -17,6 +18,8 @@ const FOLDERS_PER_TRIGGER = 20
 /** A page is listed at most this often, however often people look. */
 const PER_PAGE_MS = 5_000
 const COUNT_EVERY_MS = 5 * MINUTE_MS
+/** How often a count may fail, after longer and longer pauses, before the operator hears of it. */
+const QUIET_FAILURES = 3
 
 export type FilesUsage = {
   usedBytes: number
@@ -100,7 +103,7 @@ async function countFolder(
   const progress = { countBegunAt: begunAt, countNext: next, countBytes: bytes, countFiles: files }
   await ctx.db
     .update(fileFolders)
-    .set({ ...progress, countDueAt: ctx.now() })
+    .set({ ...progress, countDueAt: ctx.now(), countFailures: 0 })
     .where(and(eq(fileFolders.userId, folder.userId), isUnchanged(folder)))
   return { ...folder, ...progress }
 }
@@ -121,6 +124,9 @@ function nextCount(begunAt: number, now: number, partsBytes: number) {
     ELSE ${partsBytes > 0 ? now + DAY_MS : null} END`
 }
 
+/** No count is under way. */
+const IDLE = { countBegunAt: null, countNext: null, countBytes: 0, countFiles: 0 }
+
 async function finishCount(
   ctx: Context,
   folder: FileFolderRow,
@@ -131,23 +137,22 @@ async function finishCount(
   const { limit } = await getRights(ctx, userId)
   const overSince = overSinceOf(folder, bytes, limit)
   const counted = { usedBytes: bytes, usedFiles: files, countedAt: begunAt, partsBytes, overSince }
-  const idle = { countBegunAt: null, countNext: null, countBytes: 0, countFiles: 0 }
   const write = ctx.db
     .update(fileFolders)
     .set({
       ...counted,
-      ...idle,
-      ...(isTrigger && { countDueAt: nextCount(begunAt, ctx.now(), partsBytes) }),
+      ...IDLE,
+      ...(isTrigger && { countDueAt: nextCount(begunAt, ctx.now(), partsBytes), countFailures: 0 }),
     })
     .where(and(eq(fileFolders.userId, userId), or(isNull(fileFolders.countedAt), lte(fileFolders.countedAt, begunAt))))
   const told = await tellHowFull(ctx, { ...folder, ...counted }, limit)
   const [, notice] = await writeBatch(ctx.db, [...told.queries, write])
   if (told.queries.length > 1) tellSoon(ctx, userId, notice)
   await told.afterward()
-  return { ...folder, ...counted, ...idle, toldPercent: told.percent }
+  return { ...folder, ...counted, ...IDLE, toldPercent: told.percent }
 }
 
-/** Run by cron: counts what may have changed and nobody looked at. */
+/** Run by cron: counts what may have changed and nobody looked at. A folder that fails waits, and keeps no other. */
 export async function countChanged(ctx: Context): Promise<void> {
   if (!ctx.bucket) return
   const due = await ctx.db
@@ -156,5 +161,42 @@ export async function countChanged(ctx: Context): Promise<void> {
     .where(lte(fileFolders.countDueAt, ctx.now()))
     .orderBy(asc(fileFolders.countDueAt))
     .limit(FOLDERS_PER_TRIGGER)
-  for (const folder of due) await countFolder(ctx, folder, { most: PAGES_PER_TRIGGER, isTrigger: true })
+  for (const folder of due)
+    if (await takeTurn(ctx, folder))
+      await countFolder(ctx, folder, { most: PAGES_PER_TRIGGER, isTrigger: true }).catch((error) =>
+        reportFailure(ctx, folder, error),
+      )
+}
+
+/** Postponed before it's tried, so that one that we die of has had its turn. @returns false if another trigger has it */
+async function takeTurn(ctx: Context, { userId, countDueAt, countFailures }: FileFolderRow): Promise<boolean> {
+  const failures = countFailures + 1
+  const pause = Math.min(2 ** failures * MINUTE_MS, HOUR_MS)
+  const { rowsAffected } = await ctx.db
+    .update(fileFolders)
+    .set({ countFailures: failures, countDueAt: ctx.now() + pause })
+    .where(and(eq(fileFolders.userId, userId), eq(fileFolders.countDueAt, countDueAt ?? 0)))
+  return rowsAffected === 1
+}
+
+async function reportFailure(ctx: Context, folder: FileFolderRow, error: unknown): Promise<void> {
+  const { userId, countNext } = folder
+  const failures = folder.countFailures + 1
+  ctx.log('count_failed', { userId, failures }, error)
+  if (failures < QUIET_FAILURES) return
+  // The bucket may no longer know the page where it stopped.
+  if (countNext !== null)
+    await ctx.db
+      .update(fileFolders)
+      .set(IDLE)
+      .where(and(eq(fileFolders.userId, userId), isUnchanged(folder)))
+  await alertOperator(ctx, {
+    matter: `files_not_counted:${userId}`,
+    subject: "Someone's files can't be counted",
+    sentences: [
+      `We have tried ${failures} times to count the files of ${userId}, and try again at least once an hour. Until then, their limit goes by the last count. Other accounts don't wait for this.`,
+      'The log names the cause: search it for count_failed.',
+    ],
+    fields: { userId },
+  })
 }

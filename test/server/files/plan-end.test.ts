@@ -9,7 +9,7 @@ import { filesModeOf } from '../../../src/server/files/mode.ts'
 import { endFilesWithPlans } from '../../../src/server/files/plan-end.ts'
 import { continueRemovals } from '../../../src/server/files/removals.ts'
 import { requestUpload } from '../../../src/server/files/upload.ts'
-import { getUsageOfFiles } from '../../../src/server/files/usage.ts'
+import { countChanged, getUsageOfFiles, openQuery } from '../../../src/server/files/usage.ts'
 import { openFilesAccount } from '../../../testing/stack/files-account.ts'
 
 const HOUR = 3_600_000
@@ -55,6 +55,25 @@ test('after a plan, files can be read for 30 days, with three emails, and are th
   expect(await ada.mails()).toHaveLength(4)
   // Nobody can switch off hearing of this.
   expect(await ada.notices()).toMatchObject((await ada.mails()).map((title) => ({ kind: 'account', title })))
+})
+
+test('a folder that cannot be held to its plan waits an hour and alerts', async () => {
+  const ada = await openFilesAccount()
+  await openQuery(ada.ctx, ada.userId, ada.clock.ms)
+  ada.put('a', 2_000_000_000)
+  ada.clock.ms += 60_000
+  await countChanged(ada.ctx)
+  for (const days of [0, 7, 8]) {
+    ada.takeLines()
+    if (days === 8) ada.memory.failBelow((await ada.folder()).prefix)
+    ada.clock.ms += days * DAY
+    await endFilesWithPlans(ada.ctx)
+  }
+  expect(ada.takeLines()).toMatchObject([
+    { event: 'files_not_looked_at' },
+    { event: 'alert', matter: `files_not_looked_at:${ada.userId}` },
+  ])
+  expect((await ada.folder()).lookAt).toBe(ada.clock.ms + HOUR)
 })
 
 test('once we delete them, nobody sees or gets what is not gone yet', async () => {

@@ -122,3 +122,79 @@ test('full files can still be deleted, which makes room', async () => {
   expect((await filesModeOf(ada.ctx, ada.userId)).why).toBe(null)
   expect(ada.keys()).toEqual(['files/b'])
 })
+
+test('a folder that cannot be counted waits longer each time and alerts, and keeps no other', async () => {
+  const [ada, eve] = [await open(), await open()]
+  eve.ctx.bucket = ada.ctx.bucket
+  const { prefix } = await ada.folder()
+  const foreign = (await eve.folder()).prefix
+  eve.clock.ms = ada.clock.ms
+  await openQuery(ada.ctx, ada.userId, ada.clock.ms)
+  ada.clock.ms++
+  await openQuery(eve.ctx, eve.userId, ada.clock.ms)
+  ada.memory.put(`${prefix}/files/a`, 1)
+  ada.memory.put(`${foreign}/files/a`, 5)
+  ada.memory.failBelow(`${prefix}/`)
+  ada.clock.ms += MINUTE
+  await countChanged(ada.ctx)
+  expect(await eve.folder()).toMatchObject({ usedBytes: 5, countFailures: 0 })
+  for (const [failures, minutes] of [
+    [1, 2],
+    [2, 4],
+    [3, 8],
+  ] as const) {
+    expect(await ada.folder()).toMatchObject({
+      countFailures: failures,
+      countDueAt: ada.clock.ms + minutes * MINUTE,
+      usedBytes: 0,
+    })
+    const events = ada.takeLines().map(({ event }) => event)
+    expect(events.includes('count_failed'), String(failures)).toBe(true)
+    expect(events.includes('alert'), String(failures)).toBe(failures === 3)
+    ada.clock.ms += minutes * MINUTE - 1
+    await countChanged(ada.ctx)
+    expect((await ada.folder()).countFailures).toBe(failures)
+    if (failures === 3) ada.memory.failBelow(null)
+    ada.clock.ms += 1
+    await countChanged(ada.ctx)
+  }
+  expect(await ada.folder()).toMatchObject({ usedBytes: 1, countFailures: 0 })
+})
+
+test('a count that we die of has had its turn', async () => {
+  const ada = await open()
+  await openQuery(ada.ctx, ada.userId, ada.clock.ms)
+  ada.clock.ms += MINUTE
+  let isAsked = () => {}
+  const asked = new Promise<void>((resolve) => {
+    isAsked = resolve
+  })
+  const { bucket } = ada.ctx
+  ada.ctx.bucket = {
+    ...bucket,
+    list() {
+      isAsked()
+      return new Promise(() => {})
+    },
+  }
+  void countChanged(ada.ctx)
+  await asked
+  expect(await ada.folder()).toMatchObject({ countDueAt: ada.clock.ms + 2 * MINUTE, countFailures: 1 })
+})
+
+test('a count that fails at the page where it stopped begins anew', async () => {
+  const ada = await open('premium')
+  for (let i = 0; i < 3_001; i++) ada.put(`runs/${String(i).padStart(4, '0')}`, 1)
+  await ada.usage()
+  expect((await ada.folder()).countNext).not.toBe(null)
+  const { bucket } = ada.ctx
+  ada.ctx.bucket = {
+    ...bucket,
+    list: (wanted) => (wanted.after ? Promise.reject(new Error('There is no such page')) : bucket.list(wanted)),
+  }
+  for (let tries = 0; tries < 3; tries++) {
+    await countChanged(ada.ctx)
+    ada.clock.ms += 10 * MINUTE
+  }
+  expect((await ada.folder()).countNext).toBe(null)
+})
