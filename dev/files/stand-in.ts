@@ -103,10 +103,13 @@ export async function startFiles({
     const uploadId = url.searchParams.get('uploadId')
     if (key === null && url.searchParams.has('lifecycle'))
       return void res.writeHead(200, { 'content-type': 'application/xml' }).end(LIFECYCLE)
-    if (method === 'GET' && key === null && url.searchParams.has('uploads'))
-      return void res
-        .writeHead(200, { 'content-type': 'application/xml' })
-        .end(uploads.listBelow(url.searchParams.get('prefix') ?? ''))
+    if (method === 'GET' && key === null && url.searchParams.has('uploads')) {
+      const [prefix = '', after = '', id = ''] = ['prefix', 'key-marker', 'upload-id-marker'].map(
+        (name) => url.searchParams.get(name) ?? '',
+      )
+      const page = uploads.listBelow(prefix, { key: after, id })
+      return void res.writeHead(200, { 'content-type': 'application/xml' }).end(page)
+    }
     if (method === 'GET' && uploadId && key !== null) {
       const parts = uploads.list(uploadId, key)
       if (parts === null) return refuse(res, 404, 'NoSuchUpload')

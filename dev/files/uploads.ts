@@ -2,6 +2,9 @@ import type { Store } from '../stand-in/store.ts'
 
 type Upload = { key: string; begunAt: number; parts: Record<string, { size: number; etag: string }> }
 
+/** Uploads, in one answer. */
+const PAGE = 1000
+
 /** Which parts of an upload arrived. Miniflare's bucket knows but doesn't list them. */
 export class Uploads {
   readonly #store: Store
@@ -14,16 +17,25 @@ export class Uploads {
     this.#save(id, { key, begunAt, parts: {} })
   }
 
-  /** S3's answer about all that were begun below a prefix. */
-  listBelow(prefix: string): string {
-    const inner = this.#store
+  /** S3's answer about a page of those that were begun below a prefix, and come after a key and id. */
+  listBelow(prefix: string, after: { key: string; id: string }): string {
+    const orderOf = (key: string, id: string) => `${key}\0${id}`
+    const left = this.#store
       .entries<Upload>('uploads')
-      .filter(([, { key }]) => key.startsWith(prefix))
-      .map(
-        ([id, { key, begunAt }]) =>
-          `<Upload><Key>${encodeURIComponent(key)}</Key><UploadId>${id}</UploadId><Initiated>${new Date(begunAt ?? 0).toISOString()}</Initiated></Upload>`,
-      )
-    return `<?xml version="1.0" encoding="UTF-8"?><ListMultipartUploadsResult><IsTruncated>false</IsTruncated>${inner.join('')}</ListMultipartUploadsResult>`
+      .map(([id, { key, begunAt }]) => ({ id, key, begunAt, order: orderOf(key, id) }))
+      .filter(({ key, order }) => key.startsWith(prefix) && order > orderOf(after.key, after.id))
+      .sort((a, b) => (a.order < b.order ? -1 : 1))
+    const page = left.slice(0, PAGE)
+    const inner = page.map(
+      ({ id, key, begunAt }) =>
+        `<Upload><Key>${encodeURIComponent(key)}</Key><UploadId>${id}</UploadId><Initiated>${new Date(begunAt ?? 0).toISOString()}</Initiated></Upload>`,
+    )
+    const last = page.at(-1)
+    const next =
+      last && left.length > PAGE
+        ? `<IsTruncated>true</IsTruncated><NextKeyMarker>${encodeURIComponent(last.key)}</NextKeyMarker><NextUploadIdMarker>${last.id}</NextUploadIdMarker>`
+        : '<IsTruncated>false</IsTruncated>'
+    return `<?xml version="1.0" encoding="UTF-8"?><ListMultipartUploadsResult>${next}${inner.join('')}</ListMultipartUploadsResult>`
   }
 
   /** Read and written without a pause in between, so parts may arrive at once. */

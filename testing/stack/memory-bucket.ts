@@ -105,11 +105,14 @@ export function memoryBucket(now: () => number, changed: (key: string) => void =
       call(key)
       begun.delete(uploadId)
     },
-    async listUploads(prefix) {
+    async listUploads(prefix, after) {
       call(prefix)
-      return [...begun].flatMap(([uploadId, { key, begunAt }]) =>
-        key.startsWith(prefix) ? [{ key, uploadId, begunAt }] : [],
-      )
+      const orderOf = ({ key, uploadId }: { key: string; uploadId: string }) => `${key}\0${uploadId}`
+      const left = [...begun]
+        .map(([uploadId, { key, begunAt }]) => ({ key, uploadId, begunAt }))
+        .filter((one) => one.key.startsWith(prefix) && (after === null || orderOf(one) > orderOf(after)))
+        .sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
+      return { uploads: left.slice(0, 1000), next: left.length > 1000 ? (left[999] ?? null) : null }
     },
     async temporaryCredentials(prefix, mode, seconds) {
       const expiresAt = windowOf(now(), seconds).until

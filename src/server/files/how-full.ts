@@ -14,25 +14,26 @@ import { tellQueries } from '../mail/notices.ts'
  */
 export async function tellHowFull(
   ctx: Context,
-  { userId, usedBytes, toldPercent }: FileFolderRow,
+  { userId, usedBytes, partsBytes, toldPercent }: FileFolderRow,
   limit: number | null,
 ) {
-  const percent = reachedPercent(usedBytes, limit)
+  const stored = usedBytes + partsBytes
+  const percent = reachedPercent(stored, limit)
   const nothing = { percent: toldPercent, queries: [], afterward: async () => {} }
   if (percent === toldPercent) return nothing
   const note = ctx.db.update(fileFolders).set({ toldPercent: percent }).where(eq(fileFolders.userId, userId))
   if (percent < toldPercent) return { ...nothing, percent, queries: [note] }
-  if (limit === null) return { percent, queries: [note], afterward: () => alertOfSize(ctx, userId, usedBytes) }
+  if (limit === null) return { percent, queries: [note], afterward: () => alertOfSize(ctx, userId, stored) }
   const [user] = await ctx.db
     .select({ id: users.id, email: users.email })
     .from(users)
     .where(sql`${users.id} = ${userId} AND ${users.closedAt} IS NULL`)
   if (!user) return nothing
-  const message = filesFullMail(siteOrigin(ctx), { percent, used: sizeText(usedBytes), limit: sizeText(limit) })
+  const message = filesFullMail(siteOrigin(ctx), { percent, used: sizeText(stored), limit: sizeText(limit) })
   const isNew = sql`EXISTS (SELECT 1 FROM file_folders WHERE user_id = ${userId} AND told_percent < ${percent})`
   const cause = `files:${percent}:${userId}:${toDay(ctx.now())}`
   const afterward = async () => {
-    if (percent >= 200) await alertOfExcess(ctx, { userId, used: sizeText(usedBytes), limit: sizeText(limit) })
+    if (percent >= 200) await alertOfExcess(ctx, { userId, used: sizeText(stored), limit: sizeText(limit) })
   }
   return { percent, queries: [...tellQueries(ctx, user, message, isNew, cause), note], afterward }
 }

@@ -135,8 +135,9 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
       await ask({ method: 'DELETE', key, query: { uploadId } }, [404])
     },
 
-    async listUploads(prefix) {
-      const { text } = await ask({ method: 'GET', query: { uploads: '', prefix, 'encoding-type': 'url' } })
+    async listUploads(prefix, after) {
+      const from = after && { 'key-marker': after.key, 'upload-id-marker': after.uploadId }
+      const { text } = await ask({ method: 'GET', query: { uploads: '', prefix, 'encoding-type': 'url', ...from } })
       return readUploads(text)
     },
 

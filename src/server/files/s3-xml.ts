@@ -1,4 +1,4 @@
-import type { BegunUpload, Part, StoredFile } from '../ports/bucket.ts'
+import type { BegunUpload, Part, StoredFile, UploadMarker } from '../ports/bucket.ts'
 
 /**
  * What S3 answers, and no more: elements without attributes or comments, and keys that are percent-encoded, as we ask.
@@ -38,12 +38,18 @@ export function readParts(xml: string): { parts: Part[]; next: string | null } {
   return { parts, next: more ? readElement(xml, 'NextPartNumberMarker') : null }
 }
 
-export function readUploads(xml: string): BegunUpload[] {
-  return readBlocks(xml, 'Upload').map((block) => ({
+export function readUploads(xml: string): { uploads: BegunUpload[]; next: UploadMarker | null } {
+  const uploads = readBlocks(xml, 'Upload').map((block) => ({
     key: decodeKey(readElement(block, 'Key')),
     uploadId: readElement(block, 'UploadId') ?? '',
     begunAt: Date.parse(readElement(block, 'Initiated') ?? ''),
   }))
+  const more = readElement(xml, 'IsTruncated') === 'true'
+  const next = {
+    key: decodeKey(readElement(xml, 'NextKeyMarker')),
+    uploadId: readElement(xml, 'NextUploadIdMarker') ?? '',
+  }
+  return { uploads, next: more ? next : null }
 }
 
 export function writeParts(parts: Part[]): string {

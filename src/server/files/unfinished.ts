@@ -1,56 +1,78 @@
-import { and, eq, isNotNull } from 'drizzle-orm'
+import { and, eq, gt, isNotNull } from 'drizzle-orm'
 import { type FileFolderRow, fileUploads } from '../../../db/schema.ts'
 import { isAddressable } from '../../domain/file-keys.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
-import type { BegunUpload } from '../ports/bucket.ts'
+import type { BegunUpload, UploadMarker } from '../ports/bucket.ts'
 import { filesPrefix, requireBucket } from './folder.ts'
 
 /** How long someone may take to continue an upload in parts. The bucket's own rule must leave them this long. */
 export const UPLOAD_DAYS = 7
 /** Programs may have this many open below one folder; we end the oldest beyond them. */
 const MOST_BY_PROGRAMS = 100
+/** Of one look. */
+const MOST_PAGES = 20
+const MOST_ENDED = 1_000
 
 /**
  * Looks at the uploads in parts that programs have begun and not ended: no list of files has them, and they are stored
  * all the same. Ends those that nobody continues. Of a key that no address can hold, we can neither list the parts nor
  * end the upload: the bucket's own rule does.
- * @returns how many bytes the others have
+ * @returns how many bytes the others have, and ours beyond what they count; and whether it saw all
  */
-export async function lookAtUnfinished(ctx: Context, folder: FileFolderRow): Promise<number> {
+export async function lookAtUnfinished(
+  ctx: Context,
+  folder: FileFolderRow,
+): Promise<{ bytes: number; isAll: boolean }> {
   const bucket = requireBucket(ctx)
-  const begun = await bucket.listUploads(filesPrefix(folder))
-  if (begun.length === 0) return 0
+  const { begun, isAll } = await listBegun(ctx, filesPrefix(folder))
   // Those that we began count by their size.
   const own = await ctx.db
-    .select({ uploadId: fileUploads.uploadId })
+    .select({ uploadId: fileUploads.uploadId, size: fileUploads.size })
     .from(fileUploads)
-    .where(and(eq(fileUploads.userId, folder.userId), isNotNull(fileUploads.uploadId)))
-  const known = new Set(own.map(({ uploadId }) => uploadId))
-  const others = begun
-    .filter(({ key, uploadId }) => isAddressable(key) && !known.has(uploadId))
-    .sort((a, b) => b.begunAt - a.begunAt)
+    .where(
+      and(eq(fileUploads.userId, folder.userId), isNotNull(fileUploads.uploadId), gt(fileUploads.expiresAt, ctx.now())),
+    )
+  const sizes = new Map(own.map(({ uploadId, size }) => [uploadId, size]))
+  const others = begun.filter(({ uploadId }) => !sizes.has(uploadId)).sort((a, b) => b.begunAt - a.begunAt)
   const oldest = ctx.now() - UPLOAD_DAYS * DAY_MS
   const left = others.slice(0, MOST_BY_PROGRAMS).filter(({ begunAt }) => begunAt > oldest)
-  await abortAll(
-    ctx,
-    others.filter((one) => !left.includes(one)),
-  )
+  const over = others.slice(left.length).reverse()
+  await abortAll(ctx, over.slice(0, MOST_ENDED))
   let bytes = 0
-  await fourAtOnce(left, async ({ key, uploadId }) => {
-    for (const { size } of (await bucket.listParts(key, uploadId)) ?? []) bytes += size
+  const counted = [...left, ...begun.filter(({ uploadId }) => sizes.has(uploadId))]
+  await fourAtOnce(counted, async ({ key, uploadId }) => {
+    const parts = (await bucket.listParts(key, uploadId)) ?? []
+    // A program with credentials may have sent larger ones, or more, to one of ours.
+    bytes += Math.max(0, sumOf(parts.map(({ size }) => size)) - (sizes.get(uploadId) ?? 0))
   })
-  return bytes
+  return { bytes, isAll: isAll && over.length <= MOST_ENDED }
 }
 
-/** Ends all uploads in parts below a place that had begun by then, ours as well. @returns whether none is left */
+/** Ends uploads in parts below a place that had begun by then, ours as well. @returns whether none is left */
 export async function endUploads(ctx: Context, prefix: string, begunBy: number): Promise<boolean> {
-  const begun = await requireBucket(ctx).listUploads(prefix)
-  const due = begun.filter(({ key, begunAt }) => isAddressable(key) && begunAt <= begunBy)
-  await abortAll(ctx, due)
-  return due.length < 1000
+  const { begun, isAll } = await listBegun(ctx, prefix)
+  const due = begun.filter(({ begunAt }) => begunAt <= begunBy)
+  await abortAll(ctx, due.slice(0, MOST_ENDED))
+  // Beyond many pages of uploads that we can't end, there may be more, and files needn't wait for them.
+  return due.length === 0 || (isAll && due.length <= MOST_ENDED)
 }
+
+/** Those that an address can hold. */
+async function listBegun(ctx: Context, prefix: string): Promise<{ begun: BegunUpload[]; isAll: boolean }> {
+  const begun: BegunUpload[] = []
+  let after: UploadMarker | null = null
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
+    const { uploads, next } = await requireBucket(ctx).listUploads(prefix, after)
+    begun.push(...uploads.filter(({ key }) => isAddressable(key)))
+    if (next === null) return { begun, isAll: true }
+    after = next
+  }
+  return { begun, isAll: false }
+}
+
+const sumOf = (sizes: number[]) => sizes.reduce((sum, size) => sum + size, 0)
 
 function abortAll(ctx: Context, uploads: BegunUpload[]): Promise<void> {
   const bucket = requireBucket(ctx)

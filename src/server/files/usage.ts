@@ -57,10 +57,12 @@ export async function getRights(ctx: Pick<Context, 'db' | 'now'>, userId: string
   return filesRights(await ctx.db.select().from(plans).where(eq(plans.userId, userId)), ctx.now())
 }
 
-/** Something may write until then, so a count from before is out of date. */
+/** Something may write until then, so a count from before is out of date. What fails waits all the same. */
 export function openQuery(ctx: Pick<Context, 'db' | 'now'>, userId: string, until: number) {
+  const soon = ctx.now() + MINUTE_MS
   return ctx.db.run(sql`UPDATE file_folders SET open_until = max(open_until, ${until}),
-    count_due_at = coalesce(count_due_at, ${ctx.now() + MINUTE_MS}) WHERE user_id = ${userId}`)
+    count_due_at = CASE WHEN count_failures > 0 THEN count_due_at ELSE min(coalesce(count_due_at, ${soon}), ${soon}) END
+    WHERE user_id = ${userId}`)
 }
 
 async function countIfDue(ctx: Context, folder: FileFolderRow): Promise<FileFolderRow> {
@@ -118,10 +120,11 @@ function overSinceOf(folder: FileFolderRow, used: number, limit: number | null):
 }
 
 /** Again soon while something may write, and within a minute of its end; each day while parts are left. */
-function nextCount(begunAt: number, now: number, partsBytes: number) {
+function nextCount(begunAt: number, now: number, { bytes, isAll }: { bytes: number; isAll: boolean }) {
+  if (!isAll) return now + MINUTE_MS
   const last = sql`max(open_until + 1, ${now + MINUTE_MS})`
   return sql`CASE WHEN open_until >= ${begunAt} THEN min(${now + COUNT_EVERY_MS}, ${last})
-    ELSE ${partsBytes > 0 ? now + DAY_MS : null} END`
+    ELSE ${bytes > 0 ? now + DAY_MS : null} END`
 }
 
 /** No count is under way. */
@@ -133,7 +136,8 @@ async function finishCount(
   { begunAt, bytes, files, isTrigger }: { begunAt: number; bytes: number; files: number; isTrigger: boolean },
 ): Promise<FileFolderRow> {
   const { userId } = folder
-  const partsBytes = isTrigger ? await lookAtUnfinished(ctx, folder) : folder.partsBytes
+  const unfinished = isTrigger ? await lookAtUnfinished(ctx, folder) : { bytes: folder.partsBytes, isAll: true }
+  const partsBytes = unfinished.bytes
   const { limit } = await getRights(ctx, userId)
   const overSince = overSinceOf(folder, bytes, limit)
   const counted = { usedBytes: bytes, usedFiles: files, countedAt: begunAt, partsBytes, overSince }
@@ -142,7 +146,7 @@ async function finishCount(
     .set({
       ...counted,
       ...IDLE,
-      ...(isTrigger && { countDueAt: nextCount(begunAt, ctx.now(), partsBytes), countFailures: 0 }),
+      ...(isTrigger && { countDueAt: nextCount(begunAt, ctx.now(), unfinished), countFailures: 0 }),
     })
     .where(and(eq(fileFolders.userId, userId), or(isNull(fileFolders.countedAt), lte(fileFolders.countedAt, begunAt))))
   const told = await tellHowFull(ctx, { ...folder, ...counted }, limit)

@@ -10,6 +10,7 @@ export type StoredFile = {
 type SignedUpload = { url: string; method: 'PUT'; headers: Record<string, string>; expiresAt: number }
 
 export type BegunUpload = { key: string; uploadId: string; begunAt: number }
+export type UploadMarker = Pick<BegunUpload, 'key' | 'uploadId'>
 
 export type Part = { part: number; size: number; etag: string }
 
@@ -70,8 +71,14 @@ export type Bucket = {
    */
   completeParts(key: string, uploadId: string, parts: Part[], replaces: string | null): Promise<boolean>
   abortParts(key: string, uploadId: string): Promise<void>
-  /** Up to 1,000 uploads in parts that were begun below `prefix`, and not ended. */
-  listUploads(prefix: string): Promise<BegunUpload[]>
+  /**
+   * Up to 1,000 uploads in parts that were begun below `prefix`, and not ended, in the order of their keys.
+   * @param after the `next` of the page before
+   */
+  listUploads(
+    prefix: string,
+    after: UploadMarker | null,
+  ): Promise<{ uploads: BegunUpload[]; next: UploadMarker | null }>
 
   /** For keys that begin with `prefix` and no others. */
   temporaryCredentials(prefix: string, mode: CredentialsMode, seconds: number): Promise<TemporaryCredentials>

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { fileUploads, users } from '../../../db/schema.ts'
+import { filesModeOf } from '../../../src/server/files/mode.ts'
 import { dropStaleUploads } from '../../../src/server/files/open-uploads.ts'
 import { beginParts, completeParts } from '../../../src/server/files/parts.ts'
 import { endFilesWithPlans } from '../../../src/server/files/plan-end.ts'
@@ -126,8 +127,54 @@ test("parts that programs begin and don't end are counted, ended after 7 days, a
     await countChanged(ada.ctx)
   }
   expect((await ada.folder()).partsBytes).toBe(0)
-  expect(ada.memory.begun()).toHaveLength(1)
+  expect(ada.memory.begun()).toEqual([])
   await begin('late', 1)
+  await ada.ctx.db.update(users).set({ closedAt: ada.clock.ms }).where(eq(users.id, ada.userId))
+  await endFilesWithPlans(ada.ctx)
+  await continueRemovals(ada.ctx)
+  expect(ada.memory.begun()).toEqual([])
+})
+
+test('parts that a program sends to an upload of ours count beyond what it began with', async () => {
+  const ada = await open()
+  await openQuery(ada.ctx, ada.userId, ada.clock.ms)
+  await ada.begin('own', 1)
+  const [uploadId = ''] = ada.memory.begun()
+  ada.memory.putPart(uploadId, 1, 1)
+  ada.clock.ms += MINUTE
+  await countChanged(ada.ctx)
+  expect((await ada.folder()).partsBytes).toBe(0)
+  for (let part = 1; part <= 4; part++) ada.memory.putPart(uploadId, part, 500 * MB)
+  await openQuery(ada.ctx, ada.userId, ada.clock.ms)
+  ada.clock.ms += MINUTE
+  await countChanged(ada.ctx)
+  expect(await ada.folder()).toMatchObject({ usedBytes: 0, partsBytes: 2000 * MB - 1 })
+  expect(await filesModeOf(ada.ctx, ada.userId)).toMatchObject({ mode: 'read', why: 'full' })
+  await expect(ada.link('b', 1)).rejects.toMatchObject({ code: 'invalid' })
+  expect(await ada.mails()).toEqual(['Your files are full'])
+  ada.takeLines()
+  ada.memory.putPart(uploadId, 4, 500 * MB + 1)
+  await openQuery(ada.ctx, ada.userId, ada.clock.ms)
+  ada.clock.ms += MINUTE
+  await countChanged(ada.ctx)
+  expect(ada.takeLines()).toMatchObject([{ event: 'alert', matter: `files_over:${ada.userId}` }])
+})
+
+test('thousands of uploads that programs begin hide none behind them, and go', async () => {
+  const ada = await open()
+  const { prefix } = await ada.folder()
+  const begin = (name: string) => ada.memory.bucket.startParts(`${prefix}/files/${name}`, '')
+  for (let i = 0; i < 2_500; i++) await begin(`a${String(i).padStart(4, '0')}`)
+  ada.clock.ms++
+  ada.memory.putPart(await begin('z'), 1, 700 * MB)
+  await openQuery(ada.ctx, ada.userId, ada.clock.ms)
+  for (const left of [1501, 501, 100]) {
+    ada.clock.ms += MINUTE
+    await countChanged(ada.ctx)
+    expect(ada.memory.begun()).toHaveLength(left)
+    expect((await ada.folder()).partsBytes).toBe(700 * MB)
+  }
+  for (let i = 0; i < 2_500; i++) await begin(`b${i}`)
   await ada.ctx.db.update(users).set({ closedAt: ada.clock.ms }).where(eq(users.id, ada.userId))
   await endFilesWithPlans(ada.ctx)
   await continueRemovals(ada.ctx)

@@ -42,6 +42,19 @@ test('a page that does not exist is a refusal, and any other 400 an outage', asy
   await expect(bucket.list({ prefix: 'p/' })).rejects.toMatchObject({ code: 'unavailable' })
 })
 
+test('asks for the next page of uploads in parts', async () => {
+  const { asked, bucket } = await endpoint(
+    200,
+    `<ListMultipartUploadsResult><KeyMarker></KeyMarker><NextKeyMarker>p/a+b</NextKeyMarker><NextUploadIdMarker>u&amp;2</NextUploadIdMarker>
+    <IsTruncated>true</IsTruncated><Upload><Key>p/a+b</Key><UploadId>u&amp;2</UploadId><Initiated>2026-11-25T00:00:00Z</Initiated></Upload></ListMultipartUploadsResult>`,
+  )
+  const next = { key: 'p/a b', uploadId: 'u&2' }
+  const uploads = [{ ...next, begunAt: Date.UTC(2026, 10, 25) }]
+  expect(await bucket.listUploads('p/', null)).toEqual({ uploads, next })
+  await bucket.listUploads('p/', next)
+  expect(asked[1]?.url).toContain('key-marker=p%2Fa+b&upload-id-marker=u%262')
+})
+
 test('a deletion that fails after its 200 has failed', async () => {
   const { bucket } = await endpoint(200, '<DeleteResult><Error><Code>InternalError</Code></Error></DeleteResult>')
   await expect(bucket.remove(['a'])).rejects.toMatchObject({ code: 'unavailable' })
