@@ -15,7 +15,13 @@ export const EXIT = {
   noDoor: 9,
   /** None on this computer, or one too old. */
   noRclone: 10,
+  /** `run`: its end came before its program's. */
+  endCame: 124,
+  /** `run`: we couldn't run the program, or say how it ended. */
+  notRun: 125,
   interrupted: 130,
+  /** `run`: somebody stopped it. */
+  stopped: 143,
 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 

@@ -45,10 +45,11 @@ function chosen(servers: Server[], wanted: string | undefined): Server {
   )
 }
 
-const readLog = (site: Site, id: string, after: number) =>
+export const readLog = (site: Site, id: string, after: number) =>
   call(site, (client) => client.GET('/api/v1/servers/{id}/log', { params: { path: { id }, query: { after } } }))
 
-function textOf({ source, text }: LogLine): string {
-  const line = terminalText(text, isTerminal(process.stdout) && !process.env.NO_COLOR)
-  return source === 'machine' ? paint(`# ${line}`, 'gray') : line
+/** @param stream where it will be written */
+export function textOf({ source, text }: LogLine, stream: { isTTY?: boolean } = process.stdout): string {
+  const line = terminalText(text, isTerminal(stream) && !process.env.NO_COLOR)
+  return source === 'machine' ? paint(`# ${line}`, 'gray', stream) : line
 }

@@ -14,6 +14,7 @@ import { idle, idleTime } from './idle.ts'
 import { line } from './line.ts'
 import { bills, environments, runs, usage } from './lists.ts'
 import { logs } from './logs.ts'
+import { run } from './run.ts'
 import { login, logout, token } from './sign-in.ts'
 import type { SiteOptions } from './site.ts'
 import { count, duration, parameter, start } from './start.ts'
@@ -34,7 +35,8 @@ Environment:
 
 Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not signed in, 4 no capacity, 5 timeout,
 6 port in use, 7 port needs an administrator, 8 port not open on the server, 9 no private address,
-10 no rclone, or one too old, 130 Ctrl-C`,
+10 no rclone, or one too old, 130 Ctrl-C. run: those of its program, or 124 its end came, 125 it didn't run,
+143 somebody stopped it`,
   )
   .configureHelp({ showGlobalOptions: true })
   .exitOverride()
@@ -53,6 +55,12 @@ type Everything = SiteOptions & {
     'delete' | 'follow' | 'read' | 'withToken' | 'revoke' | 'wait' | 'waitInLine' | 'watch' | 'all' | 'csv' | 'json',
     true
   >
+const VEHICLES = ['uav', 'ugv', 'multi'] as const
+const SET = [
+  '--set <NAME=value>',
+  'tell the container this, as a variable of its environment; repeat it for more',
+  parameter,
+] as const
 const JSON_OUTPUT = ['--json', 'write JSON for scripts'] as const
 
 function command(name: string, description: string, run: (options: Everything) => Promise<void> | void): Command {
@@ -71,16 +79,30 @@ command('start', 'start a server', start)
   .option('--wait-in-line', 'if none is free, wait in line for one')
   .option('--code <code>', 'the code of your class or competition, which places are held back for')
   .option('--environment <name>', 'where it flies or drives (default: your last choice)')
-  .addOption(new Option('--vehicle <vehicle>', 'in what (default: your last choice)').choices(['uav', 'ugv', 'multi']))
+  .addOption(new Option('--vehicle <vehicle>', 'in what (default: your last choice)').choices(VEHICLES))
   .option('--stop-after <time>', 'stop it after a time like 2h or 45m, from now', duration)
   .option('--max-gpus <count>', "take a machine with at most this many GPUs (default: your plan's largest)", count)
-  .option(
-    '--set <NAME=value>',
-    'tell the container this, as a variable of its environment; repeat it for more',
-    parameter,
-  )
+  .option(...SET)
   .option('--name <name>', 'what to call it')
   .option(...JSON_OUTPUT)
+program
+  .command('run')
+  .description('run a program to its end on a server of its own, and exit as it does')
+  .argument('[command...]', "after --: what to run, in place of the image's own command")
+  .requiredOption('--environment <name>', 'an image of yours')
+  .addOption(new Option('--vehicle <vehicle>', 'in what (default: your last choice)').choices(VEHICLES))
+  .option(...SET)
+  .option('--keep <path>', 'copy /data/<path> to ./<path> at the end')
+  .option('--stop-after <time>', 'end it after a time like 1h, from now', duration)
+  .option('--wait <time>', 'wait so long while another server of yours runs (default: 2h)', duration)
+  .option('--max-gpus <count>', "take a machine with at most this many GPUs (default: your plan's largest)", count)
+  .option('--name <name>', 'what to call it')
+  .option('--json', 'write the result as JSON to stdout, and the log to stderr')
+  // Its program may exit with any code but 125.
+  .exitOverride((error) => {
+    throw error.exitCode ? new Failure(EXIT.notRun, '') : error
+  })
+  .action((words: string[], _options, self: Command) => run(words, self.optsWithGlobals()))
 program
   .command('line')
   .description('show your place in line for a server, or leave it')

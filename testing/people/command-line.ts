@@ -71,9 +71,13 @@ function watched(child: ChildProcess) {
   }
 }
 
-/** A new person, their API token, and a computer where it is in the environment. */
-export async function newOperator(url: string, scope: TokenScope = 'operate') {
-  const person = await newPerson(url)
+/** A person, by default a new one, their API token, and a computer where it is in the environment. */
+export async function newOperator(
+  url: string,
+  scope: TokenScope = 'operate',
+  by?: Awaited<ReturnType<typeof newPerson>>,
+) {
+  const person = by ?? (await newPerson(url))
   const form = { name: 'Command line', scope, days: 1, current_password: PASSWORD }
   const { token } = (await person.post<{ token: string }>('/api_tokens', form)).body
   return { person, token, ...newComputer({ PROVING_GROUND_URL: url, PROVING_GROUND_TOKEN: token }) }

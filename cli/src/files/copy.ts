@@ -20,17 +20,23 @@ export async function put(local: string, path: string | undefined, options: Opti
   const name = basename(resolve(local))
   const to = path === undefined ? name : path.endsWith('/') ? path + name : path
   const site = currentSite(options)
-  await copy(site, kind === 'file' ? 'copyto' : 'copy', { local, path: checkPath(to), way: 'up' }, options)
+  const done = await copy(site, kind === 'file' ? 'copyto' : 'copy', { local, path: checkPath(to), way: 'up' })
+  report(done, 'Uploaded', options)
 }
 
 export async function get(path: string, local: string | undefined, options: Options): Promise<void> {
-  const site = currentSite(options)
-  const found = await findAt(site, checkPath(path))
-  if (!found) throw nothingAt(path)
-  const target = local ?? safeName(nameOf(path))
+  const done = await download(currentSite(options), checkPath(path), local ?? safeName(nameOf(path)))
+  if (!done) throw nothingAt(path)
+  report(done, 'Downloaded', options)
+}
+
+/** A file or a folder; null if there is none. @throws Failure */
+export async function download(site: Site, path: string, target: string): Promise<Done | null> {
+  const found = await findAt(site, path)
+  if (!found) return null
   const isInside = found.kind === 'file' && ((await kindOfLocal(target)) === 'folder' || /[\\/]$/.test(target))
-  const to = isInside ? join(target, safeName(nameOf(path))) : target
-  await copy(site, found.kind === 'file' ? 'copyto' : 'copy', { local: to, path, way: 'down' }, options)
+  const local = isInside ? join(target, safeName(nameOf(path))) : target
+  return copy(site, found.kind === 'file' ? 'copyto' : 'copy', { local, path, way: 'down' })
 }
 
 export async function sync(from: string, to: string, options: Options & { delete?: true }): Promise<void> {
@@ -49,11 +55,12 @@ export async function sync(from: string, to: string, options: Options & { delete
     if (options.delete && !(await hasFiles(site, found.list))) throw wouldDeleteAll(from)
   }
   const way = isUp ? 'up' : 'down'
-  await copy(site, options.delete ? 'sync' : 'copy', { local, path, way }, options)
+  const done = await copy(site, options.delete ? 'sync' : 'copy', { local, path, way })
+  report(done, isUp ? 'Uploaded' : 'Downloaded', options)
 }
 
 /** rclone resolves it, and so do URLs. */
-function checkPath(path: string): string {
+export function checkPath(path: string): string {
   if (!/(^|\/)\.\.?(\/|$)/.test(path)) return path
   throw new Failure(EXIT.usage, `${inText(path)} has "." or ".." as a folder or name. rclone can't reach that.`)
 }
@@ -87,7 +94,7 @@ function safeName(name: string): string {
 type Copy = { local: string; path: string; way: 'up' | 'down' }
 
 /** `copyto` takes a file, `copy` what is in a folder, and `sync` deletes as well. @throws Failure */
-async function copy(site: Site, verb: 'copyto' | 'copy' | 'sync', { local, path, way }: Copy, options: Options) {
+async function copy(site: Site, verb: 'copyto' | 'copy' | 'sync', { local, path, way }: Copy): Promise<Done> {
   const rclone = await findRclone()
   const mode = way === 'up' ? 'write' : 'read'
   const access = await requestCredentials(site, mode)
@@ -95,8 +102,7 @@ async function copy(site: Site, verb: 'copyto' | 'copy' | 'sync', { local, path,
   // A file of a folder's name is another thing.
   const there = `:s3:${access.bucket}/${access.prefix}${verb === 'copyto' ? path : toFolder(path)}`
   const [from, to] = way === 'up' ? [here, there] : [there, here]
-  const done = await runRclone(rclone, site, mode, [verb, from, to, ...flagsFor(access)])
-  report(done, way === 'up' ? 'Uploaded' : 'Downloaded', options)
+  return runRclone(rclone, site, mode, [verb, from, to, ...flagsFor(access)])
 }
 
 const flagsFor = (access: FilesAccess) => [

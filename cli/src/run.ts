@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunParameters } from '../../src/domain/parameters.ts'
+import type { EndReason } from '../../src/domain/run-end.ts'
+import type { LogLine } from '../../src/domain/run-log.ts'
+import { formatUptime } from '../../src/domain/server.ts'
+import type { Server, Vehicle } from '../../src/domain/wire.ts'
+import { call, repeatable, stopServer } from './api.ts'
+import { EXIT, Failure } from './failure.ts'
+import { checkPath, download } from './files/copy.ts'
+import { findRclone } from './files/rclone.ts'
+import { readLog, textOf } from './logs.ts'
+import { currentSite, type Site, type SiteOptions } from './site.ts'
+import { note, sayJson } from './terminal.ts'
+
+const POLL_MS = 1_000
+const WAIT_MS = 3_000
+const DEFAULT_WAIT_S = 2 * 3600
+/** A run goes on without us, so a lost connection loses nothing. */
+const LOST_MS = 10 * 60_000
+
+type RunOptions = SiteOptions & {
+  environment: string
+  vehicle?: Vehicle
+  name?: string
+  set?: RunParameters
+  keep?: string
+  stopAfter?: number
+  maxGpus?: number
+  wait?: number
+  json?: true
+}
+
+/** Runs a program to its end on a server of its own, and exits as it does. @param command in place of its image's */
+export async function run(command: string[], options: RunOptions): Promise<void> {
+  const interrupted = new AbortController()
+  const onSignal = () => {
+    // Who presses again doesn't want to wait for the end.
+    if (interrupted.signal.aborted) process.exit(EXIT.interrupted)
+    interrupted.abort()
+  }
+  for (const signal of SIGNALS) process.on(signal, onSignal)
+  try {
+    process.exitCode = await runToItsEnd(command, options, interrupted.signal)
+  } catch (error) {
+    if (interrupted.signal.aborted) throw new Failure(EXIT.interrupted, 'Interrupted.')
+    // Its program may exit with any other code.
+    throw error instanceof Failure ? new Failure(EXIT.notRun, error.message, error.code) : error
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, onSignal)
+  }
+}
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+async function runToItsEnd(command: string[], options: RunOptions, interrupted: AbortSignal): Promise<number> {
+  const site = currentSite(options)
+  const keep = options.keep === undefined ? null : checkPath(options.keep)
+  // Before it costs anything.
+  if (keep !== null) await findRclone()
+  const begun = await begin(site, command, options, interrupted)
+  note(`Started ${begun.id} on a ${begun.instance_type}: ${site.url}/servers/${begun.id}`)
+  const ended = await follow(site, begun, options, interrupted)
+  const { exit_code, ended_because, error_message } = ended
+  const kept = keep === null || (await bringBack(site, keep))
+  if (options.json) sayJson({ server: ended, exit_code, ended_because })
+  if (interrupted.aborted) throw new Failure(EXIT.interrupted, '')
+  if (ended_because === 'failure') throw new Failure(EXIT.notRun, error_message ?? 'The server failed.')
+  const seconds = Math.floor((Date.parse(ended.end_time ?? '') - Date.parse(ended.billed_from ?? '')) / 1000)
+  note(`${WORDS[ended_because ?? 'exited']} It ran ${formatUptime(seconds)}.`)
+  const code = exitCodeOf(ended)
+  // What it wrote is missing: that isn't success.
+  return kept || code !== 0 ? code : EXIT.notRun
+}
+
+const WORDS: Record<EndReason, string> = {
+  exited: 'The program ended.',
+  you: 'Somebody stopped the server.',
+  suspended: 'We stopped the server: an invoice is overdue.',
+  time_up: 'Its time was up before the program ended.',
+  idle: 'Its time was up before the program ended.',
+  budget: 'Your budget was used up before the program ended.',
+  plan: 'Your plan no longer includes this server.',
+  trial_over: 'Your trial was over before the program ended.',
+  failure: '',
+}
+
+function exitCodeOf({ ended_because, exit_code }: Server): number {
+  if (ended_because === 'exited') return exit_code ?? EXIT.notRun
+  return ended_because === 'you' || ended_because === 'suspended' ? EXIT.stopped : EXIT.endCame
+}
+
+/** Starts it once the account has no other server, and one is free. @throws Failure */
+async function begin(site: Site, command: string[], options: RunOptions, interrupted: AbortSignal): Promise<Server> {
+  const { environment, vehicle, name, set, stopAfter, maxGpus, wait = DEFAULT_WAIT_S } = options
+  const body = {
+    environment,
+    until: 'exit',
+    ...(command.length && { command }),
+    ...(vehicle !== undefined && { vehicle }),
+    ...(name !== undefined && { name }),
+    ...(set !== undefined && { parameters: set }),
+    ...(stopAfter !== undefined && { stop_after: stopAfter }),
+    ...(maxGpus !== undefined && { max_gpus: maxGpus }),
+  }
+  const until = Date.now() + wait * 1000
+  let said: string | null = null
+  for (;;) {
+    // One key for each try: what was refused changed nothing, and an answer that got lost is given again.
+    const params = repeatable()
+    const start = () => call(site, (client) => client.POST('/api/v1/aws/auto_cloud_start_request', { params, body }))
+    try {
+      const { server } = await insist(start)
+      if (server) return server
+    } catch (error) {
+      const mayPass = error instanceof Failure && WAITS.has(error.code ?? '')
+      if (!mayPass || interrupted.aborted) throw error
+      if (Date.now() >= until) throw new Failure(EXIT.notRun, `${error.message} We waited ${formatUptime(wait)}.`)
+      if (error.code !== said) note(`${error.message} Waiting…`)
+      said = error.code
+    }
+    await sleep(WAIT_MS, null, { signal: interrupted })
+  }
+}
+/** Refusals that pass by themselves. */
+const WAITS = new Set(['has_server', 'stopping', 'no_capacity'])
+
+/** Prints its log until it is over, whatever happens to the connection. If we are interrupted, stops it first. */
+async function follow(site: Site, { id }: Server, { json }: RunOptions, interrupted: AbortSignal): Promise<Server> {
+  let after = 0
+  let stopped = false
+  for (;;) {
+    if (interrupted.aborted && !stopped) {
+      note('Stopping the server. You pay nothing from now on.')
+      await insist(async () => stopServer(site, await findRun(site, id)).catch(unlessOver))
+      stopped = true
+    }
+    const { lines, next, complete } = await insist(() => readLog(site, id, after))
+    for (const line of lines) print(line, json === true)
+    after = next
+    if (complete) {
+      const server = await insist(() => findRun(site, id))
+      if (server.ended_because !== null) return server
+    }
+    if (!lines.length) await sleep(POLL_MS, null, stopped ? {} : { signal: interrupted }).catch(() => {})
+  }
+}
+
+function unlessOver(error: unknown): void {
+  if (!(error instanceof Failure && error.code === 'not_running')) throw error
+}
+
+/** With JSON, that alone is on stdout. */
+function print(line: LogLine, isJson: boolean): void {
+  const stream = line.source === 'stdout' && !isJson ? process.stdout : process.stderr
+  stream.write(`${textOf(line, stream)}\n`)
+}
+
+const findRun = async (site: Site, id: string): Promise<Server> =>
+  (await call(site, (client) => client.GET('/api/v1/servers/{id}', { params: { path: { id } } }))).server
+
+/** Asks again while the site can't be reached: what it refuses, it refuses again. */
+async function insist<T>(ask: () => Promise<T>): Promise<T> {
+  const until = Date.now() + LOST_MS
+  for (let told = false; ; told = true) {
+    try {
+      return await ask()
+    } catch (error) {
+      const isLost = error instanceof Failure && error.code === null && error.exitCode !== EXIT.notSignedIn
+      if (!isLost || Date.now() >= until) throw error
+      if (!told) note(`${error.message} Trying again…`)
+      await sleep(WAIT_MS)
+    }
+  }
+}
+
+/** Copies /data/PATH to ./PATH. @returns whether everything is here */
+async function bringBack(site: Site, path: string): Promise<boolean> {
+  try {
+    const done = await download(site, path, path || '.')
+    if (done) note(`Kept ${done.copied} ${done.copied === 1 ? 'file' : 'files'} in ./${path}.`)
+    else note(`The program left nothing in /data/${path}.`)
+    return true
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    note(`Couldn't keep /data/${path}: ${error.message} Get it with: proving-ground files get '${path}'`)
+    return false
+  }
+}

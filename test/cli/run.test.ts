@@ -1,0 +1,132 @@
+import { expect, inject, test } from 'vitest'
+import { type Client, serversOf, waitFor } from '../../testing/people/client.ts'
+import { newOperator } from '../../testing/people/command-line.ts'
+import { newPremiumPerson } from '../../testing/people/premium.ts'
+import { recordingRclone } from '../../testing/stack/recording-rclone.ts'
+
+const url = inject('url')
+
+/** Someone with an image of their own, and the run command on it. */
+async function withImage(image: string) {
+  const person = await newPremiumPerson(url, inject('databaseUrl'))
+  expect((await person.post('/api/v1/environments', { name: 'Own', image })).status).toBe(201)
+  const ada = await newOperator(url, 'operate', person)
+  const words = (more: string[]) => ['run', '--environment', 'Own', ...more]
+  const own = (...more: string[]) => ada.run(words(more))
+  const open = (...more: string[]) => ada.open(words(more))
+  const stop = async () => {
+    const [server] = await serversOf(person)
+    const body = { server_id: server?.server_id, session_id: server?.id }
+    expect((await person.post('/api/v1/aws/stop_server', body)).status).toBe(202)
+  }
+  return { ...ada, own, open, stop }
+}
+
+async function upload(person: Client, path: string, content: string): Promise<void> {
+  const { body } = await person.post('/api/v1/files', { path, size: Buffer.byteLength(content) })
+  const { url: to, method, headers } = body.upload
+  expect((await fetch(to, { method, headers, body: content })).status).toBe(200)
+}
+
+// Each spends its time waiting for its own server.
+
+test.concurrent('exits as its program does, and prints what it prints', async () => {
+  const { own, person } = await withImage('example.com/exits:3')
+  const { code, out, err } = await own('--set', 'SEED=42', '--name', 'fog', '--', 'pytest', '-q', '--no-header')
+  expect([code, out]).toEqual([3, 'hello\nSEED=42\npytest\n-q\n--no-header\n'])
+  expect(err).toMatch(/^Started ses_\w+ on a g6\S+: http:\S+\/servers\/ses_\w+\n/)
+  expect(err).toMatch(/\n# Started the program\n# The program exited with code 3\n/)
+  expect(err).toMatch(/The program ended\. It ran \ds\.\n$/)
+  const [server] = await serversOf(person)
+  expect(server).toMatchObject({
+    name: 'fog',
+    ended_because: 'exited',
+    exit_code: 3,
+    command: ['pytest', '-q', '--no-header'],
+  })
+})
+
+test.concurrent('with JSON, only the result is on stdout', async () => {
+  const { own } = await withImage('example.com/exits:0')
+  const { code, out, err } = await own('--json')
+  expect(code).toBe(0)
+  expect(JSON.parse(out)).toMatchObject({ server: { until: 'exit' }, exit_code: 0, ended_because: 'exited' })
+  expect(err).toContain('\nhello\n')
+})
+
+test.concurrent('says apart who ended it: somebody, or its time', async () => {
+  const { open, own, person, stop } = await withImage('example.com/floods:1')
+  const stopped = open('--json')
+  await stopped.shows('line 1000\n')
+  // A second one waits for the first.
+  expect(await own('--wait', '1s')).toMatchObject({
+    code: 125,
+    err: expect.stringMatching(/already running.* Waiting…\n.*We waited 1s\.\n$/s),
+  })
+  await stop()
+  expect(await stopped.ended).toMatchObject({ code: 143, err: expect.stringContaining('Somebody stopped the server.') })
+  const timed = open()
+  await timed.shows('line 1000\n')
+  const [server] = await serversOf(person)
+  const ends_at = new Date(Date.now() + 500).toISOString()
+  expect((await person.request('PUT', `/api/v1/servers/${server?.id}`, { ends_at })).status).toBe(200)
+  expect(await timed.ended).toMatchObject({ code: 124, err: expect.stringContaining('Its time was up before') })
+})
+
+test.concurrent('Ctrl-C stops the server', async () => {
+  const { open, person } = await withImage('example.com/floods:1')
+  const command = open()
+  await command.shows('line 1000\n')
+  command.child.kill('SIGINT')
+  expect(await command.ended).toMatchObject({ code: 130, err: expect.stringContaining('Stopping the server.') })
+  expect((await serversOf(person))[0]).toMatchObject({ ended_because: 'you' })
+})
+
+test.concurrent('what is not its program exits with 125', async () => {
+  const { own, run } = await withImage('registry.invalid/ada/harbor:1')
+  expect(await run(['run'])).toMatchObject({ code: 125, err: expect.stringContaining('--environment') })
+  expect(await run(['run', '--environment', 'Own', '--nope'])).toMatchObject({ code: 125 })
+  expect(await run(['run', '--environment', 'Nowhere'])).toMatchObject({
+    code: 125,
+    err: expect.stringMatching(/Nowhere/),
+  })
+  expect(await run(['run', '--environment', 'Mountains'])).toMatchObject({
+    code: 125,
+    err: expect.stringContaining('never ends by itself'),
+  })
+  expect(await own('--', ...Array(65).fill('a'))).toMatchObject({ code: 125 })
+  expect(await own('--keep', '../x')).toMatchObject({ code: 125 })
+  expect(await own('--keep', 'out', '--json')).toMatchObject({ code: 125 })
+  expect(await own()).toMatchObject({ code: 125, err: expect.stringContaining("couldn't pull registry.invalid/ada") })
+})
+
+test.concurrent('keeps what the program left, also if it failed', async () => {
+  const { run, person } = await withImage('example.com/exits:4')
+  const words = ['run', '--environment', 'Own', '--keep']
+  await upload(person, 'out/report.xml', '<testsuite/>')
+  const rclone = recordingRclone()
+  const PATH = rclone.PATH
+  const kept = await run([...words, 'out'], '', { PATH })
+  expect(kept).toMatchObject({ code: 4, err: expect.stringContaining('Kept 3 files in ./out.') })
+  const { args } = rclone.recorded()
+  expect(args.slice(0, 3)).toEqual(['copy', expect.stringMatching(/\/files\/out\/$/), expect.stringMatching(/\/out$/)])
+  const none = await run([...words, 'nothing'], '', { PATH })
+  expect(none).toMatchObject({ code: 4, err: expect.stringContaining('left nothing in /data/nothing.') })
+})
+
+test.concurrent('a program that passed, and whose results are lost, did not pass', async () => {
+  const { run, person } = await withImage('example.com/exits:0')
+  await upload(person, 'out/report.xml', '<testsuite/>')
+  const { PATH } = recordingRclone({ ends: 'process.exit(1)' })
+  const lost = await run(['run', '--environment', 'Own', '--keep', 'out'], '', { PATH })
+  expect(lost).toMatchObject({ code: 125, err: expect.stringContaining("proving-ground files get 'out'") })
+})
+
+test.concurrent('waits for the server before it', async () => {
+  const { own, person, stop } = await withImage('example.com/exits:0')
+  await person.post('/api/v1/aws/auto_cloud_start_request', { environment: 'Mountains' })
+  const next = own()
+  await waitFor(async () => (await serversOf(person)).some(({ active }) => active))
+  await stop()
+  expect(await next).toMatchObject({ code: 0, out: 'hello\n' })
+})
