@@ -1,14 +1,14 @@
 import type { Context } from '../context.ts'
 import type { CredentialsMode, TemporaryCredentials } from '../ports/bucket.ts'
 import { filesPrefix, openFolder, requireBucket } from './folder.ts'
-import { getUsageOf, openQuery } from './usage.ts'
+import { getUsageNow, getUsageOf, openQuery } from './usage.ts'
 
 /** Whether this person may change their files now, and if not, why. */
 type FilesMode = { mode: CredentialsMode; why: 'full' | 'ended' | 'none' | null; isLimited: boolean }
 
 /** A run mounts their files in this mode; asked at its start. */
 export async function filesModeOf(ctx: Context, userId: string): Promise<FilesMode> {
-  const { usedBytes, limitBytes, readOnly } = await getUsageOf(ctx, userId)
+  const { usedBytes, limitBytes, readOnly } = await getUsageOf(ctx, userId, getUsageNow)
   const why = readOnly ?? (limitBytes !== null && usedBytes >= limitBytes ? 'full' : null)
   return { mode: why === null ? 'write' : 'read', why, isLimited: limitBytes !== null }
 }

@@ -9,7 +9,7 @@ import { newId } from '../id.ts'
 import type { StoredFile } from '../ports/bucket.ts'
 import { filesPrefix, keyOf, openFolder, requireBucket } from './folder.ts'
 import { endQuery, isOver, openLinks } from './links.ts'
-import { type FilesUsage, getUsageOfFiles, PAGES_PER_REQUEST } from './usage.ts'
+import { type FilesUsage, getUsageNow, PAGES_PER_REQUEST } from './usage.ts'
 
 /** Of one account. */
 const MOST_OPEN = 100
@@ -33,7 +33,7 @@ type Wish = {
  * @throws no_plan, invalid: it doesn't fit; too_many
  */
 export async function enterUpload(ctx: Context, folder: FileFolderRow, wish: Wish): Promise<FileUploadRow> {
-  const usage = await getUsageOfFiles(ctx, folder)
+  const usage = await getUsageNow(ctx, folder)
   const { limitBytes: limit, readOnly } = usage
   if (readOnly !== null) throw new AppError('no_plan', FILES_READ_ONLY[readOnly], { page: '/subscriptions' })
   await endArrived(ctx, folder)

@@ -78,8 +78,8 @@ async function look(
       .set({ lookAt: now + LOOK_EVERY_MS, ...values })
       .where(isRow)
   if (owner.closedAt !== null) {
-    const isLast = now >= owner.closedAt + LATE_WRITES_MS
-    const lookAt = isLast ? Number.MAX_SAFE_INTEGER : owner.closedAt + LATE_WRITES_MS
+    // And what was on its way then may end late: again after longer and longer pauses.
+    const lookAt = Math.max(owner.closedAt + LATE_WRITES_MS, now + (now - owner.closedAt))
     await writeBatch(ctx.db, [removeAllQuery(ctx, userId), set({ lookAt })])
   } else if (readOnly === null) await lookOverLimit(ctx, folder, { owner, limit, set })
   else if (folder.usedFiles === 0) await set({ deleteAt: null })

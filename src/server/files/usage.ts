@@ -18,6 +18,7 @@ const FOLDERS_PER_TRIGGER = 20
 /** A page is listed at most this often, however often people look. */
 const PER_PAGE_MS = 5_000
 const COUNT_EVERY_MS = 5 * MINUTE_MS
+const WEEK_MS = 7 * DAY_MS
 /** How often a count may fail, after longer and longer pauses, before the operator hears of it. */
 const QUIET_FAILURES = 3
 
@@ -45,10 +46,15 @@ export async function getUsageOfFiles(ctx: Context, folder: FileFolderRow): Prom
   }
 }
 
+/** Before something may be added: what came late, after all had ended that may write, is counted as well. */
+export function getUsageNow(ctx: Context, folder: FileFolderRow): Promise<FilesUsage> {
+  return getUsageOfFiles(ctx, { ...folder, openUntil: ctx.now() })
+}
+
 /** The same for someone who may have no folder yet: looking makes none. */
-export async function getUsageOf(ctx: Context, userId: string): Promise<FilesUsage> {
+export async function getUsageOf(ctx: Context, userId: string, get = getUsageOfFiles): Promise<FilesUsage> {
   const folder = await findFolder(ctx, userId)
-  if (folder) return getUsageOfFiles(ctx, folder)
+  if (folder) return get(ctx, folder)
   const { limit, readOnly } = await getRights(ctx, userId)
   return { usedBytes: 0, limitBytes: limit, readOnly, deleteAt: null, countedAt: ctx.now() }
 }
@@ -119,12 +125,15 @@ function overSinceOf(folder: FileFolderRow, used: number, limit: number | null):
   return folder.overSince ?? folder.countedAt ?? folder.createdAt - 1
 }
 
-/** Again soon while something may write, and within a minute of its end; each day while parts are left. */
+/**
+ * Again soon while something may write, and within a minute of its end. Then after longer and longer pauses: a bucket takes
+ * what credentials or a link had begun to send, however late that ends. Each day while parts are left.
+ */
 function nextCount(begunAt: number, now: number, { bytes, isAll }: { bytes: number; isAll: boolean }) {
   if (!isAll) return now + MINUTE_MS
   const last = sql`max(open_until + 1, ${now + MINUTE_MS})`
-  return sql`CASE WHEN open_until >= ${begunAt} THEN min(${now + COUNT_EVERY_MS}, ${last})
-    ELSE ${bytes > 0 ? now + DAY_MS : null} END`
+  const pause = sql`min(max(${now} - open_until, ${HOUR_MS}), ${bytes > 0 ? DAY_MS : WEEK_MS})`
+  return sql`CASE WHEN open_until >= ${begunAt} THEN min(${now + COUNT_EVERY_MS}, ${last}) ELSE ${now} + ${pause} END`
 }
 
 /** No count is under way. */
@@ -159,6 +168,9 @@ async function finishCount(
 /** Run by cron: counts what may have changed and nobody looked at. A folder that fails waits, and keeps no other. */
 export async function countChanged(ctx: Context): Promise<void> {
   if (!ctx.bucket) return
+  // Folders that nobody has written to, some from before all were counted now and then: spread over a week.
+  await ctx.db.run(sql`UPDATE file_folders SET count_due_at = ${ctx.now()} + rowid * ${MINUTE_MS} % ${WEEK_MS}
+    WHERE count_due_at IS NULL`)
   const due = await ctx.db
     .select()
     .from(fileFolders)

@@ -146,7 +146,32 @@ test('a closed account loses its files, also from before, and what was written l
   ada.clock.ms += 2 * HOUR
   await look()
   expect(ada.keys()).toEqual([])
+  // Credentials from before began to send it, on a slow line.
+  ada.put('later', 1)
+  ada.clock.ms += 3 * HOUR
+  await look()
+  expect(ada.keys()).toEqual([])
   expect(await ada.mails()).toEqual([])
+})
+
+test('after a plan, what ends late is counted, and goes as well', async () => {
+  const ada = await ended()
+  await deleteFiles(ada.ctx, ada.userId, { path: 'a' })
+  const pass = async (days: number) => {
+    for (let hour = 0; hour < days * 24; hour++) {
+      ada.clock.ms += HOUR
+      await countChanged(ada.ctx)
+      await endFilesWithPlans(ada.ctx)
+      await continueRemovals(ada.ctx)
+    }
+  }
+  await pass(1)
+  expect(await ada.mails()).toEqual([])
+  ada.put('late', 1)
+  await pass(8)
+  expect(await ada.mails()).toEqual(['We delete your files in 30 days'])
+  await pass(31)
+  expect(ada.keys()).toEqual([])
 })
 
 test('after a plan, files can be deleted', async () => {

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest'
 import { deleteFiles } from '../../../src/server/files/delete.ts'
 import { openFolder } from '../../../src/server/files/folder.ts'
-import { filesModeOf } from '../../../src/server/files/mode.ts'
+import { filesModeOf, issueFilesCredentials } from '../../../src/server/files/mode.ts'
 import { requestUpload } from '../../../src/server/files/upload.ts'
 import { countChanged, getUsageOfFiles, openQuery } from '../../../src/server/files/usage.ts'
 import { openFilesAccount } from '../../../testing/stack/files-account.ts'
 
 const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
 const MB = 1_000_000
 
 async function open(planType: Parameters<typeof openFilesAccount>[0] = 'demo') {
@@ -20,7 +22,7 @@ test('counts what the bucket has, and lists nothing again while nobody can write
   ada.put('a', 10)
   expect(await ada.usage()).toMatchObject({ usedBytes: 10, limitBytes: 1000 * MB, countedAt: ada.clock.ms })
   const before = ada.memory.lists()
-  ada.clock.ms += 60 * MINUTE
+  ada.clock.ms += 60 * MINUTE - 1
   await ada.usage()
   await countChanged(ada.ctx)
   expect(ada.memory.lists()).toBe(before)
@@ -33,10 +35,51 @@ test('counts what the bucket has, and lists nothing again while nobody can write
   await countChanged(ada.ctx)
   expect((await ada.folder()).usedBytes).toBe(16)
   const after = ada.memory.lists()
-  ada.clock.ms += 60 * MINUTE
+  ada.clock.ms += 60 * MINUTE - 1
   await countChanged(ada.ctx)
   await ada.usage()
   expect(ada.memory.lists()).toBe(after)
+})
+
+test('what ends late is counted all the same, after longer and longer pauses, and before something is added', async () => {
+  const ada = await open()
+  const { accessKeyId } = await issueFilesCredentials(ada.ctx, ada.userId, { mode: 'write', seconds: 900 })
+  expect(accessKeyId).toBeTruthy()
+  const end = (await ada.folder()).openUntil
+  const counts: number[] = []
+  for (let last = 0; ada.clock.ms < end + 40 * DAY; ) {
+    const { countDueAt, countedAt } = await ada.folder()
+    if (countedAt !== last && countedAt !== null && countedAt > end) counts.push(countedAt - end)
+    last = countedAt ?? 0
+    ada.clock.ms = countDueAt ?? Infinity
+    await countChanged(ada.ctx)
+  }
+  // Within a minute of the end, and what ends late after at most as long again, or a week.
+  expect(counts[0]).toBeLessThanOrEqual(MINUTE)
+  expect(counts[1]).toBeLessThanOrEqual(62 * MINUTE)
+  for (const [i, at] of counts.entries())
+    if (i > 1) expect(at - (counts[i - 1] ?? 0), String(i)).toBeLessThanOrEqual(Math.min(counts[i - 1] ?? 0, 7 * DAY))
+  expect(counts.length).toBeLessThan(16)
+  ada.put('late', 1001 * MB)
+  await expect(requestUpload(ada.ctx, ada.userId, { path: 'a', size: 1 })).rejects.toMatchObject({ code: 'invalid' })
+  ada.put('late', 1)
+  ada.clock.ms += MINUTE
+  await requestUpload(ada.ctx, ada.userId, { path: 'a', size: 1 })
+  ada.clock.ms += 2 * DAY
+  await countChanged(ada.ctx)
+  ada.put('later', 1001 * MB)
+  ada.clock.ms += HOUR
+  expect(await filesModeOf(ada.ctx, ada.userId)).toMatchObject({ mode: 'read', why: 'full' })
+})
+
+test('a folder that nothing has opened is counted within a week', async () => {
+  const ada = await open()
+  ada.put('a', 10)
+  for (let day = 0; day <= 7; day++) {
+    await countChanged(ada.ctx)
+    ada.clock.ms += DAY
+  }
+  expect((await ada.folder()).usedBytes).toBe(10)
 })
 
 test('counts a large folder over several requests and triggers, and lists it rarely', async () => {

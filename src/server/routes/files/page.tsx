@@ -4,8 +4,8 @@ import type { FileList } from '../../../domain/wire.ts'
 import { FilesPage } from '../../../pages/Files.tsx'
 import { serversKeepFiles } from '../../context.ts'
 import { listFiles } from '../../files/list-files.ts'
-import { filesModeOf } from '../../files/mode.ts'
 import { listUnfinished } from '../../files/parts.ts'
+import { getRights } from '../../files/usage.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { takeFlash } from '../../http/flash.ts'
 import { csrfToken } from '../../http/middleware/csrf.ts'
@@ -19,10 +19,10 @@ export async function show(c: HonoContext<AppEnv>): Promise<Response> {
   const { ctx } = c.var
   const userId = signedIn(c).user.id
   const after = c.req.query('after') ?? null
-  const [list, unfinished, { why }] = await Promise.all([
+  const [list, unfinished, { readOnly }] = await Promise.all([
     listFiles(ctx, userId, { path: c.req.query('path') ?? '', after, most: ROWS_AT_FIRST }),
     listUnfinished(ctx, userId),
-    filesModeOf(ctx, userId),
+    getRights(ctx, userId),
   ])
   const question = await questionOf(c, list)
   // Script and images may reach the bucket from here, and only from here.
@@ -34,7 +34,7 @@ export async function show(c: HonoContext<AppEnv>): Promise<Response> {
       list={list}
       after={after}
       unfinished={unfinished}
-      noPlan={why === 'full' ? null : why}
+      noPlan={readOnly}
       filesStay={serversKeepFiles(ctx)}
       question={question}
       csrfToken={csrfToken(c)}
