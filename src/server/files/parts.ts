@@ -119,8 +119,8 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
   const key = keyOf(folder, path)
   const [parts, existing] = await Promise.all([bucket.listParts(key, uploadId), bucket.find(key)])
   if (parts === null) {
-    // An earlier try may have got through although its answer was lost.
-    if (existing?.size !== size) throw unknown()
+    // An earlier try may have got through although its answer was lost. What it was to replace is no such file.
+    if (existing?.size !== size || existing.etag === replaces) throw unknown()
   } else {
     // A program with credentials may have sent other parts to it.
     const own = parts.filter((one) => isOwn(size, one))

@@ -135,6 +135,28 @@ test("parts that programs begin and don't end are counted, ended after 7 days, a
   expect(ada.memory.begun()).toEqual([])
 })
 
+test('an upload that the bucket has lost is over, also beside an old file of its size', async () => {
+  const ada = await open()
+  ada.put('log.bin', 4)
+  const { prefix } = await ada.folder()
+  const key = `${prefix}/files/log.bin`
+  const begin = async () => {
+    const { id } = await ada.begin('log.bin', 4)
+    const uploadId = ada.memory.begun().at(-1) ?? ''
+    ada.memory.putPart(uploadId, 1, 4)
+    ada.clock.ms++
+    return { id, uploadId }
+  }
+  const lost = await begin()
+  await ada.ctx.bucket.abortParts(key, lost.uploadId)
+  await expect(completeParts(ada.ctx, ada.userId, lost.id)).rejects.toMatchObject({ code: 'not_found' })
+  // The bucket made the file, and its answer was lost.
+  const done = await begin()
+  const replaced = await ada.ctx.bucket.find(key)
+  await ada.ctx.bucket.completeParts(key, done.uploadId, [], replaced?.etag ?? null)
+  expect(await completeParts(ada.ctx, ada.userId, done.id)).toEqual({ path: 'log.bin', size: 4 })
+})
+
 test('parts that a program sends to an upload of ours count beyond what it began with', async () => {
   const ada = await open()
   await openQuery(ada.ctx, ada.userId, ada.clock.ms)
