@@ -276,10 +276,14 @@ export const runs = sqliteTable(
     name: text(),
     /** When its user wants it to end. */
     endsAt: integer('ends_at'),
-    /** After how many seconds its start was to end it: the dashboard offers the same again. Null: no end. */
+    /** After how many seconds its start was to end it: the dashboard may offer the same again. Null: no end. */
     stopAfter: integer('stop_after'),
     /** Whether an API token started it, so that nobody chose its end on the site. */
     byToken: integer('by_token', { mode: 'boolean' }).notNull().default(false),
+    /** Whether their plan was a trial at the request: its form asks for no end. */
+    inTrial: integer('in_trial', { mode: 'boolean' }).notNull().default(false),
+    /** The end that it got when they bought a plan. While it is `endsAt`, they haven't chosen another. */
+    defaultEndsAt: integer('default_ends_at'),
     /** When `endsAt` was last set, if that was after the request: an end that is near when it's set needs no warning. */
     endsSetAt: integer('ends_set_at'),
     /** It ends with its program, which `command` starts in place of its image's CMD. */

@@ -73,6 +73,7 @@ const dashboard = (
     worlds={worldsFor('basic', [])}
     filesStay
     stopAfter={14_400}
+    asksEnd={null}
     restart={null}
     guests={[]}
     line={null}

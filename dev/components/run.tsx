@@ -3,6 +3,7 @@ import { Address } from '../../src/islands/dashboard/Address.tsx'
 import { DoorRow } from '../../src/islands/dashboard/DoorRow.tsx'
 import { EndForm, MoveForm, To } from '../../src/islands/dashboard/EndForm.tsx'
 import { EndingAlert } from '../../src/islands/dashboard/EndingAlert.tsx'
+import { EndQuestion } from '../../src/islands/dashboard/EndQuestion.tsx'
 import { RunCard } from '../../src/islands/dashboard/RunCard.tsx'
 import { RunMeter } from '../../src/islands/dashboard/RunMeter.tsx'
 import { SessionsTable } from '../../src/islands/dashboard/SessionsTable.tsx'
@@ -89,6 +90,15 @@ export const RUN: Specimen[] = [
     file: `${FOLDER}/EndForm.tsx`,
     states: {
       button: <To at={null}>No end</To>,
+    },
+  },
+  {
+    name: 'EndQuestion',
+    file: `${FOLDER}/EndQuestion.tsx`,
+    states: {
+      'after a purchase': (
+        <EndQuestion server={{ ...RUNNING, ends_at: iso(-14_400) }} now={NOW} csrfToken="" onMove={nothing} />
+      ),
     },
   },
   {

@@ -4,6 +4,9 @@ import { ENDING_MS } from './server.ts'
 /** How long before the end of a trial we warn. A run that starts with less time left gets no warning. */
 export const TRIAL_WARN_MS = 5 * MINUTE_MS
 
+/** After how many seconds a server on a paid plan ends until its user chooses otherwise, as the questions on /pricing say. */
+export const FIRST_STOP_AFTER = 4 * 3600
+
 /** When a live run ends, as the database has it. */
 export type LiveEnd = {
   /** What its user set. */

@@ -41,7 +41,7 @@ export function endedBecause({
 }: Pick<Server, 'ended_because' | 'exit_code' | 'startedAt'>): string | null {
   if (ended_because === 'exited') return `Its program ended with code ${exit_code}`
   if (ended_because === 'trial_over') return 'Free minutes used up'
-  if (ended_because === 'time_up') return 'Ended at the time you set'
+  if (ended_because === 'time_up') return 'Ended as scheduled'
   if (ended_because === 'idle') return 'Nobody used it'
   if (ended_because === 'budget') return 'Your budget was used up'
   if (ended_because === 'plan') return 'Your plan no longer includes it'

@@ -31,6 +31,8 @@ export type DashboardView = {
   mayWait: boolean
   /** After how many seconds a start ends it, as they last chose; null: it runs until they stop it. */
   stopAfter: number | null
+  /** The live run whose end we set when they bought a plan, and that end: while it stands, we ask for another. */
+  asksEnd: { run: string; endsAt: string } | null
   /** What a restart would get, if the user's plan has become larger since the live run started. */
   restart: { run: string; gives: string } | null
   guests: GuestEnd[]

@@ -14,6 +14,7 @@ import { ActionsCard } from './dashboard/ActionsCard.tsx'
 import { ByForm, instead } from './dashboard/ByForm.tsx'
 import { ConnectionLine } from './dashboard/ConnectionLine.tsx'
 import { chosenEnd, EndChoice } from './dashboard/EndChoice.tsx'
+import { EndQuestion } from './dashboard/EndQuestion.tsx'
 import { LineNote } from './dashboard/LineNote.tsx'
 import { chosenMachine, MachineChoice } from './dashboard/MachineChoice.tsx'
 import { NoticeAlert } from './dashboard/NoticeAlert.tsx'
@@ -94,6 +95,7 @@ export function Dashboard(props: DashboardProps) {
   const freeMinutes = isTrial ? trialMinutesLeft(monthlyUsage.hoursUsed) : null
   const latest = trialEnd(summary, now)
   const ending = live && isEnding(live, now, latest) ? live : null
+  const asks = props.asksEnd?.run === live?.id && props.asksEnd?.endsAt === live?.ends_at
   const Ending = usePart(endingAlert, ending !== null)
   const reachable = useReachable(live)
   // A start costs nothing and has no disk yet, so cancelling one needs no question.
@@ -126,6 +128,9 @@ export function Dashboard(props: DashboardProps) {
           </form>
         </div>
       </header>
+      {live && asks && !live.stopping ? (
+        <EndQuestion server={live} now={now} csrfToken={props.csrfToken} onMove={(endsAt) => moveEnd(live, endsAt)} />
+      ) : null}
       {live ? (
         <RunCard
           server={live}

@@ -38,7 +38,7 @@ test.each([
   ['you', '2026-11-21T09:30:00Z', 'Ended by you'],
   ['you', null, 'Cancelled by you'],
   ['trial_over', '2026-11-21T09:30:00Z', 'Free minutes used up'],
-  ['time_up', '2026-11-21T09:30:00Z', 'Ended at the time you set'],
+  ['time_up', '2026-11-21T09:30:00Z', 'Ended as scheduled'],
   ['budget', '2026-11-21T09:30:00Z', 'Your budget was used up'],
   ['exited', '2026-11-21T09:30:00Z', 'Its program ended with code 3'],
   ['failure', null, null],

@@ -75,7 +75,7 @@ test('started for an hour, warned, extended from the email, stopped at the new e
   await ahead(600)
   await page
     .locator('main')
-    .getByText(/^Server stopped at the time you set\./)
+    .getByText(/^Server stopped as scheduled\./)
     .first()
     .waitFor()
   await own.getByRole('button', { name: 'Start again like this one' }).waitFor()
@@ -101,7 +101,7 @@ test('started for an hour, warned, extended from the email, stopped at the new e
 
   const used = formatUptime(seconds)
   const price = costText(cost.dollars)
-  const receipt = `Server stopped at the time you set. You used ${used}: ${price}.`
+  const receipt = `Server stopped as scheduled. You used ${used}: ${price}.`
   await page.locator('main').getByText(receipt).first().waitFor()
   const receiptCard = own.locator('#receipt')
   await receiptCard.getByText(receipt).waitFor()

@@ -67,7 +67,7 @@ test('without script, the bell leads to all notices, and a form marks them as re
   const page = await pageOf(world.browser, world.url, person, { javaScriptEnabled: false })
   await page.goto(`${world.url}/billing_history`)
   await page.getByRole('link', { name: /^Notices, \d unread$/ }).click()
-  await page.getByText('Your server stopped at the time you set').waitFor()
+  await page.getByText('Your server stopped as scheduled').waitFor()
   await page.getByRole('button', { name: 'Mark all as read' }).click()
   await page.getByText('All notices marked as read.').waitFor()
   expect(await page.getByRole('button', { name: 'Mark all as read' }).count()).toBe(0)

@@ -26,7 +26,7 @@ export type ReceiptOf = {
 }
 
 const WHY: Partial<Record<EndReason, string>> = {
-  time_up: ' at the time you set',
+  time_up: ' as scheduled',
   idle: ' because nobody used it',
   budget: ' because your budget was used up',
   plan: ' because your plan no longer includes it',

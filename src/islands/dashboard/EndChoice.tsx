@@ -2,7 +2,7 @@ import { formatUptime } from '../../domain/server.ts'
 import { FORM } from './ByForm.tsx'
 
 const NAME = 'stop_after'
-const HOURS = [1, 2, 4, 8]
+export const END_HOURS = [1, 2, 4, 8]
 
 /** When the next start ends its server: in seconds, and nothing if it doesn't. */
 export function chosenEnd(): { stop_after?: number } {
@@ -12,7 +12,9 @@ export function chosenEnd(): { stop_after?: number } {
 
 /** @param last what they chose last, in seconds; null: no end */
 export function EndChoice({ last }: { last: number | null }) {
-  const choices = [...new Set([...HOURS.map((hours) => hours * 3600), ...(last ? [last] : [])])].sort((a, b) => a - b)
+  const choices = [...new Set([...END_HOURS.map((hours) => hours * 3600), ...(last ? [last] : [])])].sort(
+    (a, b) => a - b,
+  )
   return (
     <label className="choice">
       Stop after

@@ -31,11 +31,11 @@ export function NoCapacity({ onStart, mayWait }: Props) {
 
 /** The choices on this page, for the start at the end of the line. */
 function carryWishes({ currentTarget }: MouseEvent<HTMLAnchorElement>): void {
-  const { stop_after } = chosenEnd()
   const parameters = writeParameters(chosenParameters().parameters ?? {})
   const wishes = {
     ...chosenWorld(),
-    ...(stop_after && { stop_after: `${stop_after}` }),
+    // Without one, the page would take their last choice.
+    stop_after: `${chosenEnd().stop_after ?? ''}`,
     ...(parameters && { parameters }),
   }
   currentTarget.search = new URLSearchParams(wishes).toString()

@@ -89,6 +89,10 @@ export function Billing() {
           Ten minutes before that end we email you, with a link that adds an hour. You don't have to sign in, and
           opening the link alone changes nothing.
         </li>
+        <li>
+          A plan that you buy while a trial's server runs keeps it for 4 hours. The dashboard asks when it should stop
+          instead.
+        </li>
         <li>Each day that a server runs, we email you what it has cost so far, with a link that stops it.</li>
         <li>
           The dashboard and <code>proving-ground status</code> show the cost of the running server, second by second.

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import { plans } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { trialSecondsLeft } from '../../domain/money/billing.ts'
@@ -37,6 +37,11 @@ export async function requireAllowance(ctx: Context, userId: string): Promise<Al
 /** The same from the database alone, without a refusal. */
 export async function getAllowance(ctx: Context, userId: string): Promise<Allowance> {
   return toAllowance(await getUsage(ctx, userId))
+}
+
+/** The same in SQL, for a write: whether their plan is a trial. */
+export function isOnTrial(userId: string | SQL): SQL {
+  return sql`EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${userId} AND ended_at IS NULL AND sub_type = 'demo')`
 }
 
 /** When their plan stops including a server of this size; null: as far as we know, never. */

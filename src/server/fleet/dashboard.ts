@@ -5,17 +5,15 @@ import { toIso } from '../../domain/instant.ts'
 import { gpusOfType, restartGives } from '../../domain/machine.ts'
 import { gpusOf, planOf } from '../../domain/money/plan.ts'
 import type { DashboardView } from '../../domain/views.ts'
-import { countUsage, type PlanHistory, toSummary, usageQueries } from '../billing/bills/usage.ts'
+import { countUsage, toSummary, usageQueries } from '../billing/bills/usage.ts'
 import { type Context, serversKeepFiles } from '../context.ts'
 import { machineQueries, toMachines } from './availability.ts'
 import { guestsQuery } from './guests.ts'
 import { lineQuery, toLinePlace } from './line/show.ts'
 import { listRunsQuery } from './run-list.ts'
+import { stopAfterQuery, toStopAfter } from './stop-after.ts'
 import { toJob, toServer } from './wire.ts'
 import { catalogQuery, toWorlds } from './worlds.ts'
-
-/** The first server on a paid plan ends after 4 hours, unless they choose otherwise. */
-const FIRST_STOP_AFTER = 4 * 3600
 
 /** The reads for everything on the dashboard. */
 export function dashboardQueries(ctx: Context, userId: string | SQL) {
@@ -25,18 +23,20 @@ export function dashboardQueries(ctx: Context, userId: string | SQL) {
     catalogQuery(ctx, userId),
     guestsQuery(ctx, userId),
     lineQuery(ctx, userId),
+    stopAfterQuery(ctx, userId),
     ...machineQueries(ctx, userId),
     ...usageQueries(ctx, userId),
   ] as const
 }
 
 export function toDashboard(
-  [servers, current, catalog, guests, waits, ...rest]: BatchResponse<ReturnType<typeof dashboardQueries>>,
+  [servers, current, catalog, guests, waits, choices, ...rest]: BatchResponse<ReturnType<typeof dashboardQueries>>,
   { now: clock, config }: Pick<Context, 'now' | 'config'>,
 ): DashboardView {
   const now = clock()
   const [any, four, one, history, runRows] = rest
   const usage = countUsage(history, runRows, now)
+  const live = servers.find(({ endedAt }) => endedAt === null)
   return {
     servers: servers.map((row) => toServer(row, config)),
     jobs: current.map((row) => toJob(row.job, row.run, config)),
@@ -47,25 +47,15 @@ export function toDashboard(
     worlds: toWorlds(catalog, planOf(usage.plan)),
     machines: toMachines([any, four, one], gpusOf(usage.plan)),
     filesStay: serversKeepFiles({ config }),
-    stopAfter: lastStopAfter(servers, history),
-    restart: restartOf(
-      servers.find(({ endedAt }) => endedAt === null),
-      usage.plan,
-    ),
+    stopAfter: toStopAfter(choices),
+    asksEnd: asksEndOf(live),
+    restart: restartOf(live, usage.plan),
   }
 }
 
-/**
- * Their last choice on the site since they first paid for a plan: a trial ends by itself. A start that failed or was
- * canceled is none.
- */
-function lastStopAfter(servers: RunRow[], history: PlanHistory): number | null {
-  const firstPaid = Math.min(...history.flatMap(({ plan }) => (plan?.subType === 'paid' ? plan.anchor : [])))
-  const last = servers.find(
-    ({ requestedAt, billedFrom, endedAt, byToken }) =>
-      requestedAt >= firstPaid && !byToken && (billedFrom !== null || endedAt === null),
-  )
-  return last ? last.stopAfter : FIRST_STOP_AFTER
+function asksEndOf(run: RunRow | undefined): DashboardView['asksEnd'] {
+  if (!run || run.defaultEndsAt === null || run.endsAt !== run.defaultEndsAt) return null
+  return { run: run.id, endsAt: toIso(run.endsAt) }
 }
 
 function restartOf(run: RunRow | undefined, plan: PlanRow | null): DashboardView['restart'] {

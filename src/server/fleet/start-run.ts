@@ -3,7 +3,7 @@ import { type Query, writeBatch } from '../../../db/client.ts'
 import { type JobRow, jobs, type RunRow, runs } from '../../../db/schema.ts'
 import { toIso } from '../../domain/instant.ts'
 import { NO_WISHES, type RunWishes } from '../../domain/run-wishes.ts'
-import { requireAllowance } from '../billing/allowance.ts'
+import { isOnTrial, requireAllowance } from '../billing/allowance.ts'
 import type { Context } from '../context.ts'
 import { newDoorLabel, newId } from '../id.ts'
 import { actorOf, runEventQuery } from '../run-events.ts'
@@ -74,10 +74,10 @@ async function reserveAndQueue(
         AND held_at IS NULL)`),
     ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, availability_zone, environment, image,
         vehicle, name, ends_at, stop_after, max_gpus, requested_at, hours_look_at, door_label, parameters,
-        until_exit, command, by_token)
+        until_exit, command, by_token, in_trial)
       SELECT ${runId}, ${userId}, servers.id, instance_type, availability_zone, environments.name, image,
         ${world.vehicle}, ${name}, ${endsAt}, ${stopAfterMs === null ? null : stopAfterMs / 1000}, ${maxGpus}, ${now}, ${now}, ${ctx.config.door && newDoorLabel()}, ${told},
-        ${untilExit ? 1 : 0}, ${command && JSON.stringify(command)}, ${(starter.tokenName ?? null) !== null}
+        ${untilExit ? 1 : 0}, ${command && JSON.stringify(command)}, ${(starter.tokenName ?? null) !== null}, ${isOnTrial(userId)}
       FROM servers, environments WHERE reserved_by = ${runId} AND environments.id = ${world.environmentId}`),
     ...(endsAt === null
       ? []

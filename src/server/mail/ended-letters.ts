@@ -4,7 +4,7 @@ import { composeMessage, type Message } from './letter.ts'
 const TITLES: Record<EndReason, string> = {
   you: 'You stopped your server',
   exited: 'Your program ended',
-  time_up: 'Your server stopped at the time you set',
+  time_up: 'Your server stopped as scheduled',
   idle: 'Your server stopped because nobody used it',
   budget: 'Your budget stopped your server',
   plan: 'Your server stopped: your plan no longer includes it',

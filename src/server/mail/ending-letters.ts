@@ -1,4 +1,4 @@
-import { keepText } from '../../domain/ending.ts'
+import { FIRST_STOP_AFTER, keepText } from '../../domain/ending.ts'
 import { instantText, toIso } from '../../domain/instant.ts'
 import { costText } from '../../domain/money/money.ts'
 import { exitText } from '../../domain/run-death.ts'
@@ -32,17 +32,21 @@ export function keepsEndingNotice(origin: string, runId: string, exitCode: numbe
   ])
 }
 
-type Ending = { end: number; minutes: number; adds: string; filesStay: boolean; idle?: boolean }
+type Ending = { end: number; minutes: number; adds: string; filesStay: boolean; why: 'idle' | 'plan' | 'you' }
+
+const FIRST_HOURS = FIRST_STOP_AFTER / 3600
+
+const WHY = { idle: '', plan: `, ${FIRST_HOURS} hours after your plan began`, you: ', the time you set' }
 
 /**
  * @param ending.minutes left, rounded up
- * @param ending.idle nobody uses it, and that set the end
+ * @param ending.why what set the end: nobody uses it, they bought a plan while it ran, or they did
  * @param ending.filesStay see `keepText`
  * @param ending.adds what one click adds: less than an hour, if a trial has no more
  */
-export function serverEndingMail(link: string, { end, minutes, adds, filesStay, idle = false }: Ending): Message {
+export function serverEndingMail(link: string, { end, minutes, adds, filesStay, why }: Ending): Message {
   return composeMessage('ending', `Your server stops in ${minutes === 1 ? '1 minute' : `${minutes} minutes`}`, [
-    `${idle ? 'Nobody uses it, so it' : 'It'} stops at ${instantText(toIso(end), false)}${idle ? '' : ', the time you set'}. Its disk is then erased. ${keepText(filesStay)}`,
+    `${why === 'idle' ? 'Nobody uses it, so it' : 'It'} stops at ${instantText(toIso(end), false)}${WHY[why]}. Its disk is then erased. ${keepText(filesStay)}`,
     `Need more time? Add ${adds} with one click. You don't have to sign in.`,
     { link, label: `Add ${adds}` },
     'This link works for this server only, and only until it stops.',

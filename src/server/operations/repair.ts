@@ -122,10 +122,10 @@ function insertRun({ db, now }: Hand, instance: CloudInstance, { billedFrom, mus
   const meteredUntil = isOver && billedFrom !== null ? meterEnd({ mustStopAt }, billedFrom, until) : null
   const because = until !== null && mustStopAt !== null && until >= mustStopAt ? 'trial_over' : 'you'
   return db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, requested_at, running_at, billed_from,
-      confirmed_at, must_stop_at, stop_requested_at, metered_until, ended_at, ended_because, instance_id, ip_address, environment, vehicle)
+      confirmed_at, must_stop_at, stop_requested_at, metered_until, ended_at, ended_because, instance_id, ip_address, environment, vehicle, in_trial)
     SELECT ${tags.session}, ${users.id}, place.id, ${type}, ${launchTime}, ${billedFrom}, ${billedFrom},
       ${billedFrom === null ? null : (until ?? now())}, ${mustStopAt}, ${until}, ${meteredUntil}, ${until}, ${isOver ? because : null}, ${id}, ${publicIp},
-      ${tags.environment ?? null}, ${tags.vehicle ?? null}
+      ${tags.environment ?? null}, ${tags.vehicle ?? null}, ${mustStopAt !== null}
     FROM ${users}, (SELECT id FROM servers ORDER BY instance_type = ${type} DESC, reserved_by IS NULL DESC, retired_at IS NULL DESC,
       position LIMIT 1) AS place
     WHERE ${users.id} = ${tags.user} AND (${isOver ? 1 : 0}

@@ -11,6 +11,7 @@ import type { Context } from '../context.ts'
 import { guestsQuery } from '../fleet/guests.ts'
 import { endOf } from '../fleet/jobs/ends.ts'
 import { runFactsQueries, toProviderRecord, toRunFacts } from '../fleet/run-facts.ts'
+import { stopAfterLike } from '../fleet/stop-after.ts'
 import { toServer } from '../fleet/wire.ts'
 
 /** One of the user's runs with everything that we know about it, in one round trip. @throws not_found */
@@ -53,20 +54,10 @@ function saidOf(job: JobRow | undefined): string | null {
   return job?.status === 'failed' ? job.errorMessage : (job?.result ?? null)
 }
 
-/** What to send for a run like this one. A budget sets its end again by itself. */
-function wishesOf({
-  name,
-  maxGpus,
-  endsAt,
-  requestedAt,
-  budgetCents,
-  environment,
-  vehicle,
-  parameters,
-  untilExit,
-  command,
-}: RunRow): Record<string, string> {
-  const stopAfter = endsAt === null || budgetCents !== null ? null : Math.round((endsAt - requestedAt) / 1000)
+/** What to send for a run like this one. */
+function wishesOf(run: RunRow): Record<string, string> {
+  const { name, maxGpus, environment, vehicle, parameters, untilExit, command } = run
+  const stopAfter = stopAfterLike(run)
   return {
     ...(name === null ? {} : { name }),
     ...(environment === null ? {} : { environment }),
@@ -75,6 +66,6 @@ function wishesOf({
     ...(untilExit ? { until: 'exit' } : {}),
     ...(command === null ? {} : { command: JSON.stringify(command) }),
     ...(maxGpus === null ? {} : { max_gpus: String(maxGpus) }),
-    ...(stopAfter === null ? {} : { stop_after: String(Math.max(60, stopAfter)) }),
+    ...(stopAfter === null ? {} : { stop_after: String(stopAfter) }),
   }
 }

@@ -65,7 +65,7 @@ test('a run without a start or an end of its meter was not metered', () => {
 
 test('says why it ended, whatever stopped the meter', () => {
   const timed = { ...run, endedBecause: 'time_up' as const }
-  expect(receipt(timed)).toBe('Server stopped at the time you set. You used 1m 2s: $0.03. Startup (12s) was free.')
+  expect(receipt(timed)).toBe('Server stopped as scheduled. You used 1m 2s: $0.03. Startup (12s) was free.')
   expect(receipt({ ...timed, billedFrom: null, meteredUntil: null })).toBe(
     "The time you set ran out before your server was ready. You weren't charged.",
   )

@@ -1,9 +1,10 @@
 import { asc, eq } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
+import { writeBatch } from '../../../db/client.ts'
 import { outbox, webhookDeliveries, webhooks } from '../../../db/schema.ts'
 import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
 import { EVENT_TYPES, type EventType } from '../../../src/domain/webhook.ts'
-import { liftTrialEndQuery } from '../../../src/server/billing/plans/grants.ts'
+import { liftTrialEndQueries } from '../../../src/server/billing/plans/grants.ts'
 import { startRun } from '../../../src/server/fleet/start-run.ts'
 import { wakeOverdue } from '../../../src/server/fleet/sweep.ts'
 import { newId } from '../../../src/server/id.ts'
@@ -150,7 +151,7 @@ test('warns once for each end: of the trial, and, once a plan has lifted it, of 
     return endings()
   }
   expect(await lookAt(trialEnd - 5 * MINUTE)).toEqual([trialEnd])
-  await liftTrialEndQuery(world.db, ada.user.id)
+  await writeBatch(world.db, liftTrialEndQueries(world.ctx, ada.user.id))
   // Less than 10 minutes of it are left by then.
   expect(await lookAt(trialEnd)).toEqual([trialEnd, end])
   await settle(world, ada)
@@ -161,7 +162,7 @@ test('warns once for each end: of the trial, and, once a plan has lifted it, of 
   expect(subjects).toEqual([
     '5 free minutes left',
     'Your server stops in 7 minutes',
-    'Your server stopped at the time you set',
+    'Your server stopped as scheduled',
   ])
   expect(inBrief(world.takeLines())).toEqual([])
 })

@@ -1,11 +1,16 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { places, plans } from '../../../db/schema.ts'
+import { places, runs } from '../../../db/schema.ts'
+import { toIso } from '../../../src/domain/instant.ts'
+import type { PlanType } from '../../../src/domain/money/plan.ts'
 import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
+import { grantPlan } from '../../../src/server/billing/plans/grants.ts'
+import { changeRun } from '../../../src/server/fleet/change-run.ts'
 import { dashboardQueries, toDashboard } from '../../../src/server/fleet/dashboard.ts'
 import { joinLine } from '../../../src/server/fleet/line/join.ts'
 import { keepLine } from '../../../src/server/fleet/line/keep.ts'
 import { type Starter, startRun } from '../../../src/server/fleet/start-run.ts'
+import { newId } from '../../../src/server/id.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { type Customer, freshPlaces, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, settle } from '../../../testing/world/play.ts'
@@ -14,10 +19,12 @@ import { openWorld } from '../../../testing/world/world.ts'
 const HOUR = 3600
 const world = await openWorld(memoryDatabase())
 
-async function stopAfterOf({ user }: Customer) {
+async function look({ user }: Customer) {
   const reads = await world.db.batch([...dashboardQueries(world.ctx, user.id)])
-  return toDashboard(reads, world.ctx).stopAfter
+  return toDashboard(reads, world.ctx)
 }
+const stopAfterOf = async (customer: Customer) => (await look(customer)).stopAfter
+const grant = ({ user }: Customer, type: PlanType) => grantPlan(world.ctx, user.email, { type, hours: 5 })
 
 async function start(customer: Customer & Pick<Starter, 'tokenName'>, stopAfter: number | null) {
   await freshPlaces(world, 1)
@@ -49,22 +56,62 @@ test("a trial's servers end by themselves, so they are no choice for those that 
   const ada = await newCustomer(world, { demo: true })
   await startAndStop(ada, null)
   world.advance(1)
-  // As a checkout does it: the trial becomes a plan.
-  const now = world.clock.ms
-  await world.db.update(plans).set({ endedAt: now }).where(eq(plans.userId, ada.user.id))
-  await world.db.insert(plans).values({
-    id: `sub_${ada.user.id}`,
-    userId: ada.user.id,
-    planType: 'basic',
-    subType: 'paid',
-    status: 'active',
-    anchor: now,
-    hours: 5,
-    createdAt: now,
-  })
+  await grant(ada, 'basic')
   expect(await stopAfterOf(ada)).toBe(4 * HOUR)
   await startAndStop(ada, null)
   expect(await stopAfterOf(ada)).toBeNull()
+  // Neither are those of a trial that comes later.
+  await startAndStop(ada, 2 * HOUR)
+  await grant(ada, 'demo')
+  await startAndStop(ada, null)
+  expect(await stopAfterOf(ada)).toBe(2 * HOUR)
+})
+
+test('a server that a plan took over from a trial is no choice, and we ask for its end until they move it', async () => {
+  const ada = await newCustomer(world, { demo: true })
+  await start(ada, null)
+  expect((await look(ada)).asksEnd).toBeNull()
+  await grant(ada, 'basic')
+  const run = await latestRun(world, ada.user.id)
+  const endsAt = toIso(run.endsAt ?? 0)
+  expect(await look(ada)).toMatchObject({ stopAfter: 4 * HOUR, asksEnd: { run: run.id, endsAt } })
+  await changeRun(world.ctx, ada, run.id, { ends_at: null })
+  expect(await look(ada)).toMatchObject({ stopAfter: 4 * HOUR, asksEnd: null })
+  await pressStop(world, ada)
+  await settle(world, ada)
+  expect((await look(ada)).asksEnd).toBeNull()
+})
+
+test("a script's starts don't push their choice out, however many there are", async () => {
+  const ada = await newCustomer(world)
+  await startAndStop(ada, null)
+  const { id: _, ...like } = await latestRun(world, ada.user.id)
+  for (let n = 1; n <= 110; n++)
+    await world.db
+      .insert(runs)
+      .values({ ...like, id: newId('ses'), byToken: true, stopAfter: 60, requestedAt: like.requestedAt + n })
+  expect(await stopAfterOf(ada)).toBeNull()
+})
+
+test("someone else's choice is none", async () => {
+  const [ada, eve] = [await newCustomer(world), await newCustomer(world)]
+  await startAndStop(eve, HOUR)
+  expect(await stopAfterOf(ada)).toBe(4 * HOUR)
+})
+
+test('whoever waits in line since their trial gets the first end of their plan', async () => {
+  const ada = await newCustomer(world, { demo: true })
+  const [place = ''] = await freshPlaces(world, 1)
+  const reserve = (reservedBy: string | null) => world.db.update(places).set({ reservedBy }).where(eq(places.id, place))
+  await reserve('ses_other')
+  await joinLine(world.ctx, ada, NO_WISHES, true)
+  await keepLine(world.ctx)
+  await grant(ada, 'basic')
+  await reserve(null)
+  await keepLine(world.ctx)
+  await world.process.settle()
+  await finishJobs(world, ada)
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ inTrial: false, stopAfter: 4 * HOUR })
 })
 
 test('a start that was canceled before it answered is no choice', async () => {

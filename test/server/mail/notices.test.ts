@@ -74,7 +74,9 @@ test('only emails that may be switched off carry the link for it; owed money alw
   const [mail, ...others] = await mailed()
   expect([mail?.offUrl, mail?.text.includes('Turn off'), others]).toEqual([null, false, []])
   const other = await newUser()
-  await other.tell(serverEndingMail(`${ORIGIN}/x`, { end: 1, minutes: 1, adds: 'an hour', filesStay: true }))
+  await other.tell(
+    serverEndingMail(`${ORIGIN}/x`, { end: 1, minutes: 1, adds: 'an hour', filesStay: true, why: 'you' }),
+  )
   const [sent] = await other.mailed()
   expect(sent?.offUrl).toMatch(/^http:\/\/localhost:8787\/mails\/off\?of=user_[^&]+&kind=ending&key=[\w-]{43}$/)
   expect(sent?.text).toContain(`Turn off emails like this one:\n${sent?.offUrl}\n`)
@@ -110,7 +112,7 @@ test('every end of a run leaves one notice with its receipt; one that they chose
   await settle(world, bea)
   expect(await heardBy(bea.user.id)).toEqual([
     ['ending', 'Your server stops in 10 minutes', `/servers/${id}`, false],
-    ['ended', 'Your server stopped at the time you set', `/servers/${id}`, false],
+    ['ended', 'Your server stopped as scheduled', `/servers/${id}`, false],
   ])
   expect(endsAt).not.toBeNull()
 

@@ -147,6 +147,20 @@ export const METERS_RULES: Rule[] = [
       ),
   },
   {
+    name: 'plans-end-servers-of-trials',
+    sentence: 'A server that began in a trial and runs under a paid plan has an end, unless its user removed it.',
+    broken: ({ rows }) =>
+      rows.runs.flatMap(({ id, userId, inTrial, endsAt, endsSetAt, stopRequestedAt }) =>
+        inTrial &&
+        endsAt === null &&
+        endsSetAt === null &&
+        stopRequestedAt === null &&
+        rows.plans.some((plan) => plan.userId === userId && plan.endedAt === null && plan.subType === 'paid')
+          ? [`${id} runs until someone stops it`]
+          : [],
+      ),
+  },
+  {
     name: 'silent-servers-are-stopped',
     sentence:
       "A server that hasn't answered 10 minutes after its machine started running is stopped within 3 quiet minutes.",

@@ -1,8 +1,9 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
-import { type Database, isUniqueViolation, writeBatch } from '../../../../db/client.ts'
+import { type Database, isUniqueViolation, type Query, writeBatch } from '../../../../db/client.ts'
 import { plans, users } from '../../../../db/schema.ts'
+import { FIRST_STOP_AFTER } from '../../../domain/ending.ts'
 import { AppError } from '../../../domain/error.ts'
-import { MINUTE_MS } from '../../../domain/instant.ts'
+import { MINUTE_MS, toIso } from '../../../domain/instant.ts'
 import { gpusOf, type PlanType, planName, TRIAL_MINUTES } from '../../../domain/money/plan.ts'
 import { auditQuery, type Hand } from '../../audit.ts'
 import { newId } from '../../id.ts'
@@ -32,7 +33,7 @@ export async function grantPlan(hand: Hand, email: string, plan: { type: PlanTyp
       createdAt: at,
     }),
     dueQuery(db, userId, at),
-    isDemo ? setTrialEndQuery(db, userId, at) : liftTrialEndQuery(db, userId),
+    ...(isDemo ? [setTrialEndQuery(db, userId, at)] : liftTrialEndQueries(hand, userId)),
     auditQuery(hand, { act: 'grant_plan', subject: userId, userId, detail: plan }),
     noticeQuery(hand, userId, planGrantedNotice(planName(plan.type))),
   ]).catch((cause) => {
@@ -113,10 +114,26 @@ export function voidGrantsQuery(db: Database, userId: string, since: number, whe
     AND ended_at > anchor AND anchor >= ${since} AND ${when}`)
 }
 
-/** Running servers no longer belong to a trial, so they don't stop when its minutes are used up. */
-export function liftTrialEndQuery(db: Database, userId: string, when: SQL = sql`1`) {
-  return db.run(sql`UPDATE server_sessions SET must_stop_at = NULL
-    WHERE user_id = ${userId} AND stop_requested_at IS NULL AND ${when}`)
+/**
+ * Running servers no longer belong to a trial, so they don't stop when its minutes are used up. Nobody asked when one
+ * that began in a trial should stop: unless its user said so, it gets the first end of a plan, and the dashboard asks.
+ */
+export function liftTrialEndQueries(
+  { db, now }: Pick<Hand, 'db' | 'now'>,
+  userId: string,
+  when: SQL = sql`1`,
+): Query[] {
+  const end = now() + FIRST_STOP_AFTER * 1000
+  const isLive = sql`user_id = ${userId} AND stop_requested_at IS NULL AND ended_at IS NULL AND ${when}`
+  const lacksEnd = sql`in_trial AND default_ends_at IS NULL AND ends_set_at IS NULL
+    AND CASE WHEN idle_ends THEN own_ends_at ELSE ends_at END IS NULL`
+  return [
+    db.run(sql`INSERT INTO run_events (id, session_id, at, what, detail, by)
+      SELECT ${newId('rev')}, id, ${now()}, 'end_set', ${toIso(end)}, 'plan' FROM server_sessions WHERE ${isLive} AND ${lacksEnd}`),
+    db.run(sql`UPDATE server_sessions SET default_ends_at = ${end},
+      ends_at = coalesce(ends_at, ${end}), own_ends_at = CASE WHEN idle_ends THEN ${end} END WHERE ${isLive} AND ${lacksEnd}`),
+    db.run(sql`UPDATE server_sessions SET must_stop_at = NULL WHERE ${isLive}`),
+  ]
 }
 
 /** A plan that stays lifts the end that a smaller one would have set: their own end counts again. */

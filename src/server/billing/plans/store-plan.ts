@@ -8,7 +8,7 @@ import { newId } from '../../id.ts'
 import { noticeQuery } from '../../mail/notices.ts'
 import { planNotice } from '../../mail/plan-letters.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
-import { endGrantedQuery, liftPlanEndQuery, liftTrialEndQuery, voidGrantsQuery } from './grants.ts'
+import { endGrantedQuery, liftPlanEndQuery, liftTrialEndQueries, voidGrantsQuery } from './grants.ts'
 import { type Heard, isUnbilledUnpaid, paidUntilQuery } from './paid-until.ts'
 
 /** When we asked for the plan, and for its payments if we did. */
@@ -88,7 +88,7 @@ export function storePlanQueries(
     ctx.db.run(
       sql`UPDATE users SET stripe_customer_id = coalesce(stripe_customer_id, ${found.customerId}) WHERE id = ${userId}`,
     ),
-    liftTrialEndQuery(ctx.db, userId, sql`${isNow} AND NOT ${newer}`),
+    ...liftTrialEndQueries(ctx, userId, sql`${isNow} AND NOT ${newer}`),
     ...(isNow && cancelAt === null && row.nextPlanType === null
       ? [liftPlanEndQuery(ctx.db, userId, plan.type, now, newer)]
       : []),

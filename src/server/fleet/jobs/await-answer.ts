@@ -4,7 +4,7 @@ import type { RunRow } from '../../../../db/schema.ts'
 import { isPullTooSlow, type Pull, pullProgress } from '../../../domain/image-pull.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import { ANSWER_DEADLINE_MS, ENDING_MS, SERVER_WEB_PORT } from '../../../domain/server.ts'
-import { getAllowance } from '../../billing/allowance.ts'
+import { getAllowance, isOnTrial } from '../../billing/allowance.ts'
 import type { Context } from '../../context.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { alertOperator } from '../../mail/alerts.ts'
@@ -84,8 +84,7 @@ async function startMeter({ ctx, job, run }: StepInput, from: number): Promise<O
   const [, told] = await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE server_sessions SET billed_from = ${from}, confirmed_at = ${now},
       idle_look_at = (SELECT ${from} + (idle_minutes * ${MINUTE_MS}) - ${ENDING_MS} FROM users WHERE users.id = user_id AND NOT until_exit),
-      must_stop_at = CASE WHEN EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${run.userId} AND ended_at IS NULL
-        AND sub_type = 'demo') THEN ${mustStopAt} END
+      must_stop_at = CASE WHEN ${isOnTrial(run.userId)} THEN ${mustStopAt} END
       WHERE id = ${run.id} AND billed_from IS NULL AND stop_requested_at IS NULL`),
     eventQuery(ctx, run.userId, event, isStarted),
     ctx.db.run(sql`UPDATE jobs SET status = 'succeeded', result = 'Your server is running.', run_at = NULL, updated_at = ${now}

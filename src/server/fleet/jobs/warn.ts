@@ -37,7 +37,7 @@ export async function warnOfEnd(ctx: Context, run: RunRow, email: string): Promi
           minutes,
           adds,
           filesStay,
-          idle: run.idleEnds,
+          why: run.idleEnds ? 'idle' : end === run.defaultEndsAt ? 'plan' : 'you',
         }),
         page,
       }

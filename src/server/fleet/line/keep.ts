@@ -1,9 +1,10 @@
 import { and, desc, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
 import { type LineRow, line, places, users } from '../../../../db/schema.ts'
+import { FIRST_STOP_AFTER } from '../../../domain/ending.ts'
 import { AppError, type ErrorCode } from '../../../domain/error.ts'
 import { HOLD_MS, LAPSES_TO_END, LAPSES_TO_LEAVE } from '../../../domain/line.ts'
-import { requireAllowance } from '../../billing/allowance.ts'
+import { isOnTrial, requireAllowance } from '../../billing/allowance.ts'
 import { type Context, siteOrigin, withLogFields } from '../../context.ts'
 import { fourAtOnce } from '../../four-at-once.ts'
 import { lineHeldMail, lineLapsedMail, lineRefusedMail, lineStartedMail } from '../../mail/line-letters.ts'
@@ -47,11 +48,14 @@ export async function keepLine(base: Context): Promise<{ at: number; wait: numbe
 
 /** Who closed their account, is suspended, or has a server doesn't wait. A trial that became a plan waits with the plans. */
 async function removeBarred(ctx: Context): Promise<void> {
-  const isTrial = sql`EXISTS (SELECT 1 FROM subscriptions WHERE user_id = line.user_id AND ended_at IS NULL AND sub_type = 'demo')`
+  const isTrial = isOnTrial(sql`line.user_id`)
+  // A trial's form asks for no end, so its server gets the first one of a plan.
+  const wishes = sql`CASE WHEN trial AND wishes ->> 'stopAfterMs' IS NULL
+    THEN json_set(wishes, '$.stopAfterMs', ${FIRST_STOP_AFTER * 1000}) ELSE wishes END`
   const isBarred = sql`session_id IS NULL AND NOT ${MAY_START}`
   const barred = await ctx.db.all<{ user_id: string }>(sql`SELECT user_id FROM line WHERE ${isBarred}`)
   await writeBatch(ctx.db, [
-    ctx.db.run(sql`UPDATE line SET trial = ${isTrial} WHERE trial <> ${isTrial}`),
+    ctx.db.run(sql`UPDATE line SET trial = ${isTrial}, wishes = ${wishes} WHERE trial <> ${isTrial}`),
     leftQuery(ctx, isBarred),
     ctx.db.run(sql`DELETE FROM line WHERE ${isBarred}`),
     // They got a machine, or their start is over and nothing put them back.

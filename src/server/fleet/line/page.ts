@@ -7,6 +7,7 @@ import type { LinePlace } from '../../../domain/wire.ts'
 import { toAllowance } from '../../billing/allowance.ts'
 import { countUsage, usageQueries } from '../../billing/bills/usage.ts'
 import type { Context } from '../../context.ts'
+import { stopAfterQuery, toStopAfter } from '../stop-after.ts'
 import { lineQuery, toLinePlace } from './show.ts'
 import { IS_WAITING, isFreeFor } from './turns.ts'
 
@@ -17,6 +18,8 @@ export type LinePageData = {
   line: LinePlace | null
   /** What the start sets when it's their turn. */
   wishes: RunWishes | null
+  /** After how many seconds it would end a server, as they last chose; null: never. */
+  stopAfter: number | null
   /** The largest first. */
   sizes: LineSize[]
   hasServer: boolean
@@ -57,18 +60,20 @@ export function linePageQueries(ctx: Context, userId: string | SQL) {
       .from(lineGroups)
       .where(and(isNotNull(lineGroups.code), gt(lineGroups.endsAt, ctx.now())))
       .limit(1),
+    stopAfterQuery(ctx, userId),
     ...usageQueries(ctx, userId),
   ] as const
 }
 
 export function toLinePage(
-  [[row], sizes, live, groups, codes, history, runRows]: BatchResponse<ReturnType<typeof linePageQueries>>,
+  [[row], sizes, live, groups, codes, choices, history, runRows]: BatchResponse<ReturnType<typeof linePageQueries>>,
   now: number,
 ): LinePageData {
   const { gpus } = toAllowance(countUsage(history, runRows, now))
   return {
     line: toLinePlace(row),
     wishes: row?.wishes ?? null,
+    stopAfter: toStopAfter(choices),
     sizes: sizes
       .filter((size) => size.gpus <= gpus)
       .map((size) => ({ ...size, free: size.free === 1 && size.waiting === 0 })),

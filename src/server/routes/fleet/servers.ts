@@ -59,6 +59,8 @@ function lineOf({ name, stop_after, environment, vehicle, parameters, until, com
   const program = { parameters: writeParameters(parameters), until, command: command && JSON.stringify(command) }
   const all = { name, stop_after, environment, vehicle, ...program }
   for (const [key, value] of Object.entries(all)) if (value) search.set(key, `${value}`)
+  // Without one, the page would take their last choice.
+  if (!stop_after) search.set('stop_after', '')
   return `/line?${search}`
 }
 

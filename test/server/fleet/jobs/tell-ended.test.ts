@@ -34,7 +34,7 @@ test('an end that was not their doing is mailed once, in the words of its notice
   const ada = await newOne()
   const { id } = await forAnHour(ada)
   await settle(world, ada)
-  expect(await subjects(ada)).toEqual(['Your server stops in 10 minutes', 'Your server stopped at the time you set'])
+  expect(await subjects(ada)).toEqual(['Your server stops in 10 minutes', 'Your server stopped as scheduled'])
   const [mail, notice] = [(await mailed(ada))[1], (await heard(ada))[1]]
   expect(notice).toMatchObject({ kind: 'ended', title: mail?.subject, link: `/servers/${id}` })
   expect(world.mails.at(-1)).toMatchObject({
@@ -54,7 +54,7 @@ test('an end that was not their doing is mailed once, in the words of its notice
   await forAnHour(bea)
   await settle(world, bea)
   expect(await subjects(bea)).toEqual(['Your server stops in 10 minutes'])
-  expect((await heard(bea)).map(({ title }) => title)).toContain('Your server stopped at the time you set')
+  expect((await heard(bea)).map(({ title }) => title)).toContain('Your server stopped as scheduled')
 })
 
 test('a stop of their own is not mailed, and neither is a start that they canceled', async () => {

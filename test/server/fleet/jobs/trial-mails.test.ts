@@ -1,10 +1,11 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
+import { writeBatch } from '../../../../db/client.ts'
 import { outbox } from '../../../../db/schema.ts'
-import { liftTrialEndQuery } from '../../../../src/server/billing/plans/grants.ts'
+import { liftTrialEndQueries } from '../../../../src/server/billing/plans/grants.ts'
 import { wakeOverdue } from '../../../../src/server/fleet/sweep.ts'
 import { type Customer, freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
-import { pressStop, running, settle } from '../../../../testing/world/play.ts'
+import { finishJobs, pressStop, running, settle } from '../../../../testing/world/play.ts'
 import { quietWorld } from '../../../../testing/world/quiet-world.ts'
 
 const world = await quietWorld()
@@ -57,10 +58,10 @@ test('for a run that starts with less than 5 minutes left, we email only that it
 
 test('a plan that comes in time, or a stop, sends nothing', async () => {
   const { ada, run } = await trial(22)
-  await liftTrialEndQuery(world.db, ada.user.id)
+  await writeBatch(world.db, liftTrialEndQueries(world.ctx, ada.user.id))
   world.clock.ms = (run.mustStopAt ?? 0) + 1_000
   await wakeOverdue(world.ctx)
-  await settle(world, ada)
+  await finishJobs(world, ada)
   await pressStop(world, ada)
   await settle(world, ada)
   const bob = await trial(22)
@@ -80,7 +81,7 @@ test.each(['a plan', 'a stop'])(
       if (name.startsWith('db: batch') && !came) {
         came = true
         if (what === 'a stop') await pressStop(world, ada)
-        else await liftTrialEndQuery(world.db, ada.user.id)
+        else await writeBatch(world.db, liftTrialEndQueries(world.ctx, ada.user.id))
       }
       return effect()
     }

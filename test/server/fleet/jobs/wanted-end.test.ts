@@ -1,8 +1,11 @@
+import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
+import { writeBatch } from '../../../../db/client.ts'
+import { plans } from '../../../../db/schema.ts'
 import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
 import { setBudget } from '../../../../src/server/billing/bills/budget.ts'
 import { mailUsedHours } from '../../../../src/server/billing/bills/hours-mails.ts'
-import { liftTrialEndQuery } from '../../../../src/server/billing/plans/grants.ts'
+import { liftTrialEndQueries } from '../../../../src/server/billing/plans/grants.ts'
 import { startRun } from '../../../../src/server/fleet/start-run.ts'
 import { wakeOverdue } from '../../../../src/server/fleet/sweep.ts'
 import { toServer } from '../../../../src/server/fleet/wire.ts'
@@ -44,7 +47,7 @@ test('a run ends to the millisecond when its user wanted, and says so', async ()
     end_time: new Date(end).toISOString(),
     ended_because: 'time_up',
   })
-  expect(sentences(world, ada).at(-1)).toMatch(/^Server stopped at the time you set\. You used 9m /)
+  expect(sentences(world, ada).at(-1)).toMatch(/^Server stopped as scheduled\. You used 9m /)
   expect(aliveOf(world, ada.user.id)).toEqual([])
 })
 
@@ -75,9 +78,32 @@ test('a run ends with its trial or at the end its user set, whichever is earlier
 test('a plan that lifts the end of a trial leaves the end that its user set', async () => {
   const { ada, run, end } = await start(900, { demo: true, secondsUsed: 1_000 })
   await finishJobs(world, ada)
-  await liftTrialEndQuery(world.db, ada.user.id)
+  await writeBatch(world.db, liftTrialEndQueries(world.ctx, ada.user.id))
   await settle(world, ada)
   expect(await run()).toMatchObject({ mustStopAt: null, meteredUntil: end })
+})
+
+test('a plan that is bought in time ends the run after 4 hours, and warns of that with its own reason', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, { demo: true, secondsUsed: 1_000 })
+  await running(world, ada)
+  const bought = world.clock.ms
+  await writeBatch(world.db, [
+    world.db
+      .update(plans)
+      .set({ planType: 'basic', subType: 'paid', status: 'active' })
+      .where(eq(plans.userId, ada.user.id)),
+    ...liftTrialEndQueries(world.ctx, ada.user.id),
+  ])
+  await settle(world, ada)
+  expect(await latestRun(world, ada.user.id)).toMatchObject({
+    meteredUntil: bought + 4 * 3_600_000,
+    endedBecause: 'time_up',
+  })
+  const [warning, ...more] = world.mails.filter(({ to, subject }) => to === ada.user.email && /stops in/.test(subject))
+  expect(more).toEqual([])
+  expect(warning?.subject).toBe('Your server stops in 10 minutes')
+  expect(warning?.text).toMatch(/^It stops at .+ UTC, 4 hours after your plan began\. Its disk is then erased\./m)
 })
 
 test('a budget that is used up ends the run, and says so', async () => {

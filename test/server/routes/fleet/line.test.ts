@@ -121,6 +121,9 @@ test('without script, changing what happens keeps what the server starts with, a
   }
   const wishes = { environment: 'Mountains', vehicle: 'ugv', stop_after: '3600' }
   const post = await plainForm(ada)
+  // Whoever comes without a choice gets their last one, at first 4 hours; none is a choice as well.
+  expect(formOf(await page(), 'Wait in line')).toMatchObject({ stop_after: '14400' })
+  expect(formOf(await page('?stop_after='), 'Wait in line')).not.toHaveProperty('stop_after')
   const joining = formOf(await page(`?${new URLSearchParams(wishes)}`), 'Wait in line')
   expect(joining).toMatchObject(wishes)
   await post({ ...joining, max_gpus: '1', start: 'true', name: 'Course 3' })
@@ -202,7 +205,7 @@ test('a code starts a server in a place that is held back for its group, by JSON
   const full = await start('', true, { environment: 'Mountains', stop_after: '3600' })
   expect([full.status, full.headers.get('location')]).toEqual([303, '/line?stop_after=3600&environment=Mountains'])
   const mistyped = await start('BCDF-GHJL', true)
-  expect(mistyped.headers.get('location')).toBe('/line?')
+  expect(mistyped.headers.get('location')).toBe('/line?stop_after=')
   const flash = mistyped.headers.getSetCookie().map((one) => one.split(';')[0])
   const asked = await site.request('/line', { headers: { Cookie: [ada.cookie, ...flash].join('; ') } })
   expect(await asked.text()).toMatch(/value="BCDF-GHJL"[^>]*aria-invalid|aria-invalid[^>]*value="BCDF-GHJL"/)

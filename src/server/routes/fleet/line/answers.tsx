@@ -27,7 +27,7 @@ export async function page(c: Call): Promise<Response> {
   const { ctx } = c.var
   requireLine(ctx)
   const { user } = signedIn(c)
-  const { wishes, ...shown } = toLinePage(await ctx.db.batch([...linePageQueries(ctx, user.id)]), ctx.now())
+  const { wishes, stopAfter, ...shown } = toLinePage(await ctx.db.batch([...linePageQueries(ctx, user.id)]), ctx.now())
   return renderPage(
     c,
     { title: 'Line', assets: 'line' },
@@ -37,7 +37,7 @@ export async function page(c: Call): Promise<Response> {
       csrfToken={csrfToken(c)}
       flash={takeFlash(c)}
       now={ctx.now()}
-      chosen={wishes ? fieldsOf(wishes) : chosenOf(c)}
+      chosen={wishes ? fieldsOf(wishes) : chosenOf(c, stopAfter)}
     />,
   )
 }
@@ -61,10 +61,14 @@ function fieldsOf({ environment, vehicle, name, stopAfterMs, ...program }: Waiti
   return Object.fromEntries(Object.entries(all).filter((pair): pair is [string, string] => !!pair[1]))
 }
 
-/** What the dashboard's link carries along. */
-function chosenOf(c: Call): Record<string, string> {
+/** What the dashboard's link carries along. Without an end, not even none, it is as they last chose. */
+function chosenOf(c: Call, stopAfter: number | null): Record<string, string> {
   const given = WISHES.map((name) => [name, c.req.query(name)] as const)
-  return Object.fromEntries(given.filter((pair): pair is [(typeof WISHES)[number], string] => !!pair[1]))
+  const all = {
+    ...(stopAfter && { stop_after: `${stopAfter}` }),
+    ...Object.fromEntries(given.filter(([, value]) => value !== undefined)),
+  }
+  return Object.fromEntries(Object.entries(all).filter((pair): pair is [string, string] => !!pair[1]))
 }
 
 export async function show(c: Call): Promise<Response> {

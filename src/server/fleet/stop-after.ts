@@ -1,0 +1,40 @@
+import { and, desc, eq, isNotNull, isNull, or, type SQL } from 'drizzle-orm'
+import { type RunRow, runs } from '../../../db/schema.ts'
+import { FIRST_STOP_AFTER } from '../../domain/ending.ts'
+import type { Context } from '../context.ts'
+
+type Choice = Pick<RunRow, 'stopAfter'>
+
+/**
+ * When they last chose on the site that a server stops. A trial's form doesn't ask, what ends with its program needs
+ * no end, and a start that failed or was canceled is no choice.
+ */
+export function stopAfterQuery(ctx: Context, userId: string | SQL) {
+  return ctx.db
+    .select({ stopAfter: runs.stopAfter })
+    .from(runs)
+    .where(
+      and(
+        eq(runs.userId, userId),
+        eq(runs.byToken, false),
+        eq(runs.inTrial, false),
+        eq(runs.untilExit, false),
+        or(isNotNull(runs.billedFrom), isNull(runs.endedAt)),
+      ),
+    )
+    .orderBy(desc(runs.requestedAt))
+    .limit(1)
+}
+
+/** In seconds; null: until they stop it. */
+export const toStopAfter = ([last]: Choice[]): number | null => (last ? last.stopAfter : FIRST_STOP_AFTER)
+
+/** What to send for a run like this one. An end that nobody chose on the site becomes the first one of a plan. */
+export function stopAfterLike(run: RunRow): number | null {
+  const { inTrial, byToken, untilExit, defaultEndsAt, budgetCents, requestedAt } = run
+  // A budget, a smaller plan, and disuse set their end again by themselves.
+  if (budgetCents !== null) return run.stopAfter
+  const end = run.idleEnds || run.planEnds ? run.ownEndsAt : run.endsAt
+  if (end === null) return (inTrial || byToken) && !untilExit ? FIRST_STOP_AFTER : null
+  return end === defaultEndsAt ? FIRST_STOP_AFTER : Math.max(60, Math.round((end - requestedAt) / 1000))
+}
