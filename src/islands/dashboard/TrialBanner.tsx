@@ -29,6 +29,7 @@ export function TrialBanner({ minutesLeft, counting }: Props) {
           {minutesLeft > 0 ? ' Startup time doesn’t count.' : null}
         </span>
         {counting && minutesLeft > 0 ? <span className="mono">{countdownText(seconds)}</span> : null}
+        {level === 'enough' ? null : <a href="/subscriptions">Choose a plan</a>}
       </span>
     </Alert>
   )
