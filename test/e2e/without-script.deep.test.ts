@@ -182,7 +182,7 @@ test("a plan is bought on Stripe's own page, switched, and kept", async () => {
   await page.waitForURL('**/subscriptions')
   await press(page, 'Choose Premium')
   await page.getByRole('button', { name: 'Pay $250.00' }).click()
-  await page.waitForURL('**/account_overview')
+  await page.waitForURL('**/dashboard')
   await reads(page, "You're on Premium now: 30 hours per month, on servers with up to 4 NVIDIA L4.")
 
   await go(page, '/subscriptions')

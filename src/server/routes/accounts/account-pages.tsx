@@ -56,7 +56,8 @@ export const accountPages = new Hono<AppEnv>()
     const { user } = signedIn(c)
     if (c.req.query('checkout') === 'done' && c.req.method === 'GET') {
       setFlash(c, await afterCheckout(c.var.ctx, user.id))
-      return c.redirect('/account_overview', 303)
+      // Where they can start.
+      return c.redirect('/dashboard', 303)
     }
     const [billing, { AccountOverview }, { BillingCard }, { SubscriptionCard }] = await Promise.all([
       getBillingOverview(c.var.ctx, user.id),
@@ -104,9 +105,8 @@ export const accountPages = new Hono<AppEnv>()
 async function afterCheckout(ctx: Context, userId: string): Promise<FlashMessage> {
   await settleCheckout(ctx, userId).catch((error) => ctx.log('checkout_not_settled', { userId }, error))
   const { subscription } = toSummary(await getUsage(ctx, userId))
-  const values = { about: 'plan' }
   if (subscription?.sub_type === 'paid' && subscription.status === 'active')
-    return { kind: 'success', message: haveNow(subscription), values }
+    return { kind: 'success', message: haveNow(subscription) }
   const message = "We haven't received your payment yet. If you've just paid, look again in a minute."
-  return { kind: 'info', message, values }
+  return { kind: 'info', message }
 }
