@@ -20,6 +20,7 @@ export type LineProps = {
   line: LinePlace | null
   sizes: { gpus: number; waiting: number; free: boolean }[]
   hasServer: boolean
+  isTrial: boolean
   /** What their server starts with: as they joined, or else as they chose on the dashboard. Every form sends it along. */
   chosen: Record<string, string>
 }
@@ -100,7 +101,7 @@ export function Line(props: LineProps) {
           You have a server. <a href="/dashboard">See it on the dashboard</a>
         </Alert>
       ) : (
-        <JoinForm {...form} sizes={props.sizes} isCounted={isCounted.current} />
+        <JoinForm {...form} sizes={props.sizes} isCounted={isCounted.current} isTrial={props.isTrial} />
       )}
       {hasServer && !line ? null : <SoundSwitch />}
     </div>

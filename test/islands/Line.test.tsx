@@ -32,7 +32,16 @@ afterEach(() => {
 async function openLine() {
   const sizes = [{ gpus: 1, waiting: 7, free: false }]
   const { element } = await mount(
-    <Line userId="user_1" csrfToken="" now={Date.now()} line={null} sizes={sizes} hasServer chosen={{}} />,
+    <Line
+      userId="user_1"
+      csrfToken=""
+      now={Date.now()}
+      line={null}
+      sizes={sizes}
+      hasServer
+      isTrial={false}
+      chosen={{}}
+    />,
   )
   expect(element.textContent).toContain(HAS_SERVER)
   return () => element.textContent

@@ -10,6 +10,8 @@ type Props = {
   sizes: { gpus: number; waiting: number; free: boolean }[]
   /** Whether `waiting` is still right. */
   isCounted: boolean
+  /** Their minutes should run while they are here. */
+  isTrial: boolean
   csrfToken: string
   chosen: Record<string, string>
   onJoin: (choice: JoinChoice) => void
@@ -19,7 +21,7 @@ const machine = (gpus: number) => `${gpus} × L4`
 const people = (count: number) => (count === 1 ? '1 person waits' : count ? `${count} people wait` : 'Nobody waits')
 
 /** What to wait for, and what we do when it's their turn. */
-export function JoinForm({ sizes, isCounted, csrfToken, chosen, onJoin }: Props) {
+export function JoinForm({ sizes, isCounted, isTrial, csrfToken, chosen, onJoin }: Props) {
   const waitable = sizes.filter(({ free }) => !free)
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
@@ -54,7 +56,7 @@ export function JoinForm({ sizes, isCounted, csrfToken, chosen, onJoin }: Props)
             </label>
           ))}
         </fieldset>
-        <WhenItsTime start />
+        <WhenItsTime start={!isTrial} />
         <div className="row">
           <Button type="submit" look="primary">
             Wait in line

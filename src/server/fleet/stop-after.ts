@@ -28,13 +28,3 @@ export function stopAfterQuery(ctx: Context, userId: string | SQL) {
 
 /** In seconds; null: until they stop it. */
 export const toStopAfter = ([last]: Choice[]): number | null => (last ? last.stopAfter : FIRST_STOP_AFTER)
-
-/** What to send for a run like this one. An end that nobody chose on the site becomes the first one of a plan. */
-export function stopAfterLike(run: RunRow): number | null {
-  const { inTrial, byToken, untilExit, defaultEndsAt, budgetCents, requestedAt } = run
-  // A budget, a smaller plan, and disuse set their end again by themselves.
-  if (budgetCents !== null) return run.stopAfter
-  const end = run.idleEnds || run.planEnds ? run.ownEndsAt : run.endsAt
-  if (end === null) return (inTrial || byToken) && !untilExit ? FIRST_STOP_AFTER : null
-  return end === defaultEndsAt ? FIRST_STOP_AFTER : Math.max(60, Math.round((end - requestedAt) / 1000))
-}

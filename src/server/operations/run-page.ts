@@ -1,5 +1,6 @@
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
 import { type JobRow, jobs, type RunRow } from '../../../db/schema.ts'
+import { FIRST_STOP_AFTER } from '../../domain/ending.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import { runSeconds } from '../../domain/money/billing.ts'
@@ -11,7 +12,6 @@ import type { Context } from '../context.ts'
 import { guestsQuery } from '../fleet/guests.ts'
 import { endOf } from '../fleet/jobs/ends.ts'
 import { runFactsQueries, toProviderRecord, toRunFacts } from '../fleet/run-facts.ts'
-import { stopAfterLike } from '../fleet/stop-after.ts'
 import { toServer } from '../fleet/wire.ts'
 
 /** One of the user's runs with everything that we know about it, in one round trip. @throws not_found */
@@ -68,4 +68,14 @@ function wishesOf(run: RunRow): Record<string, string> {
     ...(maxGpus === null ? {} : { max_gpus: String(maxGpus) }),
     ...(stopAfter === null ? {} : { stop_after: String(stopAfter) }),
   }
+}
+
+/** After how many seconds a run like this one ends. An end that nobody chose on the site becomes the first one of a plan. */
+export function stopAfterLike(run: RunRow): number | null {
+  const { inTrial, byToken, untilExit, defaultEndsAt, budgetCents, requestedAt } = run
+  // A budget, a smaller plan, and disuse set their end again by themselves.
+  if (budgetCents !== null) return run.stopAfter
+  const end = run.idleEnds || run.planEnds ? run.ownEndsAt : run.endsAt
+  if (end === null) return (inTrial || byToken) && !untilExit ? FIRST_STOP_AFTER : null
+  return end === defaultEndsAt ? FIRST_STOP_AFTER : Math.max(60, Math.round((end - requestedAt) / 1000))
 }

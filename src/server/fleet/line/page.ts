@@ -23,6 +23,7 @@ export type LinePageData = {
   /** The largest first. */
   sizes: LineSize[]
   hasServer: boolean
+  isTrial: boolean
   /** Groups of theirs that haven't ended. */
   groups: { name: string; gpus: number; places: number; from: string; until: string; isOn: boolean }[]
   /** Whether a code would do something. */
@@ -69,7 +70,7 @@ export function toLinePage(
   [[row], sizes, live, groups, codes, choices, history, runRows]: BatchResponse<ReturnType<typeof linePageQueries>>,
   now: number,
 ): LinePageData {
-  const { gpus } = toAllowance(countUsage(history, runRows, now))
+  const { gpus, trialSeconds } = toAllowance(countUsage(history, runRows, now))
   return {
     line: toLinePlace(row),
     wishes: row?.wishes ?? null,
@@ -78,6 +79,7 @@ export function toLinePage(
       .filter((size) => size.gpus <= gpus)
       .map((size) => ({ ...size, free: size.free === 1 && size.waiting === 0 })),
     hasServer: live.length > 0,
+    isTrial: trialSeconds !== null,
     groups: groups.map(({ row: { name, gpus: size, places, startsAt, endsAt } }) => ({
       name,
       gpus: size,

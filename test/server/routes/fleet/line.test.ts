@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { line, lineGroupPeople, lineGroups, places } from '../../../../db/schema.ts'
+import { line, lineGroupPeople, lineGroups, places, plans } from '../../../../db/schema.ts'
 import { instantText, toIso } from '../../../../src/domain/instant.ts'
 import type { LinePlace } from '../../../../src/domain/wire.ts'
 import { newId } from '../../../../src/server/id.ts'
@@ -121,6 +121,19 @@ test('without script, changing what happens keeps what the server starts with, a
   }
   const wishes = { environment: 'Mountains', vehicle: 'ugv', stop_after: '3600' }
   const post = await plainForm(ada)
+  const checked = /name="start"[^>]*checked=""[^>]*value="(\w+)"|name="start"[^>]*value="(\w+)"[^>]*checked=""/
+  const byItself = async () =>
+    checked
+      .exec(await page())
+      ?.slice(1)
+      .find(Boolean)
+  expect(await byItself()).toBe('true')
+  // A trial's minutes run only while its user is there.
+  const [id, at] = [newId('sub'), Date.now()]
+  const trial = { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 } as const
+  await site.db.insert(plans).values({ id, userId: ada.userId, ...trial, anchor: at, createdAt: at })
+  expect(await byItself()).toBe('false')
+  await site.db.delete(plans).where(eq(plans.id, id))
   // Whoever comes without a choice gets their last one, at first 4 hours; none is a choice as well.
   expect(formOf(await page(), 'Wait in line')).toMatchObject({ stop_after: '14400' })
   expect(formOf(await page('?stop_after='), 'Wait in line')).not.toHaveProperty('stop_after')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RunRow } from '../../../db/schema.ts'
-import { stopAfterLike } from '../../../src/server/fleet/stop-after.ts'
+import { stopAfterLike } from '../../../src/server/operations/run-page.ts'
 
 const RUN = {
   requestedAt: 0,
