@@ -31,7 +31,7 @@ export async function keepFolder(): Promise<void> {
   console.log(`Kept ${copied} ${copied === 1 ? 'file' : 'files'} in your files: ${to}`)
 }
 
-async function fetchCommandLine(tools: string): Promise<string> {
+export async function fetchCommandLine(tools: string): Promise<string> {
   const url = `${site()}/cli/proving-ground.mjs`
   const program = await insist(async () => {
     const answer = await fetch(url, { signal: AbortSignal.timeout(30_000) }).catch(() => null)

@@ -47,10 +47,10 @@ export function site(): string {
 }
 
 /** `45m` or `1h30m`, in seconds. */
-export function seconds(text: string): number {
+export function seconds(text: string, name = 'stop-after'): number {
   const parts = [...text.matchAll(/(\d+)([dhms])/g)]
   if (!parts.length || parts.map(([part]) => part).join('') !== text)
-    throw new Error(`stop-after is ${text}. Write it like 45m, 2h, or 1h30m.`)
+    throw new Error(`${name} is ${text}. Write it like 45m, 2h, or 1h30m.`)
   return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNIT_S[unit] ?? 0), 0)
 }
 
@@ -99,7 +99,7 @@ const wishes = () => ({
 })
 
 /** `NAME=value`, a line each. The site says what is wrong with one. */
-function parameters(text: string): Record<string, string> {
+export function parameters(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => line.trim())
   return Object.fromEntries(lines.map((line) => line.trim().split(/=(.*)/s, 2).concat('') as [string, string]))
 }

@@ -7,11 +7,12 @@ const NO_SERVER_FREE = 503
 /** By then, the site has ended every start. */
 const START_DEADLINE_MS = 55 * 60_000
 
-/** Starts a server and waits until it answers. */
+/** Starts a server and waits until it answers; with `run`, runs a program on it to its end. */
 await step(async () => {
   if (!input('token')) throw new Error('Set the input token. Pull requests from forks get no secrets.')
   seconds(input('stop-after'))
   console.log(`::add-mask::${input('token')}`)
+  if (input('run')) process.exit(await (await import('./run.mts')).runProgram())
   const key = randomUUID()
   // Before the start, so that if the runner kills us in between, the post step still finds the server.
   tell('STATE', 'key', key)

@@ -4,7 +4,8 @@ import { call, findServer, input, insist, leaveLine, Refused, startServer, step 
 
 /** Stops the server, and keeps a folder. GitHub runs this after all other steps, even if one failed or someone canceled the job. */
 await step(async () => {
-  const { STATE_key: key, STATE_id, STATE_refused } = process.env
+  const { STATE_key: key, STATE_id, STATE_refused, STATE_run } = process.env
+  if (STATE_run) return STATE_id ? stop('', STATE_id) : console.log('No server started.')
   if (!key || STATE_refused) return console.log('No server started.')
   await stop(key, STATE_id)
   // Its time costs nothing anymore.

@@ -28,7 +28,7 @@ type Job = {
   interrupt?: Promise<'SIGINT' | 'SIGKILL'>
 }
 
-/** Runs the workflow's only job. @returns what its steps printed, and whether all of them succeeded */
+/** Runs the workflow's only job. @returns what its steps printed, its summary, and whether all of them succeeded */
 export async function runWorkflow({ workflow, folder, secrets, inputs = {}, env = {}, interrupt }: Job) {
   const [[name, job] = ['', null]] = Object.entries((parse(workflow) as Workflow).jobs)
   const github = { run_id: '42' }
@@ -46,19 +46,24 @@ export async function runWorkflow({ workflow, folder, secrets, inputs = {}, env 
   let log = ''
   let ok = true
   let current: ChildProcess | null = null
-  void interrupt?.then((signal) => current?.kill(signal))
+  void interrupt?.then((signal) => {
+    // It kills what a step started as well.
+    if (signal === 'SIGKILL' && current?.pid) process.kill(-current.pid, signal)
+    else current?.kill(signal)
+  })
   const run = (program: string, args: string[], own: Values) => {
     const runner = {
       PATH: process.env.PATH ?? '',
       HOME: temp,
       RUNNER_TEMP: temp,
+      GITHUB_STEP_SUMMARY: join(temp, 'summary'),
       CI: 'true',
       GITHUB_ACTIONS: 'true',
       GITHUB_REPOSITORY: 'ada/drone',
       GITHUB_RUN_ID: github.run_id,
       GITHUB_JOB: name,
     }
-    const child = spawn(program, args, { cwd: folder, env: { ...runner, ...env, ...own } })
+    const child = spawn(program, args, { cwd: folder, env: { ...runner, ...env, ...own }, detached: true })
     child.stdout.on('data', (chunk) => (log += chunk))
     child.stderr.on('data', (chunk) => (log += chunk))
     current = child
@@ -103,5 +108,6 @@ export async function runWorkflow({ workflow, folder, secrets, inputs = {}, env 
     if (step.id) outputs[step.id] = read(files.GITHUB_OUTPUT)
   }
   for (const post of posts) if (!(await post())) ok = false
-  return { ok, log }
+  const summary = existsSync(join(temp, 'summary')) ? readFileSync(join(temp, 'summary'), 'utf8') : ''
+  return { ok, log, summary }
 }

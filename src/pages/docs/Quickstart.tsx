@@ -7,7 +7,7 @@ export const PACKAGE_PATH = '/cli/proving-ground.tgz'
 /** A function also works in scripts, and completes in zsh; an alias doesn't. */
 export const getCli = (origin: string) => `curl -fsSo ~/proving-ground.mjs ${origin}${CLI_PATH}
 proving-ground() { node ~/proving-ground.mjs "$@"; }`
-const ACTION_FILES = ['action.yml', 'start.mts', 'stop.mts', 'site.mts', 'keep.mts', 'rclone.mts']
+const ACTION_FILES = ['action.yml', 'start.mts', 'stop.mts', 'run.mts', 'site.mts', 'keep.mts', 'rclone.mts']
 
 /** @param origin the site's own, so that every example works as written */
 /** A line of the workflow below. */

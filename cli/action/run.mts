@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { appendFileSync, existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fetchCommandLine } from './keep.mts'
+import { fetchRclone } from './rclone.mts'
+import { input, parameters, seconds, site, tell } from './site.mts'
+
+type Result = {
+  server: {
+    id: string
+    instance_type: string
+    billed_from: string | null
+    end_time: string | null
+    cost_dollars: number | null
+  }
+  exit_code: number | null
+  ended_because: string
+}
+
+/** Runs a program on a server of its own to its end, through the command line that the site serves. @returns its exit code */
+export async function runProgram(): Promise<number> {
+  // If the runner dies, the post step stops what is known by then; anything else ends by itself.
+  tell('STATE', 'run', 'true')
+  const tools = join(process.env.RUNNER_TEMP ?? tmpdir(), 'proving-ground')
+  const cli = await fetchCommandLine(tools)
+  if (input('keep') && !(await hasRclone())) await fetchRclone(tools)
+  const lines = (name: string) =>
+    input(name)
+      .split('\n')
+      .filter((line) => line.trim())
+  const words = [
+    ...['run', '--json', '--environment', input('environment'), '--name', input('name')],
+    ...['--stop-after', `${seconds(input('stop-after'))}s`, '--wait', `${seconds(input('wait'), 'wait')}s`],
+    ...(input('vehicle') ? ['--vehicle', input('vehicle')] : []),
+    ...Object.entries(parameters(input('parameters'))).flatMap(([name, value]) => ['--set', `${name}=${value}`]),
+    ...(input('keep') ? ['--keep', input('keep')] : []),
+    ...['--', ...wordsOf(input('run'), lines('run'))],
+  ]
+  const { code, result } = await follow(cli, words, tools)
+  if (result) await report(result, code)
+  return code
+}
+
+/** Of one line, what spaces part; of several, each is a word. "default" leaves the image its own command. */
+function wordsOf(run: string, lines: string[]): string[] {
+  if (run === 'default') return []
+  return lines.length > 1 ? lines.map((line) => line.trim()) : run.split(/\s+/)
+}
+
+const hasRclone = () =>
+  new Promise<boolean>((done) => {
+    const child = spawn('rclone', ['version'], { stdio: 'ignore' })
+    child.on('error', () => done(false))
+    child.on('close', (code) => done(code === 0))
+  })
+
+/** Shows its log as a group, in which nothing that a program prints is a command to the runner. */
+async function follow(cli: string, words: string[], tools: string): Promise<{ code: number; result: Result | null }> {
+  const resume = randomUUID()
+  console.log(`::group::Log\n::stop-commands::${resume}`)
+  const env = {
+    ...process.env,
+    PATH: [process.env.PATH, tools].join(delimiter),
+    PROVING_GROUND_URL: site(),
+    PROVING_GROUND_TOKEN: input('token'),
+  }
+  const cwd = process.env.GITHUB_WORKSPACE ?? '.'
+  const child = spawn(process.execPath, [cli, ...words], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  // It stops the server, and exits.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill('SIGINT'))
+  let first = ''
+  let last = ''
+  child.stderr.on('data', (chunk) => {
+    process.stderr.write(chunk)
+    last = `${last}${chunk}`.slice(-2_000)
+    if (first.includes('\n')) return
+    first += chunk
+    // Before anything that its program prints.
+    const [, id] = /^(?:.* Waiting…\n)*Started (ses_[\w-]+) /.exec(first) ?? []
+    if (id) tell('STATE', 'id', id)
+  })
+  const ended = new Promise<number>((done) => child.on('close', (code) => done(code ?? 125)))
+  const [out, code] = await Promise.all([text(child.stdout), ended])
+  console.log(`::${resume}::\n::endgroup::`)
+  if (code === 125) console.log(`::error::${last.trimEnd().split('\n').at(-1)}`)
+  return { code, result: out ? (JSON.parse(out) as Result) : null }
+}
+
+async function report({ server, exit_code, ended_because }: Result, code: number): Promise<void> {
+  const kept = join(process.env.GITHUB_WORKSPACE ?? '.', input('keep'))
+  tell('OUTPUT', 'id', server.id)
+  tell('OUTPUT', 'exit-code', `${exit_code ?? ''}`)
+  tell('OUTPUT', 'kept', input('keep') && existsSync(kept) ? input('keep') : '')
+  const ran = Math.floor((Date.parse(server.end_time ?? '') - Date.parse(server.billed_from ?? '')) / 1000) || 0
+  const cost =
+    server.cost_dollars === null
+      ? ''
+      : server.cost_dollars
+        ? `, $${server.cost_dollars.toFixed(2)}`
+        : ', covered by your plan'
+  const how = ended_because === 'exited' ? `exit code ${exit_code}` : `it ended because: ${ended_because}`
+  const said = `**${code === 0 ? 'Passed' : 'Failed'}**, ${how}. ${ran} s on a ${server.instance_type}${cost}. [The server and its log](${site()}/servers/${server.id})`
+  console.log(`${code === 0 ? '' : '::error::'}${said.replace(/\*\*|\[|\]/g, '')}`)
+  if (process.env.GITHUB_STEP_SUMMARY) appendFileSync(process.env.GITHUB_STEP_SUMMARY, `${said}\n`)
+}
