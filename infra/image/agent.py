@@ -636,7 +636,8 @@ class Program:
                 raise
             self._pull_patiently(image)
             found = self._engine.call("GET", path)
-        self._tell(found["Config"]["Env"] or [])
+        # Docker leaves out what is empty, from 29 on.
+        self._tell((found.get("Config") or {}).get("Env") or [])
 
     def _tell(self, env):
         """Gives the container what the site says. `env` is its image's."""

@@ -17,9 +17,9 @@ class Run:
 
 
 class FakeEngine:
-    def __init__(self, runs=(), pulls=(), image_env=None, stats=()):
+    def __init__(self, runs=(), pulls=(), image_config=None, stats=()):
         self.runs, self.pulls = list(runs), list(pulls)
-        self.image_env = image_env
+        self.image_config = image_config or {}
         self.stats = list(stats)
         # Each try to pull is a list of events, or a refusal: its status and its words.
         self.has_image = not pulls
@@ -58,7 +58,7 @@ class Handler(BaseHTTPRequestHandler):
         verb = url.path.rpartition("/")[2]
         if url.path.startswith("/images/") and verb == "json":
             found = engine.has_image
-            return self.answer(200 if found else 404, {"Config": {"Env": engine.image_env}} if found else {"message": "no"})
+            return self.answer(200 if found else 404, {"Config": engine.image_config} if found else {"message": "no"})
         if verb == "create" and url.path.startswith("/images/"):
             return self.pull(parse_qs(url.query)["fromImage"][0])
         if self.command == "DELETE":
