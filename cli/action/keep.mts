@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, delimiter, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fetchRclone } from './rclone.mts'
-import { input, insist, site, Unanswered } from './site.mts'
+import { input, insist, show, site, Unanswered } from './site.mts'
 
 /** What the command line exits with where there is no rclone, or one too old. */
 const NO_RCLONE = 10
@@ -15,7 +15,7 @@ export async function keepFolder(): Promise<void> {
   const folder = resolve(process.env.GITHUB_WORKSPACE ?? '.', input('keep'))
   const found = await stat(folder).catch(() => null)
   // A step that failed may not have made it.
-  if (!found?.isDirectory()) return console.log(`::warning::There is no folder ${input('keep')} to keep.`)
+  if (!found?.isDirectory()) return show('warning', `There is no folder ${input('keep')} to keep.`)
   const { GITHUB_REPOSITORY, GITHUB_RUN_ID, GITHUB_JOB } = process.env
   const to = ['ci', GITHUB_REPOSITORY, GITHUB_RUN_ID, GITHUB_JOB, basename(folder)].filter(Boolean).join('/')
   const tools = join(process.env.RUNNER_TEMP ?? tmpdir(), 'proving-ground')

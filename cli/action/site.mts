@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { normalName } from '../../src/domain/person.ts'
 
 type Server = {
   id: string
@@ -37,6 +38,12 @@ export const input = (name: string) => process.env[`INPUT_${name.toUpperCase()}`
 /** GitHub reads `name=value` from a file. */
 export const tell = (file: 'STATE' | 'OUTPUT', name: string, value: string) =>
   appendFileSync(process.env[`GITHUB_${file}`] ?? '', `${name}=${value}\n`)
+
+/** What the runner shows as an error or a warning. A line break would end it, and could begin another command. */
+export function show(kind: 'error' | 'warning', text: string): void {
+  const codes: Record<string, string> = { '%': '%25', '\r': '%0D', '\n': '%0A' }
+  console.log(`::${kind}::${text.replace(/[%\r\n]/g, (char) => codes[char] ?? '')}`)
+}
 
 export function site(): string {
   if (!URL.canParse(input('url'))) throw new Error('Set the input url to the site, such as https://your-site.example')
@@ -132,10 +139,10 @@ export async function leaveLine(): Promise<Server | undefined> {
   return findStarted()
 }
 
-/** An account has one live server at a time, and had none when it lined up. */
+/** An account has one live server at a time, and had none when it lined up. Another job of it may have got this one. */
 async function findStarted(): Promise<Server | undefined> {
   const { servers } = await insist(() => call<{ servers: Server[] }>('/api/v1/servers/get_servers'))
-  return servers.find(({ name, pending, active }) => (pending || active) && name === input('name'))
+  return servers.find(({ name, pending, active }) => (pending || active) && (name ?? '') === normalName(input('name')))
 }
 
 export async function findServer(id: string): Promise<Server | undefined> {
@@ -149,7 +156,7 @@ export async function step(run: () => Promise<void>): Promise<never> {
     await run()
     process.exit(0)
   } catch (error) {
-    console.log(`::error::${(error as Error).message}`)
+    show('error', (error as Error).message)
     process.exit(1)
   }
 }

@@ -4,6 +4,7 @@ import { findServer, input, Refused, seconds, startServer, step, tell, waitInLin
 
 const POLL_MS = 3_000
 const NO_SERVER_FREE = 503
+const MOST_TRIES = 5
 /** By then, the site has ended every start. */
 const START_DEADLINE_MS = 55 * 60_000
 
@@ -21,15 +22,7 @@ await step(async () => {
     process.on(signal, () => {
       canceled = true
     })
-  const { id } = await startOnceStopped(key, () => canceled).catch((error: Error) => {
-    if (!(error instanceof Refused)) throw error
-    if (error.status === NO_SERVER_FREE && input('wait-in-line') === 'true') {
-      tell('STATE', 'line', 'true')
-      return waitInLine(() => canceled)
-    }
-    tell('STATE', 'refused', 'true')
-    throw error
-  })
+  const { id } = await startOrWait(key, () => canceled)
   tell('STATE', 'id', id)
   console.log('Starting the server…')
   for (const deadline = Date.now() + START_DEADLINE_MS; Date.now() < deadline && !canceled; await sleep(POLL_MS)) {
@@ -49,6 +42,29 @@ await step(async () => {
   }
   throw new Error(canceled ? 'The job was canceled.' : "The server still doesn't answer.")
 })
+
+/** One that becomes free between the two calls is in neither: the line sends us back to start it. */
+async function startOrWait(key: string, canceled: () => boolean) {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await startOnceStopped(key, canceled)
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      if (error.status !== NO_SERVER_FREE || input('wait-in-line') !== 'true') {
+        tell('STATE', 'refused', 'true')
+        throw error
+      }
+    }
+    tell('STATE', 'line', 'true')
+    try {
+      return await waitInLine(canceled)
+    } catch (error) {
+      const isFree = error instanceof Refused && error.code === 'conflict'
+      if (!isFree || canceled() || tries === MOST_TRIES) throw error
+      await sleep(POLL_MS)
+    }
+  }
+}
 
 /** The job before this one has just stopped its server, which may take EC2 a minute or two. */
 async function startOnceStopped(key: string, canceled: () => boolean) {

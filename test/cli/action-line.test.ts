@@ -49,6 +49,35 @@ test('waits in line, uses the server that the site then starts, and stops it', a
   expect(await serversOf(ada)).toMatchObject([{ name: 'Smoke 42', end_time: expect.any(String) }])
 })
 
+test.each(['', 'Nigh\u0301t'])('finds the server that it waited for by its name, also by %j', async (name) => {
+  const { ada, job, stop } = await meet(waiting.replace(/name: Smoke .*/, `name: ${JSON.stringify(name)}`))
+  await waitFor(() => isWaiting(ada))
+  await stop()
+  expect(await job).toEqual({ ok: true, log: expect.stringMatching(/flown[\s\S]*Stopping the server/) })
+  expect(await serversOf(ada)).toMatchObject([{ end_time: expect.any(String) }])
+})
+
+test('starts the server that becomes free just before it waits', async () => {
+  const owner = await newPerson(stack.url)
+  await waitFor(async () => (await owner.post('/api/v1/aws/auto_cloud_start_request')).status === 202)
+  const ada = await newOperator(stack.url)
+  let lined = 0
+  const line = await openLine(stack.url, {
+    async onRequest(path) {
+      if (path !== '/api/v1/line' || ++lined > 1) return
+      await stopServer(owner)
+      await waitFor(async () => (await owner.get('/api/v1/aws/server_available')).body.ServerAvailable)
+    },
+  })
+  const secrets = { PROVING_GROUND_TOKEN: ada.token }
+  const job = runWorkflow({ workflow: waiting, folder: process.cwd(), secrets, inputs: { url: line.url } })
+  expect(await job).toEqual({
+    ok: true,
+    log: expect.stringMatching(/is running[\s\S]*flown[\s\S]*Stopping the server/),
+  })
+  line.close()
+})
+
 test('leaves the line when someone cancels the job', async () => {
   const cancel = Promise.withResolvers<'SIGINT'>()
   const { ada, job, stop } = await meet(waiting, cancel.promise)

@@ -160,9 +160,10 @@ test.concurrent.each([
   ['without a token', { token: '' }, 'Set the input token.'],
   ['over plain HTTP', { url: 'http://example.com' }, 'Use https://.'],
   ['with another duration', { 'stop-after': 'soon' }, 'Write it like 45m'],
+  ['with one of two lines', { 'stop-after': '1h\n50%' }, '::error::stop-after is 1h%0A50%25. Write it'],
 ])('refuses %s', async (_, inputs, sentence) => {
   const given = { url, token: 'pg_x', ...inputs }
-  const wishes = Object.entries(given).map(([name, value]) => `          ${name}: '${value}'`)
+  const wishes = Object.entries(given).map(([name, value]) => `          ${name}: ${JSON.stringify(value)}`)
   const workflow = `jobs:\n  fly:\n    steps:\n      - uses: ./cli/action\n        with:\n${wishes.join('\n')}\n`
   const { ok, log } = await runWorkflow({ workflow, folder: process.cwd(), secrets: {} })
   expect([ok, log]).toEqual([false, expect.stringContaining(sentence)])
