@@ -98,9 +98,9 @@ async function countFolder(
   for (let pages = 0; pages < most; pages++) {
     const page = await bucket.list({ prefix: filesPrefix(folder), after: next })
     const over: string[] = []
+    files += page.files.length
     for (const file of page.files) {
       bytes += file.size
-      if (!file.key.endsWith('/')) files++
       for (const link of links.get(file.key) ?? []) if (isOver(link, file)) over.push(link.id)
     }
     // It counts until this count is over, which has its file.

@@ -154,6 +154,25 @@ test('a closed account loses its files, also from before, and what was written l
   expect(await ada.mails()).toEqual([])
 })
 
+test('a file whose name ends in a slash is deleted as well', async () => {
+  const ada = await openFilesAccount('basic')
+  ada.put('backup.tar/', 200_000_000)
+  await getUsageOfFiles(ada.ctx, await openFolder(ada.ctx, ada.userId))
+  await ada.endPlan()
+  for (let day = 0; day < 33; day++) {
+    await endFilesWithPlans(ada.ctx)
+    await continueRemovals(ada.ctx)
+    ada.clock.ms += DAY
+  }
+  expect(ada.keys()).toEqual([])
+  expect(await ada.mails()).toEqual([
+    'We delete your files in 30 days',
+    'We delete your files in 7 days',
+    'We delete your files tomorrow',
+    'We are deleting your files',
+  ])
+})
+
 test('after a plan, what ends late is counted, and goes as well', async () => {
   const ada = await ended()
   await deleteFiles(ada.ctx, ada.userId, { path: 'a' })
