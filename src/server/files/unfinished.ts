@@ -1,6 +1,7 @@
 import { and, eq, gt, isNotNull } from 'drizzle-orm'
 import { type FileFolderRow, fileUploads } from '../../../db/schema.ts'
 import { isAddressable } from '../../domain/file-keys.ts'
+import { MAX_FILE_BYTES } from '../../domain/files.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
@@ -18,7 +19,7 @@ const MOST_ENDED = 1_000
 /**
  * Looks at the uploads in parts that programs have begun and not ended: no list of files has them, and they are stored
  * all the same. Ends those that nobody continues. Of a key that no address can hold, we can neither list the parts nor
- * end the upload: the bucket's own rule does.
+ * end the upload: the bucket's own rule does, and until then it counts as the largest file there can be.
  * @returns how many bytes the others have, and ours beyond what they count; and whether it saw all
  */
 export async function lookAtUnfinished(
@@ -26,7 +27,7 @@ export async function lookAtUnfinished(
   folder: FileFolderRow,
 ): Promise<{ bytes: number; isAll: boolean }> {
   const bucket = requireBucket(ctx)
-  const { begun, isAll } = await listBegun(ctx, filesPrefix(folder))
+  const { begun, isAll, hasHidden } = await listBegun(ctx, filesPrefix(folder))
   // Those that we began count by their size.
   const own = await ctx.db
     .select({ uploadId: fileUploads.uploadId, size: fileUploads.size })
@@ -40,7 +41,7 @@ export async function lookAtUnfinished(
   const left = others.slice(0, MOST_BY_PROGRAMS).filter(({ begunAt }) => begunAt > oldest)
   const over = others.slice(left.length).reverse()
   await abortAll(ctx, over.slice(0, MOST_ENDED))
-  let bytes = 0
+  let bytes = hasHidden ? MAX_FILE_BYTES : 0
   const counted = [...left, ...begun.filter(({ uploadId }) => sizes.has(uploadId))]
   await fourAtOnce(counted, async ({ key, uploadId }) => {
     const parts = (await bucket.listParts(key, uploadId)) ?? []
@@ -59,17 +60,20 @@ export async function endUploads(ctx: Context, prefix: string, begunBy: number):
   return due.length === 0 || (isAll && due.length <= MOST_ENDED)
 }
 
-/** Those that an address can hold. */
-async function listBegun(ctx: Context, prefix: string): Promise<{ begun: BegunUpload[]; isAll: boolean }> {
+/** Those that an address can hold, and whether there are others. */
+async function listBegun(ctx: Context, prefix: string) {
   const begun: BegunUpload[] = []
+  let hasHidden = false
   let after: UploadMarker | null = null
   for (let pages = 0; pages < MOST_PAGES; pages++) {
     const { uploads, next } = await requireBucket(ctx).listUploads(prefix, after)
-    begun.push(...uploads.filter(({ key }) => isAddressable(key)))
-    if (next === null) return { begun, isAll: true }
+    const found = uploads.filter(({ key }) => isAddressable(key))
+    begun.push(...found)
+    hasHidden ||= found.length < uploads.length
     after = next
+    if (after === null) break
   }
-  return { begun, isAll: false }
+  return { begun, isAll: after === null, hasHidden }
 }
 
 const sumOf = (sizes: number[]) => sizes.reduce((sum, size) => sum + size, 0)

@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { users } from '../../../db/schema.ts'
+import { filesModeOf } from '../../../src/server/files/mode.ts'
 import { endFilesWithPlans } from '../../../src/server/files/plan-end.ts'
 import { continueRemovals } from '../../../src/server/files/removals.ts'
 import { s3Bucket } from '../../../src/server/files/s3-bucket.ts'
@@ -94,6 +95,10 @@ test("a program's uploads in parts whose keys have dots make us ask, and end, no
   await openQuery(ada.ctx, ada.userId, ada.clock.ms)
   ada.clock.ms += 60_000
   await countChanged(ada.ctx)
+  // Nobody can say what they have, so nothing can be added.
+  expect(await ada.folder()).toMatchObject({ usedBytes: 0, partsBytes: 5_000_000_000_000 })
+  expect(await filesModeOf(ada.ctx, ada.userId)).toMatchObject({ mode: 'read', why: 'full' })
+  expect(ada.takeLines()).toMatchObject([{ event: 'alert', matter: `files_over:${ada.userId}` }])
   await ada.ctx.db.update(users).set({ closedAt: ada.clock.ms }).where(eq(users.id, ada.userId))
   await endFilesWithPlans(ada.ctx)
   await continueRemovals(ada.ctx)
