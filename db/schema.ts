@@ -1050,6 +1050,8 @@ export const fileFolders = sqliteTable(
     deleteAt: integer('delete_at'),
     /** When it last fitted, if it no longer does; then when the newest files go, and the days of the last email about it. */
     overSince: integer('over_since'),
+    /** What it had then, in bytes, or less if they deleted some since. We delete nothing below that. */
+    overFloor: integer('over_floor'),
     overDeleteAt: integer('over_delete_at'),
     overTold: integer('over_told'),
     /** When we next look if they still have a plan. */

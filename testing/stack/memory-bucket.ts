@@ -147,7 +147,7 @@ export function memoryBucket(now: () => number, changed: (key: string) => void =
   return {
     bucket,
     given,
-    put: (key: string, size: number) => set(key, { size, modifiedAt: now() }),
+    put: (key: string, size: number, modifiedAt = now()) => set(key, { size, modifiedAt }),
     openWith,
     /** Sends what a link of `signUpload` is for. @returns whether the bucket took it */
     putByLink(url: string): boolean {

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
 import type { FileFolderRow } from '../../../db/schema.ts'
+import { removalOf } from '../../domain/file-keys.ts'
 import { sizeText } from '../../domain/files.ts'
 import { DAY_MS, MINUTE_MS } from '../../domain/instant.ts'
 import { type Context, siteOrigin } from '../context.ts'
@@ -19,7 +20,7 @@ type Owner = { id: string; email: string }
 type SetFolder = (values: Partial<FileFolderRow>) => Query
 
 /**
- * What credentials wrote beyond the limit goes after 7 days and two emails, the newest first. What was there when it
+ * What credentials wrote beyond the limit goes after 7 days and two emails, the newest first. As much as was there when it
  * last fitted stays, for instance after a smaller plan.
  */
 export async function lookOverLimit(
@@ -29,13 +30,13 @@ export async function lookOverLimit(
 ): Promise<void> {
   const { overSince, overDeleteAt, overTold } = folder
   const now = ctx.now()
-  if (overSince === null || limit === null) {
+  if (overSince === null || limit === null || folder.usedBytes <= kept(folder, limit)) {
     const idle = { overDeleteAt: null, overTold: null }
     await writeBatch(ctx.db, [set({ deleteAt: null, ...(overDeleteAt === null ? {} : idle) })])
     return
   }
   if (overTold === 1 && overDeleteAt !== null && now >= overDeleteAt)
-    return deleteNewest(ctx, { ...folder, overSince }, { owner, limit, set })
+    return deleteNewest(ctx, folder, { owner, limit, set })
   const days = overDeleteAt === null || overDeleteAt - now > DAY_MS ? DAYS : 1
   // Two emails, and a day between the second one and the end, also if nobody looked for a while.
   const deleteAt =
@@ -57,46 +58,47 @@ export async function lookOverLimit(
   tellSoon(ctx, owner.id, notice)
 }
 
+/** Bytes that never go. */
+const kept = ({ usedBytes, overFloor }: FileFolderRow, limit: number) => Math.max(limit, overFloor ?? usedBytes)
+
 async function deleteNewest(
   ctx: Context,
-  folder: FileFolderRow & { overSince: number },
+  folder: FileFolderRow,
   { owner, limit, set }: { owner: Owner; limit: number; set: SetFolder },
 ): Promise<void> {
-  const { total, newer } = await listNewer(ctx, folder)
+  const { files, isAll } = await listMost(ctx, folder)
   const doomed: string[] = []
-  let excess = total - limit
-  for (const { key, size } of newer.sort((a, b) => b.modifiedAt - a.modifiedAt)) {
+  const floor = kept(folder, limit)
+  let excess = (isAll ? files.reduce((sum, { size }) => sum + size, 0) : folder.usedBytes) - floor
+  // Also older ones than the last count that fitted: on S3, a file that came in parts has the time of its beginning.
+  const newest = files.filter(({ key }) => removalOf(key) !== null).sort((a, b) => b.modifiedAt - a.modifiedAt)
+  for (const { key, size } of newest) {
     if (excess <= 0 || doomed.length === MOST_AT_ONCE) break
     excess -= size
     doomed.push(key)
   }
   const bucket = requireBucket(ctx)
   for (let from = 0; from < doomed.length; from += 1000) await bucket.remove(doomed.slice(from, from + 1000))
-  const isDone = excess <= 0 || doomed.length === newer.length
-  const idle = { overSince: null, overDeleteAt: null, overTold: null }
+  const isDone = excess <= 0 || doomed.length === newest.length
   const cause = `files-over:0:${owner.id}:${folder.overDeleteAt}`
   const [, notice] = await writeBatch(ctx.db, [
     ...tellQueries(ctx, owner, filesOverDeletedMail(siteOrigin(ctx)), doomed.length > 0 ? sql`1` : sql`0`, cause),
-    set(isDone ? idle : { lookAt: ctx.now() + MINUTE_MS }),
+    // A count says if it fits again. Until then, nothing is announced anew.
+    set(isDone ? { overDeleteAt: null, overTold: null, usedBytes: floor + excess } : { lookAt: ctx.now() + MINUTE_MS }),
     openQuery(ctx, owner.id, ctx.now()),
   ])
   tellSoon(ctx, owner.id, notice)
 }
 
-/** All files' bytes, and the files that were written since they last fitted. */
-async function listNewer(ctx: Context, folder: FileFolderRow & { overSince: number }) {
+async function listMost(ctx: Context, folder: FileFolderRow) {
   const bucket = requireBucket(ctx)
-  const newer: Pick<StoredFile, 'key' | 'size' | 'modifiedAt'>[] = []
-  let total = 0
+  const files: Pick<StoredFile, 'key' | 'size' | 'modifiedAt'>[] = []
   let after: string | null = null
   for (let pages = 0; pages < MOST_PAGES; pages++) {
     const page = await bucket.list({ prefix: filesPrefix(folder), after })
-    for (const { key, size, modifiedAt } of page.files) {
-      total += size
-      if (modifiedAt > folder.overSince) newer.push({ key, size, modifiedAt })
-    }
+    for (const { key, size, modifiedAt } of page.files) files.push({ key, size, modifiedAt })
     after = page.next
     if (after === null) break
   }
-  return { total, newer }
+  return { files, isAll: after === null }
 }

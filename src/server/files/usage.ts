@@ -119,10 +119,18 @@ async function countFolder(
 const isUnchanged = ({ countNext }: FileFolderRow) =>
   countNext === null ? isNull(fileFolders.countNext) : eq(fileFolders.countNext, countNext)
 
-/** Since when it hasn't fitted: the last count at which it did. What was there then never goes. */
-function overSinceOf(folder: FileFolderRow, used: number, limit: number | null): number | null {
-  if (limit === null || used <= limit) return null
-  return folder.overSince ?? folder.countedAt ?? folder.createdAt - 1
+/**
+ * Since when it hasn't fitted: the last count at which it did. As much as was there then never goes, for instance after
+ * a smaller plan.
+ */
+function overOf(folder: FileFolderRow, used: number, limit: number | null) {
+  if (limit === null || used <= limit) return { overSince: null, overFloor: null }
+  const { countedAt, createdAt, usedBytes } = folder
+  if (folder.overSince !== null)
+    return { overSince: folder.overSince, overFloor: Math.min(folder.overFloor ?? used, used) }
+  return countedAt === null
+    ? { overSince: createdAt - 1, overFloor: 0 }
+    : { overSince: countedAt, overFloor: Math.min(usedBytes, used) }
 }
 
 /**
@@ -148,8 +156,8 @@ async function finishCount(
   const unfinished = isTrigger ? await lookAtUnfinished(ctx, folder) : { bytes: folder.partsBytes, isAll: true }
   const partsBytes = unfinished.bytes
   const { limit } = await getRights(ctx, userId)
-  const overSince = overSinceOf(folder, bytes, limit)
-  const counted = { usedBytes: bytes, usedFiles: files, countedAt: begunAt, partsBytes, overSince }
+  const over = overOf(folder, bytes, limit)
+  const counted = { usedBytes: bytes, usedFiles: files, countedAt: begunAt, partsBytes, ...over }
   const write = ctx.db
     .update(fileFolders)
     .set({

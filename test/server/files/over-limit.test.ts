@@ -109,14 +109,39 @@ test('if nobody looked for a week, the second email still comes a day before', a
   expect(ada.keys()).toEqual([])
 })
 
-test('a smaller plan takes nothing that was there', async () => {
+test('a smaller plan takes nothing that was there, and announces nothing', async () => {
   const ada = await open('premium')
   await ada.write('a', 20_000 * MB)
   await countChanged(ada.ctx)
   await ada.endPlan()
   await ada.givePlan('basic')
   await ada.pass(9 * DAY)
+  expect(await ada.told()).toEqual([])
   await ada.write('b', 1 * MB)
   await ada.pass(9 * DAY)
   expect(ada.keys()).toEqual(['files/a'])
+  expect(await ada.told()).toEqual([IN_7_DAYS, TOMORROW, 'We deleted your newest files'])
+  // What they deleted since doesn't come back for free.
+  ada.put('a', 15_000 * MB)
+  await ada.write('c', 1)
+  await ada.pass(2 * HOUR)
+  await ada.write('c', 5_000 * MB)
+  await ada.pass(9 * DAY)
+  expect(ada.keys()).toEqual(['files/a'])
+})
+
+test('a file that came in parts over the limit goes, although its time is that of its beginning, as on S3', async () => {
+  const ada = await open()
+  const { prefix } = await ada.folder()
+  await ada.write('old', 900 * MB)
+  await countChanged(ada.ctx)
+  const begun = ada.clock.ms
+  ada.clock.ms += 10 * MINUTE
+  await ada.write('small', 1)
+  await countChanged(ada.ctx)
+  ada.memory.put(`${prefix}/files/parts`, 500 * MB, begun)
+  await openQuery(ada.ctx, ada.userId, ada.clock.ms)
+  await ada.pass(9 * DAY)
+  expect(ada.keys()).toEqual(['files/old'])
+  expect((await ada.told()).at(-1)).toBe('We deleted your newest files')
 })
