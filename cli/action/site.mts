@@ -103,6 +103,7 @@ const wishes = () => ({
   name: input('name'),
   stop_after: seconds(input('stop-after')),
   parameters: parameters(input('parameters')),
+  secrets: input('secrets').split(/\s+/).filter(Boolean),
 })
 
 /** `NAME=value`, a line each. The site says what is wrong with one. */

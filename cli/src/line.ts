@@ -17,6 +17,7 @@ type Wishes = {
   stop_after?: number
   max_gpus?: number
   parameters?: RunParameters
+  secrets?: string[]
 }
 
 export const findPlace = async (site: Site): Promise<LinePlace | null> =>

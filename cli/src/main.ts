@@ -17,7 +17,7 @@ import { logs } from './logs.ts'
 import { run } from './run.ts'
 import { login, logout, token } from './sign-in.ts'
 import type { SiteOptions } from './site.ts'
-import { count, duration, parameter, start } from './start.ts'
+import { count, duration, parameter, secret, start } from './start.ts'
 import { open, status, stop } from './status.ts'
 import { note, paint } from './terminal.ts'
 
@@ -49,6 +49,7 @@ type Everything = SiteOptions & {
   stopAfter: number
   maxGpus: number
   set: RunParameters
+  secret: string[]
   name: string
   format: (typeof FORMATS)[number]
 } & Record<
@@ -60,6 +61,11 @@ const SET = [
   '--set <NAME=value>',
   'tell the container this, as a variable of its environment; repeat it for more',
   parameter,
+] as const
+const SECRET = [
+  '--secret <NAME>',
+  'give your own image this secret of your account; repeat it for more',
+  secret,
 ] as const
 const JSON_OUTPUT = ['--json', 'write JSON for scripts'] as const
 
@@ -83,6 +89,7 @@ command('start', 'start a server', start)
   .option('--stop-after <time>', 'stop it after a time like 2h or 45m, from now', duration)
   .option('--max-gpus <count>', "take a machine with at most this many GPUs (default: your plan's largest)", count)
   .option(...SET)
+  .option(...SECRET)
   .option('--name <name>', 'what to call it')
   .option(...JSON_OUTPUT)
 program
@@ -92,6 +99,7 @@ program
   .requiredOption('--environment <name>', 'an image of yours')
   .addOption(new Option('--vehicle <vehicle>', 'in what (default: your last choice)').choices(VEHICLES))
   .option(...SET)
+  .option(...SECRET)
   .option('--keep <path>', 'copy /data/<path> to ./<path> at the end')
   .option('--stop-after <time>', 'end it after a time like 1h, from now', duration)
   .option('--wait <time>', 'wait so long while another server of yours runs (default: 2h)', duration)

@@ -23,6 +23,7 @@ type RunOptions = SiteOptions & {
   vehicle?: Vehicle
   name?: string
   set?: RunParameters
+  secret?: string[]
   keep?: string
   stopAfter?: number
   maxGpus?: number
@@ -90,7 +91,7 @@ function exitCodeOf({ ended_because, exit_code }: Server): number {
 
 /** Starts it once the account has no other server, and one is free. @throws Failure */
 async function begin(site: Site, command: string[], options: RunOptions, interrupted: AbortSignal): Promise<Server> {
-  const { environment, vehicle, name, set, stopAfter, maxGpus, wait = DEFAULT_WAIT_S } = options
+  const { environment, vehicle, name, set, secret, stopAfter, maxGpus, wait = DEFAULT_WAIT_S } = options
   const body = {
     environment,
     until: 'exit',
@@ -98,6 +99,7 @@ async function begin(site: Site, command: string[], options: RunOptions, interru
     ...(vehicle !== undefined && { vehicle }),
     ...(name !== undefined && { name }),
     ...(set !== undefined && { parameters: set }),
+    ...(secret !== undefined && { secrets: secret }),
     ...(stopAfter !== undefined && { stop_after: stopAfter }),
     ...(maxGpus !== undefined && { max_gpus: maxGpus }),
   }

@@ -29,6 +29,7 @@ type StartOptions = SiteOptions & {
   stopAfter?: number
   maxGpus?: number
   set?: RunParameters
+  secret?: string[]
 }
 
 export async function start(options: StartOptions): Promise<void> {
@@ -43,6 +44,7 @@ export async function start(options: StartOptions): Promise<void> {
       ...(options.stopAfter !== undefined && { stop_after: options.stopAfter }),
       ...(options.maxGpus !== undefined && { max_gpus: options.maxGpus }),
       ...(options.set !== undefined && { parameters: options.set }),
+      ...(options.secret !== undefined && { secrets: options.secret }),
     }
     const code = options.code !== undefined && { code: options.code }
     const begin = () =>
@@ -138,6 +140,9 @@ export function parameter(text: string, before: RunParameters = {}): RunParamete
   if (fault) throw new InvalidArgumentError(fault)
   return all
 }
+
+/** One more secret's name. The site knows which there are. */
+export const secret = (name: string, before: string[] = []): string[] => [...before, name]
 
 /** @throws unless it is a whole number from 1 */
 export function count(text: string): number {

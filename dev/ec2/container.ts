@@ -96,11 +96,28 @@ export function givesUpAfter(instance: Tagged): number | null {
   return PAUSES_MS.reduce((sum, pause) => sum + pause, (PAUSES_MS.length + 1) * exits.afterMs + LAST_WORDS_MS)
 }
 
-/** What the site tells a machine of its program. */
-export type Told = { parameters?: Record<string, string>; until?: 'exit' | null; command?: string[] | null }
+/** What the site tells a machine of its program. A secret that is gone is null. */
+export type Told = {
+  parameters?: Record<string, string>
+  secrets?: Record<string, string | null>
+  until?: 'exit' | null
+  command?: string[] | null
+}
+
+/** The name of a secret that is gone: then its program doesn't start. */
+export const goneOf = ({ secrets = {} }: Told): string | undefined =>
+  Object.entries(secrets).find(([, value]) => value === null)?.[0]
+
+/** What nobody may read of these, the longest first: each line, of 8 characters or more. */
+function partsOf(secrets: (string | null)[]): string[] {
+  const lines = secrets.flatMap((secret) => secret?.split(/[\r\n]+/) ?? []).filter((line) => [...line].length >= 8)
+  return lines.sort((a, b) => b.length - a.length)
+}
 
 /** Everything that its machine says until somebody stops it, in order. */
-export function linesOf(instance: Tagged, { parameters = {}, until = null, command }: Told = {}): Line[] {
+export function linesOf(instance: Tagged, { parameters = {}, secrets = {}, until = null, command }: Told = {}): Line[] {
+  const parts = partsOf(Object.values(secrets))
+  const masked = (text: string) => parts.reduce((shown, part) => shown.replaceAll(part, '***'), text)
   const image = instance.tags.image || 'the default image'
   const lines: Line[] = []
   const say = (at: number, text: string, phase: Phase) => lines.push({ at, source: 'machine', text, phase })
@@ -117,12 +134,19 @@ export function linesOf(instance: Tagged, { parameters = {}, until = null, comma
     return lines
   }
   say(ms, `Pulled ${image}`, { name: 'pulled' })
+  const gone = goneOf({ secrets })
+  if (gone !== undefined) {
+    const why = `The secret ${gone} is gone, so the program didn't start.`
+    say(ms, why, { name: 'failed', code: 'secret_missing', exit_code: null, why })
+    return lines
+  }
   const { prints, exits } = programOf(instance)
   let at = ms
-  const told = [...Object.entries(parameters).map((pair) => pair.join('=')), ...(command ?? [])]
+  const variables = Object.entries({ ...parameters, ...secrets }).flatMap((pair) => pair.join('=').split(/[\r\n]+/))
+  const told = [...variables, ...(command ?? [])]
   for (let tries = 1; tries <= PAUSES_MS.length + 1; tries++) {
     say(at, tries === 1 ? 'Started the program' : `Started the program, try ${tries}`, { name: 'started', tries })
-    for (const [source, text] of prints(told)) lines.push({ at, source, text })
+    for (const [source, text] of prints(told)) lines.push({ at, source, text: masked(text) })
     if (!exits) return lines
     at += exits.afterMs
     const exit = { exit_code: exits.code, oom: false, tries, answered: false }

@@ -1,5 +1,5 @@
 import type { Line, Phase, Source, Told } from './container.ts'
-import { linesOf, pullAt } from './container.ts'
+import { goneOf, linesOf, pullAt } from './container.ts'
 import type { Proof } from './identity.ts'
 import { type Instance, stateOf } from './instance.ts'
 
@@ -61,6 +61,7 @@ export class MachineLog {
   /** Its program's exit is the last that it says. */
   #endsItself = false
   #key: string | null = null
+  #isTold = false
   /** The first number that the site doesn't have. Null: it hasn't said. */
   #next: number | null = null
   #everySeconds = QUIET_SECONDS
@@ -83,6 +84,11 @@ export class MachineLog {
   /** It has said everything, or the site wants nothing more. */
   get isOver(): boolean {
     return this.#over
+  }
+
+  /** It knows what its container is told, so it has started it. */
+  get isTold(): boolean {
+    return this.#isTold
   }
 
   /** When it shuts down: it still sends what is left, and its last word. A machine that AWS took says nothing. */
@@ -212,6 +218,7 @@ export class MachineLog {
       if (this.#next === null && !this.#stopped) {
         this.#lines = linesOf(this.#instance, told)
         this.#endsItself = told.until === 'exit'
+        this.#isTold = goneOf(told) === undefined
       }
       return key
     }

@@ -33,6 +33,12 @@ export class MachineLogs {
     return this.#sent
   }
 
+  /** Whether its program may run: one that must be told something waits for it. */
+  mayRun({ id, tags }: Instance): boolean {
+    const waits = tags.agent !== undefined && this.#options.siteUrl !== null
+    return !waits || this.#running.get(id)?.isTold === true
+  }
+
   follow(running: Instance[]): void {
     const ids = new Set(running.map(({ id }) => id))
     for (const [id, log] of this.#running) {

@@ -104,7 +104,8 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
   const followClock = () => {
     const running = instances.running()
     logs.follow(running)
-    const answers = (instance: Instance) => instance.runsFrom + (answersAfter(instance) ?? Infinity) <= now()
+    const answers = (instance: Instance) =>
+      instance.runsFrom + (answersAfter(instance) ?? Infinity) <= now() && logs.mayRun(instance)
     return web.follow(data.follow(running).filter(answers))
   }
   await followClock()

@@ -14,6 +14,7 @@ import itertools
 import json
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -23,6 +24,8 @@ import time
 import traceback
 from urllib.parse import quote, urlencode, urlsplit
 
+# Shorter ones would hide much that is no secret.
+LEAST_HIDDEN = 8
 # A line's, in UTF-8.
 LINE_BYTES = 8_192
 UNFINISHED_SECONDS = 2
@@ -48,6 +51,62 @@ PULL_PAUSES = (5, 15, None)
 # Before a program starts again that has never answered, and one that has.
 PAUSES = (1, 5)
 LATER_PAUSE = 2
+
+
+def parts_of(secrets):
+    """What nobody may read: each line of each secret."""
+    lines = {line for secret in secrets for line in re.split(r"[\r\n]+", secret)}
+    return [line.encode() for line in lines if len(line) >= LEAST_HIDDEN]
+
+
+class Mask:
+    """Replaces secrets in what one stream prints, wherever its pieces end, before it is cut into lines."""
+
+    def __init__(self, parts=()):
+        self._parts = parts
+        # What may be the beginning of one, and how much of that is replaced already.
+        self._held = b""
+        self._covered = 0
+
+    def feed(self, data, is_last=False):
+        text = self._held + data
+        spans = [span for part in self._parts for span in self._spans(text, part)]
+        open_at = len(text) - self._open(text)
+        if is_last and len(text) - open_at >= LEAST_HIDDEN:
+            spans.append((open_at, len(text)))
+        keep = len(text) if is_last else open_at
+        shown, at = [], self._covered
+        for start, end in sorted(spans):
+            if start >= keep:
+                break
+            # Those that overlap are one.
+            if start >= at:
+                shown += [text[at:start], b"***"]
+            at = max(at, end)
+        shown.append(text[at:keep])
+        self._held, self._covered = text[keep:], max(0, at - keep)
+        return b"".join(shown)
+
+    @staticmethod
+    def _spans(text, part):
+        at = text.find(part)
+        while at >= 0:
+            yield at, at + len(part)
+            at = text.find(part, at + 1)
+
+    def _open(self, text):
+        """How many bytes at its end are the beginning of a secret."""
+        line = text[max(text.rfind(b"\n"), text.rfind(b"\r")) + 1 :]
+        return max((self._begins(line, part) for part in self._parts), default=0)
+
+    @staticmethod
+    def _begins(line, part):
+        at = line.find(part[:1], max(0, len(line) - len(part) + 1))
+        while at >= 0:
+            if part.startswith(line[at:]):
+                return len(line) - at
+            at = line.find(part[:1], at + 1)
+        return 0
 
 
 def text_of(raw, more=0):
@@ -127,6 +186,8 @@ class Log:
         self._clock = clock
         self._lock = threading.Lock()
         self._streams = {"stdout": Lines(), "stderr": Lines()}
+        self._parts = []
+        self._masks = {source: Mask() for source in self._streams}
         self._lines = collections.deque()
         self._samples = collections.deque(maxlen=MOST_SAMPLES)
         self._last = collections.deque(maxlen=20)
@@ -137,17 +198,31 @@ class Log:
         self._first = 1
         self._wanted = 1
 
+    def hide(self, secrets):
+        """Before the program starts: from now on, nobody reads these."""
+        with self._lock:
+            self._parts = parts_of(secrets)
+            self._masks = {source: Mask(self._parts) for source in self._streams}
+
+    def hidden(self, text):
+        return Mask(self._parts).feed(text.encode(), is_last=True).decode()
+
     def feed(self, source, data):
         with self._lock:
-            self._add(source, self._streams[source].feed(data, self._clock()))
+            self._add(source, self._streams[source].feed(self._masks[source].feed(data), self._clock()))
 
     def flush(self, everything=False):
         with self._lock:
             for source, stream in self._streams.items():
+                if everything:
+                    self._add(source, stream.feed(self._masks[source].feed(b"", is_last=True), self._clock()))
                 self._add(source, stream.flush(None if everything else self._clock()))
 
     def say(self, text, phase=None):
         """A line of the machine's own. A phase is sent at once. The journal has it as well."""
+        text = self.hidden(text)
+        if phase and "why" in phase:
+            phase = {**phase, "why": self.hidden(phase["why"])}
         print(text, flush=True)
         with self._lock:
             self._add("machine", [text], phase)
@@ -282,7 +357,7 @@ class Sender:
         self._jitter = jitter
         self._key = None
         self._is_numbered = False
-        # What the container is told, once the site has said it.
+        # What the site said at first, beside a key. A secret that is gone is None.
         self.told = None
         self.has_told = threading.Event()
         self._every = 1
@@ -327,7 +402,8 @@ class Sender:
             if status != 200:
                 return self._retry_later(now, f"the site gave no key: {status}")
             self._key = answer["key"]
-            self.told = answer
+            # A later key may come with other secrets, and the container keeps those that it got.
+            self.told = self.told or answer
             self.has_told.set()
         batch = self._log.batch(self._most, self._boot) if self._is_numbered else self._greeting()
         status, answer = self._site.post_log(self._key, batch.body)
@@ -643,7 +719,9 @@ class Program:
         """Gives the container what the site says. `env` is its image's."""
         told = self._told()
         self._ends = told.get("until") == "exit"
-        variables = [f"{name}={value}" for name, value in told.get("parameters", {}).items()]
+        secrets = self._secrets(told.get("secrets", {}))
+        self._log.hide(secrets.values())
+        variables = [f"{name}={value}" for name, value in {**told.get("parameters", {}), **secrets}.items()]
         self._container["Env"] = [*self._container["Env"], *variables]
         # Else Python keeps a program's lines until it has many.
         if not any(one.startswith("PYTHONUNBUFFERED=") for one in [*env, *variables]):
@@ -652,6 +730,17 @@ class Program:
             self._container["Cmd"] = told["command"]
         if not told.get("publish", True):
             self._container["ExposedPorts"] = self._container["HostConfig"]["PortBindings"] = {}
+
+    def _secrets(self, secrets):
+        """Those that the container gets. One that began before this agent keeps its own."""
+        found = self._find() if self._ends else None
+        if found:
+            env = dict(one.partition("=")[::2] for one in found["Config"]["Env"])
+            return {name: env.get(name, "") for name in secrets}
+        gone = [name for name, value in secrets.items() if value is None]
+        if gone:
+            raise GaveUp("secret_missing", f"The secret {gone[0]} is gone, so the program didn't start.")
+        return secrets
 
     def _pull_patiently(self, image):
         self._log.say(f"Pulling {image}", {"name": "pulling", "percent": 0, "bytes": 0})
@@ -685,7 +774,7 @@ class Program:
     def _run_once(self, tries):
         """@returns its exit code, and whether it had too little memory"""
         try:
-            if self._ends and self._find_state():
+            if self._ends and self._find():
                 printed = self._attach()
             else:
                 self._remove()
@@ -706,18 +795,18 @@ class Program:
         self._engine.call("POST", "/containers/simulator/wait", timeout=None)
         reader.join(LAST_SECONDS)
         self._log.flush(everything=True)
-        state = self._find_state()
+        state = self._find()["State"]
         return state["ExitCode"], state["OOMKilled"]
 
-    def _find_state(self):
+    def _find(self):
         """@returns what Docker says of a container that has started; None without one"""
         try:
-            state = self._engine.call("GET", "/containers/simulator/json")["State"]
+            found = self._engine.call("GET", "/containers/simulator/json")
         except EngineError as error:
             if error.status != 404:
                 raise
             return None
-        return None if state["Status"] == "created" else state
+        return None if found["State"]["Status"] == "created" else found
 
     def _attach(self):
         return self._engine.open("POST", "/containers/simulator/attach?stream=1&stdout=1&stderr=1", timeout=None)
@@ -872,7 +961,7 @@ def main(words):
         return 0
     # systemd shows the journal's last lines as well.
     print(*log.last_lines(), sep="\n", flush=True)
-    console(str(failure))
+    console(log.hidden(str(failure)))
     subprocess.run(["systemctl", "poweroff"], check=False)
     return 1
 

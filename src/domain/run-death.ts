@@ -37,6 +37,8 @@ export function deathText(death: Death, image: string | null, exitCode: number |
       return 'Your program needed more memory than the machine has, so it was killed. Make it use less, or choose a larger machine.'
     case 'no_space':
       return `${name} doesn't fit on the machine's disk. Make the image smaller.`
+    case 'secret_missing':
+      return 'A secret of this start was gone before your program ran, so we stopped it. Its log names the secret. Save it again, or start without it.'
     case 'bad_image':
       return `The machine can't run ${name}. Check that it is built for linux/amd64 and has a command to start.`
     case 'image_not_found':

@@ -16,6 +16,7 @@ export const DEATHS = [
   'exited',
   'out_of_memory',
   'no_space',
+  'secret_missing',
   'bad_image',
   'image_not_found',
   'image_denied',

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { rule } from './form.ts'
 import { DAY_MS } from './instant.ts'
-import { parametersFault, type RunParameters } from './parameters.ts'
+import { nameFault, parametersFault, type RunParameters } from './parameters.ts'
 import { characters, normalName, usableName } from './person.ts'
 import { commandFault } from './run-command.ts'
 
@@ -13,6 +13,8 @@ const number = v.nullable(v.union([v.number(), v.nan()]))
 const MIN_STOP_AFTER = 60
 const MAX_STOP_AFTER = (30 * DAY_MS) / 1000
 const MAX_RUN_NAME = 50
+/** An account has no more. */
+export const MOST_SECRETS = 20
 /** More than any machine has. The database's client can't read back a number beyond 2^53. */
 export const MAX_GPUS = 64
 
@@ -36,6 +38,7 @@ type Form = {
   parameters: RunParameters
   until: string
   command: string[] | null
+  secrets: string[]
 }
 
 /**
@@ -53,6 +56,7 @@ export const runWishes = v.pipe(
     parameters: v.record(v.string(), v.string()),
     until: v.string(),
     command: v.nullable(v.array(v.string())),
+    secrets: v.array(v.string()),
   }),
   ...runNameRules<Form>(),
   rule(
@@ -70,6 +74,11 @@ export const runWishes = v.pipe(
     (f) => parametersFault(f.parameters) === null,
     (f) => parametersFault(f.parameters) ?? '',
   ),
+  rule<Form>(
+    'secrets',
+    (f) => secretsFault(f) === null,
+    (f) => secretsFault(f) ?? '',
+  ),
   rule<Form>('until', (f) => f.until === '' || f.until === 'exit', 'A server can run until "exit", or without it.'),
   rule<Form>('command', (f) => f.command === null || f.until === 'exit', 'A command needs until: "exit".'),
   rule<Form>(
@@ -86,8 +95,24 @@ export const runWishes = v.pipe(
     parameters: f.parameters,
     untilExit: f.until === 'exit',
     command: f.command,
+    secrets: [...new Set(f.secrets)],
   })),
 )
+
+/** The names, as a form sends them. */
+export const secretFields = (names: string[]): Record<string, string> =>
+  Object.fromEntries(names.map((name) => [`secrets[${name}]`, 'on']))
+
+/** Which of them no start takes. Their account says which exist. */
+function secretsFault({ secrets, parameters }: Form): string | null {
+  if (secrets.length > MOST_SECRETS) return `A start takes at most ${MOST_SECRETS} secrets.`
+  for (const name of secrets) {
+    const fault = nameFault(name, 'secret')
+    if (fault) return fault
+    if (Object.hasOwn(parameters, name)) return `${name} is a parameter and a secret. Choose one of them.`
+  }
+  return null
+}
 
 export type RunWishes = v.InferOutput<typeof runWishes>
 export const NO_WISHES: RunWishes = {
@@ -99,4 +124,5 @@ export const NO_WISHES: RunWishes = {
   parameters: {},
   untilExit: false,
   command: null,
+  secrets: [],
 }

@@ -1,12 +1,11 @@
 import * as v from 'valibot'
 import { rule } from './form.ts'
 import { bytesOf, nameFault } from './parameters.ts'
+import { MOST_SECRETS } from './run-wishes.ts'
 import { CURRENT_PASSWORD_REQUIRED } from './user.ts'
 
 /** Values that an account keeps for its own images. Nobody can read one back: only a container that names it gets it. */
 
-/** How many an account may have. */
-export const MOST_SECRETS = 20
 const MOST_BYTES = 8_192
 
 // Stryker disable StringLiteral: text for people; the route and browser tests check it.

@@ -66,6 +66,8 @@ export type RunView = {
   said: string | null
   /** What a start like this one sends. */
   wishes: Record<string, string>
+  /** The names of those that its container got. */
+  secrets: string[]
   /** Until when its guests may enter. */
   guests: string[]
 }

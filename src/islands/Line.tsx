@@ -77,10 +77,12 @@ export function Line(props: LineProps) {
     else if (status === 401 || status === 409) await refresh()
   }
   const join = ({ start, maxGpus }: JoinChoice) => {
-    const { stop_after, parameters = '', command, ...chosen } = props.chosen
+    const { stop_after, parameters = '', command, ...others } = props.chosen
+    const [secrets, chosen] = withoutSecrets(others)
     void change('POST', {
       ...chosen,
       parameters: readParameters(parameters),
+      secrets,
       ...(command && { command: JSON.parse(command) }),
       stop_after: Number(stop_after) || null,
       max_gpus: maxGpus,
@@ -106,4 +108,11 @@ export function Line(props: LineProps) {
       {hasServer && !line ? null : <SoundSwitch />}
     </div>
   )
+}
+
+/** The names of the secrets among a form's fields, and the other fields. */
+function withoutSecrets(fields: Record<string, string>): [names: string[], others: Record<string, string>] {
+  const nameOf = (field: string) => /^secrets\[(.+)\]$/.exec(field)?.[1]
+  const names = Object.keys(fields).flatMap((field) => nameOf(field) ?? [])
+  return [names, Object.fromEntries(Object.entries(fields).filter(([field]) => !nameOf(field)))]
 }

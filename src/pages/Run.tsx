@@ -45,8 +45,23 @@ type RunProps = RunView & {
 
 /** One run in full, ready to print. */
 export function Run(props: RunProps) {
-  const { server, end, events, lines, startup, provider, said, wishes, guests, asOf, csrfToken, flash, log, use } =
-    props
+  const {
+    server,
+    end,
+    events,
+    lines,
+    startup,
+    provider,
+    said,
+    wishes,
+    secrets,
+    guests,
+    asOf,
+    csrfToken,
+    flash,
+    log,
+    use,
+  } = props
   const status = serverStatus(server)
   const cost = sumOfLines(lines)
   const free = freeBecause(lines)
@@ -167,7 +182,7 @@ export function Run(props: RunProps) {
           <CostChart lines={lines} free={noCost(server, lines)} />
           <Timeline events={events} />
         </div>
-        <ParametersCard server={server} />
+        <ParametersCard server={server} secrets={secrets} />
         {provider ? <Ec2Card server={server} provider={provider} /> : null}
       </div>
       {logFirst ? null : logCard}

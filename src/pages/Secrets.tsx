@@ -1,4 +1,4 @@
-import { MOST_SECRETS } from '../domain/secret.ts'
+import { MOST_SECRETS } from '../domain/run-wishes.ts'
 import type { StoredSecret } from '../domain/wire.ts'
 import { Button } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
@@ -42,8 +42,14 @@ export function Secrets({ secrets, csrfToken, flash }: SecretsProps) {
       <FlashAlert flash={flash} />
       <p>
         A secret is a value for <a href="/environments">your own images</a>, such as a license key or a password. A
-        start that names it gives it to the container as a variable. Nobody can read it here again, and logs show it as{' '}
-        <code>***</code>. <a href="/docs/images#own">What your image gets</a>
+        start that names it gives it to the container as a variable: check it beside Start Server, or use{' '}
+        <code>secrets</code> in the API and <code>--secret</code> in the command line. If one is gone before your
+        program starts, the start fails and is free.
+      </p>
+      <p>
+        Nobody can read a value here again. The server's log shows <code>***</code> for it, and for each of its lines,
+        of 8 characters or more, but not for other spellings, such as base64.{' '}
+        <a href="/docs/images#own">What your image gets</a>
       </p>
       <Card title="Your secrets">
         {rows.length ? (

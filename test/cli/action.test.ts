@@ -59,6 +59,13 @@ test
     expect(Date.parse(server?.ends_at ?? '') - Date.parse(server?.requested_at ?? '')).toBe(15 * 60_000)
   })
 
+test.concurrent('names the secrets that an own image gets', async () => {
+  const ada = await newOperator(url)
+  const secrets = 'secrets: |\n            token\n            KEY'
+  const { ok, log } = await fly(ada, { workflow: smoke.replace('stop-after: 15m', `$&\n          ${secrets}`) })
+  expect([ok, log]).toEqual([false, expect.stringContaining('"token" can\'t be a secret\'s name.')])
+})
+
 test.concurrent('stops the server when a later step fails', async () => {
   const ada = await newOperator(url)
   const { ok, log } = await fly(ada, { workflow: smoke.replace(/run: curl.*/, 'run: exit 1') })

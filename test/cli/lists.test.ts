@@ -152,7 +152,7 @@ test('completes commands and their options in bash', async () => {
       .trim()
   expect(complete('st')).toBe('start status stop')
   expect(complete('start', '--')).toBe(
-    '--wait --wait-in-line --code --environment --vehicle --stop-after --max-gpus --set --name --json --base-url --help',
+    '--wait --wait-in-line --code --environment --vehicle --stop-after --max-gpus --set --secret --name --json --base-url --help',
   )
   expect(complete('--base-url', 'https://a.example', 'bills', '--c')).toBe('--csv')
   expect(complete('completion', '')).toMatch(/^bash zsh fish /)

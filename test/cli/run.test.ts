@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest'
-import { type Client, serversOf, waitFor } from '../../testing/people/client.ts'
+import { type Client, PASSWORD, serversOf, waitFor } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { newPremiumPerson } from '../../testing/people/premium.ts'
 import { recordingRclone } from '../../testing/stack/recording-rclone.ts'
@@ -32,8 +32,11 @@ async function upload(person: Client, path: string, content: string): Promise<vo
 
 test.concurrent('exits as its program does, and prints what it prints', async () => {
   const { own, person } = await withImage('example.com/exits:3')
-  const { code, out, err } = await own('--set', 'SEED=42', '--name', 'fog', '--', 'pytest', '-q', '--no-header')
-  expect([code, out]).toEqual([3, 'hello\nSEED=42\npytest\n-q\n--no-header\n'])
+  const secret = { value: 'canary-of-a-token', current_password: PASSWORD }
+  expect((await person.request('PUT', '/secrets/TOKEN', secret)).status).toBe(200)
+  const told = ['--set', 'SEED=42', '--secret', 'TOKEN']
+  const { code, out, err } = await own(...told, '--name', 'fog', '--', 'pytest', '-q', '--no-header')
+  expect([code, out]).toEqual([3, 'hello\nSEED=42\nTOKEN=***\npytest\n-q\n--no-header\n'])
   expect(err).toMatch(/^Started ses_[\w-]+ on a g6\S+: http:\S+\/servers\/ses_[\w-]+\n/)
   expect(err).toMatch(/\n# Started the program\n# The program exited with code 3\n/)
   expect(err).toMatch(/The program ended\. It ran \ds\.\n$/)

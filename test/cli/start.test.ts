@@ -49,6 +49,11 @@ test.concurrent('speaks JSON to scripts: one document on stdout', async () => {
     code: 1,
     err: expect.stringContaining('The number of GPUs must be'),
   })
+  const secrets = ['--secret', 'TOKEN', '--secret', 'KEY']
+  expect(await ada.run(['start', ...world, ...secrets])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("Only your own images get secrets, so this start can't have TOKEN."),
+  })
   const waited = JSON.parse((await ada.run(['start', '--wait', '--json', ...wishes, ...parameters])).out)
   expect(waited.server).toMatchObject({ name: 'Night flight', environment: 'Mountains', vehicle: 'ugv' })
   expect(waited.server.parameters).toEqual({ SCENARIO: 'harbor fog', EXPR: 'a=b' })

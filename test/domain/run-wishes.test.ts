@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { checkForm } from '../../src/domain/form.ts'
-import { NO_WISHES, runWishes } from '../../src/domain/run-wishes.ts'
+import { NO_WISHES, runWishes, secretFields } from '../../src/domain/run-wishes.ts'
 
 const check = (
   name: string,
@@ -11,7 +11,8 @@ const check = (
   parameters = {},
   until = '',
   command: string[] | null = null,
-) => checkForm(runWishes, { name, stop_after, max_gpus, environment, vehicle, parameters, until, command })
+  secrets: string[] = [],
+) => checkForm(runWishes, { name, stop_after, max_gpus, environment, vehicle, parameters, secrets, until, command })
 
 test('takes a name and an end, or neither', () => {
   expect(check(' Night flight ', 60)).toEqual({
@@ -92,5 +93,25 @@ test('no wishes are none at all', () => {
     parameters: {},
     untilExit: false,
     command: null,
+    secrets: [],
   })
+})
+
+const named = (secrets: string[], parameters = {}) => check('', null, null, '', '', parameters, '', null, secrets)
+const names = (count: number) => Array.from({ length: count }, (_, i) => `S${i}`)
+
+test('takes the names of up to 20 secrets, each once, and a form sends them back', () => {
+  expect(named(['B', 'A', 'B'])).toMatchObject({ ok: true, value: { secrets: ['B', 'A'] } })
+  expect(named(names(20), { OTHER: 'x' })).toMatchObject({ ok: true, value: { secrets: names(20) } })
+  expect(secretFields(['B', 'A'])).toEqual({ 'secrets[B]': 'on', 'secrets[A]': 'on' })
+})
+
+test.each<[string[], object, string]>([
+  [names(21), {}, 'A start takes at most 20 secrets.'],
+  [['A', 'b'], {}, '"b" can\'t be a secret\'s name.'],
+  [['PATH'], {}, 'The secret PATH is reserved.'],
+  [['A', 'B'], { B: '' }, 'B is a parameter and a secret. Choose one of them.'],
+])('refuses the secrets %j beside the parameters %j', (secrets, parameters, message) => {
+  const faults = [{ field: 'secrets', message: expect.stringContaining(message) }]
+  expect(named(secrets, parameters)).toEqual({ ok: false, faults })
 })

@@ -18,8 +18,8 @@ export function machinesOf(url: string, databaseUrl: string) {
   const askKey = (proof: Proof, address: string) =>
     post('/machines/key', JSON.stringify(proof), { 'CF-Connecting-IP': address })
 
-  async function startMachine(person: Client): Promise<Machine> {
-    const { body } = await person.post('/api/v1/aws/auto_cloud_start_request')
+  async function startMachine(person: Client, wishes: object = {}): Promise<Machine> {
+    const { body } = await person.post('/api/v1/aws/auto_cloud_start_request', wishes)
     const { id } = body.server
     const row = await waitFor(async () => {
       const [found] = await db.select().from(runs).where(eq(runs.id, id))

@@ -77,6 +77,7 @@ jobs.on('message', ({ event, job }) => {
           [<code key="c">image_rate_limited</code>, 'The registry limits how often it gives out the image'],
           [<code key="c">image_stuck</code>, 'Nothing of the image came for 2 minutes'],
           [<code key="c">image_slow</code>, 'The image took 30 minutes, or 10 at less than 1 MB/s'],
+          [<code key="c">secret_missing</code>, 'A secret of the start was gone before the program ran'],
           [<code key="c">bad_image</code>, "The machine can't run the image"],
           [<code key="c">no_space</code>, "The image doesn't fit on the machine's disk"],
           [<code key="c">exited</code>, 'The program ended three times before it answered: see its log'],

@@ -90,7 +90,12 @@ export function Servers() {
           ['All GPUs', "NVIDIA's driver and its container runtime"],
           [<code key="e">ENVIRONMENT</code>, 'The name that you gave the image'],
           [<code key="v">VEHICLE</code>, `${VEHICLES.join(', ')}: as chosen at the start`],
-          ['Parameters', 'As variables'],
+          [
+            <>
+              Parameters, <a href="/secrets">secrets</a>
+            </>,
+            'As variables',
+          ],
           [
             `Port ${SERVER_WEB_PORT}`,
             <>
@@ -99,12 +104,12 @@ export function Servers() {
           ],
           ['The internet', 'Outgoing connections over IPv4'],
           [<code key="s">/dev/shm</code>, "A quarter of the machine's memory, at least 1 GB"],
-          [<code key="u">PYTHONUNBUFFERED=1</code>, 'So that Python prints at once, unless the image sets it'],
+          [<code key="u">PYTHONUNBUFFERED=1</code>, 'Python prints at once, unless the image sets it'],
         ]}
       />
       <p>It doesn't get:</p>
       <ul>
-        <li>Credentials of any kind. Don't put your own into the image: it's public.</li>
+        <li>Credentials. Don't put yours into the image: it's public.</li>
         <li>EC2's metadata service, the machine itself, or any private network. Connections there are refused.</li>
         <li>
           Linux capabilities, or ways to gain privileges: <code>sudo</code> doesn't work, and a start as root can't

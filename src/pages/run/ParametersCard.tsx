@@ -7,8 +7,10 @@ const COLUMNS = [
   { key: 'value', label: 'Value' },
 ]
 
+type Props = { server: Pick<Server, 'parameters' | 'until' | 'command'>; secrets: string[] }
+
 /** What its start told the container. Nothing, if that was nothing. */
-export function ParametersCard({ server }: { server: Pick<Server, 'parameters' | 'until' | 'command'> }) {
+export function ParametersCard({ server, secrets }: Props) {
   const { parameters, until, command } = server
   const rows = [
     ...(until ? [{ id: 'until', name: 'Ends', value: 'With its program' }] : []),
@@ -18,10 +20,11 @@ export function ParametersCard({ server }: { server: Pick<Server, 'parameters' |
       name: <code>{name}</code>,
       value: <code>{value}</code>,
     })),
+    ...secrets.map((name) => ({ id: name, name: <code>{name}</code>, value: 'A secret' })),
   ]
   if (!rows.length) return null
   return (
-    <Card title={until ? 'Program' : 'Parameters'}>
+    <Card title={until ? 'Program' : secrets.length ? 'Parameters and secrets' : 'Parameters'}>
       <DataTable
         caption="What its container was told"
         hideCaption

@@ -1,9 +1,11 @@
-import { asc, eq } from 'drizzle-orm'
-import { secrets } from '../../../db/schema.ts'
+import { and, asc, eq, inArray, isNotNull } from 'drizzle-orm'
+import { environments, type RunRow, secrets } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { StoredSecret } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 import { seal, unseal } from '../sealed.ts'
+import type { World } from './worlds.ts'
 
 const sealOf = (secretKey: string, userId: string, name: string) =>
   ({ secretKey, purpose: 'secret', of: `${userId}/${name}` }) as const
@@ -27,3 +29,45 @@ export async function listSecrets(ctx: Pick<Context, 'db'>, userId: string): Pro
     .orderBy(asc(secrets.name))
   return rows.map(({ name, updatedAt }) => ({ name, updated_at: toIso(updatedAt) }))
 }
+
+/** @throws invalid if the environment is the catalog's, or one of these isn't theirs */
+export async function requireSecrets(
+  ctx: Pick<Context, 'db'>,
+  userId: string,
+  names: string[],
+  { environmentId }: World,
+): Promise<void> {
+  const [own, known] = await ctx.db.batch([
+    ctx.db
+      .select({ id: environments.id })
+      .from(environments)
+      .where(and(eq(environments.id, environmentId), isNotNull(environments.userId))),
+    ctx.db.select({ name: secrets.name }).from(secrets).where(isNamed(userId, names)),
+  ])
+  const field = 'secrets'
+  if (!own.length)
+    throw new AppError('invalid', `Only your own images get secrets, so this start can't have ${names[0]}.`, { field })
+  const missing = names.find((name) => !known.some((one) => one.name === name))
+  if (missing !== undefined) throw new AppError('invalid', `You have no secret ${missing}.`, { field })
+}
+
+/** What the container of this run gets. One that is gone is null: its machine then starts nothing. */
+export async function openSecretsOf(
+  ctx: Pick<Context, 'db' | 'config' | 'log'>,
+  { userId, secrets: names }: Pick<RunRow, 'userId' | 'secrets'>,
+): Promise<Record<string, string | null>> {
+  if (!names) return {}
+  const rows = await ctx.db.select().from(secrets).where(isNamed(userId, names))
+  const open = (name: string) => {
+    const row = rows.find((one) => one.name === name)
+    try {
+      return row ? openSecret(ctx.config.secretKey, userId, name, row.sealed) : null
+    } catch (error) {
+      ctx.log('secret_lost', { userId, name }, error)
+      return null
+    }
+  }
+  return Object.fromEntries(names.map((name) => [name, open(name)]))
+}
+
+const isNamed = (userId: string, names: string[]) => and(eq(secrets.userId, userId), inArray(secrets.name, names))

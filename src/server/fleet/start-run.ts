@@ -20,7 +20,7 @@ export type Starter = { user: { id: string }; tokenName?: string | null }
  * launches an instance in it. A place that is held for them in line comes first; one that others wait for never does. A
  * repeated call does so once.
  * @param also what the same batch writes last
- * @throws what `requireAllowance` does, held, not_offered (its plan doesn't include this world), has_server, stopping,
+ * @throws what `requireAllowance` does, held, not_offered (its plan doesn't include this world), invalid (no such secret), has_server, stopping,
  * conflict (their plan just changed), not_found (no such place for this plan), too_many, no_capacity
  */
 export function startRun(
@@ -43,7 +43,7 @@ async function reserveAndQueue(
   also: Query[],
 ): Promise<{ run: RunRow; job: JobRow }> {
   const userId = starter.user.id
-  const { name, stopAfterMs, maxGpus, parameters = {}, untilExit = false, command = null } = wishes
+  const { name, stopAfterMs, maxGpus, parameters = {}, secrets = [], untilExit = false, command = null } = wishes
   const told = Object.keys(parameters).length ? JSON.stringify(parameters) : null
   const [allowed, catalog] = await Promise.all([
     requireAllowance(ctx, userId),
@@ -51,6 +51,8 @@ async function reserveAndQueue(
   ])
   const gpus = Math.min(allowed.gpus, maxGpus ?? allowed.gpus)
   const world = requireWorld(catalog, allowed.plan, wishes)
+  // Loaded when needed: few starts name secrets.
+  if (secrets.length) await (await import('./secrets.ts')).requireSecrets(ctx, userId, secrets, world)
 
   // Not earlier: we may have asked Stripe first, and the alarm must still lie ahead when the batch is
   // written.
@@ -73,11 +75,11 @@ async function reserveAndQueue(
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL AND suspended_at IS NULL
         AND held_at IS NULL)`),
     ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, availability_zone, environment, image,
-        vehicle, name, ends_at, stop_after, max_gpus, requested_at, hours_look_at, door_label, parameters,
+        vehicle, name, ends_at, stop_after, max_gpus, requested_at, hours_look_at, door_label, parameters, secrets,
         until_exit, command, by_token, in_trial)
       SELECT ${runId}, ${userId}, servers.id, instance_type, availability_zone, environments.name, image,
         ${world.vehicle}, ${name}, ${endsAt}, ${stopAfterMs === null ? null : stopAfterMs / 1000}, ${maxGpus}, ${now}, ${now}, ${ctx.config.door && newDoorLabel()}, ${told},
-        ${untilExit ? 1 : 0}, ${command && JSON.stringify(command)}, ${(starter.tokenName ?? null) !== null}, ${isOnTrial(userId)}
+        ${secrets.length ? JSON.stringify(secrets) : null}, ${untilExit ? 1 : 0}, ${command && JSON.stringify(command)}, ${(starter.tokenName ?? null) !== null}, ${isOnTrial(userId)}
       FROM servers, environments WHERE reserved_by = ${runId} AND environments.id = ${world.environmentId}`),
     ...(endsAt === null
       ? []

@@ -6,6 +6,7 @@ import { toIso } from '../../domain/instant.ts'
 import { runSeconds } from '../../domain/money/billing.ts'
 import { writeParameters } from '../../domain/parameters.ts'
 import { runTimeline } from '../../domain/run-timeline.ts'
+import { secretFields } from '../../domain/run-wishes.ts'
 import type { RunView } from '../../domain/views.ts'
 import { costQueries, toCostLines } from '../billing/bills/run-bill.ts'
 import type { Context } from '../context.ts'
@@ -40,6 +41,7 @@ export async function getRun(ctx: Context, userId: string, runId: string): Promi
     provider: toProviderRecord(launches),
     said: saidOf(job),
     wishes: wishesOf(run),
+    secrets: run.secrets ?? [],
     guests: guests.filter((guest) => guest.runId === runId).map(({ expiresAt }) => toIso(expiresAt)),
   }
 }
@@ -56,7 +58,7 @@ function saidOf(job: JobRow | undefined): string | null {
 
 /** What to send for a run like this one. */
 function wishesOf(run: RunRow): Record<string, string> {
-  const { name, maxGpus, environment, vehicle, parameters, untilExit, command } = run
+  const { name, maxGpus, environment, vehicle, parameters, secrets, untilExit, command } = run
   const stopAfter = stopAfterLike(run)
   return {
     ...(name === null ? {} : { name }),
@@ -65,6 +67,7 @@ function wishesOf(run: RunRow): Record<string, string> {
     ...(parameters === null ? {} : { parameters: writeParameters(parameters) }),
     ...(untilExit ? { until: 'exit' } : {}),
     ...(command === null ? {} : { command: JSON.stringify(command) }),
+    ...secretFields(secrets ?? []),
     ...(maxGpus === null ? {} : { max_gpus: String(maxGpus) }),
     ...(stopAfter === null ? {} : { stop_after: String(stopAfter) }),
   }

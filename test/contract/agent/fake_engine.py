@@ -82,7 +82,9 @@ class Handler(BaseHTTPRequestHandler):
         if engine.run is None:
             return self.answer(404, {"message": "no"})
         state = {"Status": "exited" if engine.has_started else "created"}
-        return self.answer(200, {"State": {**state, "ExitCode": engine.run.code or 0, "OOMKilled": engine.run.oom}})
+        config = {"Env": engine.created[-1]["Env"]} if engine.created else {}
+        ended = {"ExitCode": engine.run.code or 0, "OOMKilled": engine.run.oom}
+        return self.answer(200, {"State": {**state, **ended}, "Config": config})
 
     do_GET = do_POST = do_DELETE = handle_any
 

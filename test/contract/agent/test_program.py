@@ -215,6 +215,14 @@ class Runs(Quiet):
         lines, phases, _ = self.play(engine, OPTIONS, told=lambda: told)
         self.assertEqual((len(engine.created), phases[-1]), (1, exited))
 
+    def test_a_program_that_began_before_this_agent_keeps_its_secrets(self):
+        secrets = {"TOKEN": "canary-of-a-token"}
+        engine = FakeEngine([Run([(1, b"canary-of-a-token\n")], code=0)])
+        for now in (secrets, {"TOKEN": None}, {"TOKEN": "another-by-now"}):
+            lines, _, gave_up = self.play(engine, told=lambda: {"until": "exit", "secrets": now})
+            self.assertEqual((gave_up, [text for source, text in lines if source == "stdout"]), (None, ["***"]))
+        self.assertEqual(len(engine.created), 1)
+
     def test_publishes_ports_where_there_is_a_door(self):
         engine = FakeEngine([Run(code=0)])
         self.play(engine, OPTIONS, told=lambda: {"until": "exit", "command": None, "publish": True})
@@ -360,6 +368,40 @@ class Processes(unittest.TestCase):
         engine = FakeEngine([Run(code=0) for _ in range(3)])
         self.assertEqual(self.start(engine, NEEDS_AGENT="required").wait(), 1)
         self.assertEqual((engine.created, Path(f"{self.folder}/calls").read_text()), ([], "poweroff\n"))
+
+    def give(self, **secrets):
+        SiteHandler.told = {"secrets": secrets}
+        self.addCleanup(setattr, SiteHandler, "told", {})
+
+    def test_tells_the_container_its_secrets_and_nobody_else(self):
+        key = "-----BEGIN KEY-----\ncanary/of/a/key\r\nshort\n-----END KEY-----\n"
+        self.give(TOKEN="canary-of-a-token", KEY=key)
+        printed = b"TOKEN=canary-of-a-token canary-of\n" + key.encode() + b"still canary-of-a"
+        engine = FakeEngine([Run([(1, printed[:20]), (1, printed[20:]), (2, printed)], code=1) for _ in range(3)])
+        process = self.start(engine, NEEDS_AGENT="required")
+        # systemd's journal.
+        journal = process.stdout.read()
+        self.assertEqual(process.wait(), 1)
+        told = ["SCENARIO=fog", "TOKEN=canary-of-a-token", f"KEY={key}", "PYTHONUNBUFFERED=1"]
+        self.assertEqual(engine.created[0]["Env"], told)
+        console = Path(f"{self.folder}/console").read_text()
+        for text in (json.dumps(SiteHandler.log), journal, console):
+            self.assertNotIn("canary/of", text)
+            self.assertNotIn("canary-of-a", text)
+        first = self.sent()
+        program = first[first.index("Started the program") + 1 :][:5]
+        self.assertEqual(program, ["TOKEN=*** canary-of", "***", "***", "short", "***"])
+        self.assertEqual(self.sent().count("still ***"), 6)
+
+    def test_starts_nothing_without_a_secret_that_is_gone(self):
+        self.give(TOKEN="canary-of-a-token", KEY=None)
+        engine = FakeEngine([Run(code=0) for _ in range(3)])
+        self.assertEqual(self.start(engine, NEEDS_AGENT="required").wait(), 1)
+        self.assertEqual((engine.created, Path(f"{self.folder}/calls").read_text()), ([], "poweroff\n"))
+        why = "The secret KEY is gone, so the program didn't start."
+        self.assertEqual(self.sent()[-1], why)
+        failed = {"name": "failed", "code": "secret_missing", "exit_code": None, "why": why}
+        self.assertEqual(SiteHandler.log[-1]["phase"], failed)
 
     def test_sends_what_is_left_when_it_is_stopped(self):
         engine = FakeEngine([Run([(1, b"ready\n")])])

@@ -7,10 +7,10 @@ import { waitFor } from '../../../testing/people/client.ts'
 import { serve } from '../../../testing/stack/serve.ts'
 import { bootMs, localEc2, tagged } from './local-ec2.ts'
 
-type Options = { everySeconds?: number; keyStatus?: () => number; logStatus?: () => number }
+type Options = { told?: object; everySeconds?: number; keyStatus?: () => number; logStatus?: () => number }
 
 /** The site, as machines see it: it keeps each line once, and knows machines by their address. */
-async function site({ everySeconds = 30, keyStatus = () => 200, logStatus = () => 200 }: Options = {}) {
+async function site({ told = {}, everySeconds = 30, keyStatus = () => 200, logStatus = () => 200 }: Options = {}) {
   const said: { n: number; at: number; source: string; text: string }[] = []
   const batches: Batch[] = []
   const calls: string[] = []
@@ -23,7 +23,7 @@ async function site({ everySeconds = 30, keyStatus = () => 200, logStatus = () =
       calls.push('key')
       if (keyStatus() !== 200) return answer(keyStatus(), {})
       expect(Object.keys(JSON.parse(text))).toEqual(['document', 'signature'])
-      return answer(200, { key: `key-${calls.length}`, expires_at: '', run: 'run' })
+      return answer(200, { key: `key-${calls.length}`, expires_at: '', run: 'run', ...told })
     }
     if (request.url !== '/machines/log') return answer(404, {})
     const status = logStatus()
@@ -103,6 +103,29 @@ test('exits:3 says hello and exits with 3 after 2 s, three times, and its machin
   advance(1_000)
   const ended = await find(id)
   expect([ended?.State?.Name, ended?.StateReason?.Code]).toEqual(['shutting-down', 'Client.InstanceInitiatedShutdown'])
+})
+
+test('a program gets its parameters and secrets, and the machine hides secrets, the longest first', async () => {
+  const secrets = { A: 'hunter2hunter2', B: 'hunter2hunter2-and-more', C: 'short', D: 'first line of it\nlast' }
+  const { url, phases, printed } = await site({ told: { parameters: { SCENARIO: 'fog' }, secrets } })
+  const { launchOne, advance } = await localEc2({ siteUrl: url })
+  await launchOne(image('example.com/exits:0'))
+  advance(bootMs)
+  await waitFor(async () => phases().length === 3)
+  advance(1_000)
+  await waitFor(async () => printed('stdout').length > 0)
+  expect(printed('stdout')).toEqual(['hello', 'SCENARIO=fog', 'A=***', 'B=***', 'C=short', 'D=***', 'last'])
+})
+
+test('without a secret, a program does not start', async () => {
+  const { url, phases, printed, batches } = await site({ told: { secrets: { A: 'hunter2hunter2', B: null } } })
+  const { launchOne, advance } = await localEc2({ siteUrl: url })
+  await launchOne(image('example.com/exits:0'))
+  advance(bootMs + 1_000)
+  await waitFor(async () => batches.at(-1)?.complete === true)
+  expect(phases().at(-1)).toMatchObject({ name: 'failed', code: 'secret_missing', exit_code: null })
+  expect(printed('machine').at(-1)).toBe("The secret B is gone, so the program didn't start.")
+  expect(printed('stdout')).toEqual([])
 })
 
 test('throws:1 prints a traceback of eight lines, and exits at once', async () => {

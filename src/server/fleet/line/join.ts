@@ -9,6 +9,7 @@ import { requireAllowance } from '../../billing/allowance.ts'
 import type { Context } from '../../context.ts'
 import { LINE } from '../../ports/objects.ts'
 import { isOfferedAt } from '../places.ts'
+import { requireSecrets } from '../secrets.ts'
 import { isWithinLimits } from '../start-limits.ts'
 import { whyNotStarted } from '../start-refusal.ts'
 import type { Starter } from '../start-run.ts'
@@ -32,6 +33,7 @@ export async function joinLine(ctx: Context, starter: Starter, wishes: RunWishes
   ])
   const most = Math.min(allowed.gpus, wishes.maxGpus ?? allowed.gpus)
   const world = requireWorld(catalog, allowed.plan, wishes)
+  if (wishes.secrets.length) await requireSecrets(ctx, userId, wishes.secrets, world)
   const gpus = await findSize(ctx, most)
   await ctx.lineKeeper.arm(LINE)
   const now = ctx.now()

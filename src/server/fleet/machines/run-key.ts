@@ -3,6 +3,7 @@ import { MINUTE_MS } from '../../../domain/instant.ts'
 import type { Context } from '../../context.ts'
 import { isSignature, signatureOf } from '../../keys.ts'
 import { limitMachine } from '../../limits/limits.ts'
+import { openSecretsOf } from '../secrets.ts'
 import { getRunOfMachine, type Proof } from './identity.ts'
 
 const LIFETIME_MS = 15 * MINUTE_MS
@@ -16,9 +17,11 @@ export async function giveRunKey(ctx: Context, proof: Proof, address: string | n
   const row = await getRunOfMachine(ctx, proof, address)
   const { id: run, untilExit, command, parameters } = row
   await limitMachine(ctx, run)
+  const secrets = await openSecretsOf(ctx, row)
   const expiresAt = ctx.now() + LIFETIME_MS
   const program = {
     parameters: parameters ?? {},
+    secrets,
     until: untilExit ? 'exit' : null,
     command,
     publish: publishesPorts(row),

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { AppEnv } from '../../http/app-env.ts'
-import { body, checkbox, command, optionalNumber, parameters, text } from '../../http/body.ts'
+import { body, checkbox, checkedNames, command, optionalNumber, parameters, text } from '../../http/body.ts'
 
 const wishes = {
   name: text,
@@ -12,6 +12,7 @@ const wishes = {
   parameters,
   until: text,
   command,
+  secrets: checkedNames,
 }
 
 /** Loaded when needed: most isolates never see a line. */

@@ -2,7 +2,7 @@ import { Hono, type Context as HonoContext } from 'hono'
 import * as z from 'zod/mini'
 import { AppError } from '../../../domain/error.ts'
 import { type RunParameters, writeParameters } from '../../../domain/parameters.ts'
-import { runWishes } from '../../../domain/run-wishes.ts'
+import { runWishes, secretFields } from '../../../domain/run-wishes.ts'
 import { toAllowance } from '../../billing/allowance.ts'
 import { countUsage } from '../../billing/bills/usage.ts'
 import type { Context } from '../../context.ts'
@@ -17,7 +17,7 @@ import { toWorlds } from '../../fleet/worlds.ts'
 import { requireValid } from '../../form-rules.ts'
 import type { AppEnv } from '../../http/app-env.ts'
 import { signedIn } from '../../http/app-env.ts'
-import { body, command, optionalNumber, optionalText, parameters, text } from '../../http/body.ts'
+import { body, checkedNames, command, optionalNumber, optionalText, parameters, text } from '../../http/body.ts'
 import { errorResponse } from '../../http/error-response.ts'
 import { repeatableOf } from '../../http/repeatable.ts'
 import { answer } from '../../http/reply.ts'
@@ -34,6 +34,7 @@ const wishes = {
   parameters,
   until: text,
   command,
+  secrets: checkedNames,
 }
 /** What the start in a given place takes. */
 const autoWishes = { ...wishes, max_gpus: optionalNumber }
@@ -50,14 +51,15 @@ function isOfTheLine(c: HonoContext<AppEnv>, error: unknown): boolean {
 
 type LineWishes = Record<'name' | 'stop_after' | 'environment' | 'vehicle' | 'until', string | number | null> & {
   parameters: RunParameters
+  secrets: string[]
   command: string[] | null
 }
 
 /** That page, with what they chose. */
-function lineOf({ name, stop_after, environment, vehicle, parameters, until, command }: LineWishes): string {
+function lineOf({ name, stop_after, environment, vehicle, parameters, secrets, until, command }: LineWishes): string {
   const search = new URLSearchParams()
   const program = { parameters: writeParameters(parameters), until, command: command && JSON.stringify(command) }
-  const all = { name, stop_after, environment, vehicle, ...program }
+  const all = { name, stop_after, environment, vehicle, ...program, ...secretFields(secrets) }
   for (const [key, value] of Object.entries(all)) if (value) search.set(key, `${value}`)
   // Without one, the page would take their last choice.
   if (!stop_after) search.set('stop_after', '')

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { writeBatch } from '../../../../db/client.ts'
-import { line, lineTurns, places, plans, users } from '../../../../db/schema.ts'
+import { environments, line, lineTurns, places, plans, secrets, users } from '../../../../db/schema.ts'
 import { HOLD_MS, nextInLine } from '../../../../src/domain/line.ts'
 import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
 import { joinLine, leaveLine } from '../../../../src/server/fleet/line/join.ts'
@@ -311,7 +311,7 @@ test('a server that starts from the line has the parameters that its owner chose
   const parameters = { SCENARIO: 'fog' }
   await joinLine(world.ctx, ada, { ...NO_WISHES, parameters }, true)
   await join(ben)
-  const { parameters: _, ...older } = NO_WISHES
+  const { parameters: _, secrets: __, ...older } = NO_WISHES
   await world.db
     .update(line)
     .set({ wishes: older as typeof NO_WISHES })
@@ -319,8 +319,30 @@ test('a server that starts from the line has the parameters that its owner chose
   for (const owner of owners) await end(owner)
   await look()
   expect(await latestRun(world, ada.user.id)).toMatchObject({ parameters })
-  expect(await latestRun(world, ben.user.id)).toMatchObject({ parameters: null })
+  expect(await latestRun(world, ben.user.id)).toMatchObject({ parameters: null, secrets: null })
   for (const person of [ada, ben]) await settle(world, person)
+})
+
+test('a server that starts from the line has its secrets, and none starts once one is gone', async () => {
+  const owners = await fullFleet(2, 2)
+  const [ada, ben] = [await newCustomer(world, { premium: true }), await newCustomer(world, { premium: true })]
+  const wishes = { ...NO_WISHES, environment: 'Own', secrets: ['TOKEN'] }
+  for (const { user } of [ada, ben]) {
+    const own = { id: `env_${user.id}`, name: 'Own', description: '', plans: ['premium' as const], position: 1 }
+    await world.db.insert(environments).values({ ...own, image: 'example.com/own:1', userId: user.id, createdAt: 0 })
+    const joining = joinLine(world.ctx, { user }, wishes, true)
+    await expect(joining).rejects.toMatchObject({ code: 'invalid', message: 'You have no secret TOKEN.' })
+    const row = { userId: user.id, name: 'TOKEN', sealed: '', createdAt: 0, updatedAt: 0 }
+    await world.db.insert(secrets).values(row)
+    await joinLine(world.ctx, { user }, wishes, true)
+  }
+  await world.db.delete(secrets).where(eq(secrets.userId, ben.user.id))
+  for (const owner of owners) await end(owner)
+  await look()
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ environment: 'Own', secrets: ['TOKEN'] })
+  expect(await runsOf(world, ben.user.id)).toEqual([])
+  expect(world.mails.findLast(({ to }) => to === ben.user.email)?.text).toContain('You have no secret TOKEN.')
+  await settle(world, ada)
 })
 
 test('a start that must look for another place leaves those in line theirs', async () => {

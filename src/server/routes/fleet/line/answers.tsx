@@ -1,7 +1,7 @@
 import type { Context as HonoContext } from 'hono'
 import { AppError } from '../../../../domain/error.ts'
 import { writeParameters } from '../../../../domain/parameters.ts'
-import { type RunWishes, runWishes } from '../../../../domain/run-wishes.ts'
+import { type RunWishes, runWishes, secretFields } from '../../../../domain/run-wishes.ts'
 import { Line } from '../../../../pages/Line.tsx'
 import { joinLine, leaveLine } from '../../../fleet/line/join.ts'
 import { linePageQueries, toLinePage } from '../../../fleet/line/page.ts'
@@ -13,7 +13,8 @@ import { csrfToken } from '../../../http/middleware/csrf.ts'
 import { renderPage } from '../../../http/render.tsx'
 import { answer } from '../../../http/reply.ts'
 
-const WISHES = ['environment', 'vehicle', 'name', 'stop_after', 'parameters', 'until', 'command'] as const
+const WISHES = ['environment', 'vehicle', 'name', 'stop_after', 'parameters', 'until', 'command']
+const SECRET = /^secrets\[[A-Z0-9_]+\]$/
 
 type Call = HonoContext<AppEnv>
 type Input = { start: boolean } & Parameters<typeof requireValid<typeof runWishes>>[1]
@@ -43,12 +44,12 @@ export async function page(c: Call): Promise<Response> {
 }
 
 /** Those who waited before there were programs to tell something have no such wishes. */
-type Program = 'parameters' | 'untilExit' | 'command'
+type Program = 'parameters' | 'secrets' | 'untilExit' | 'command'
 type Waiting = Omit<RunWishes, Program> & Partial<Pick<RunWishes, Program>>
 
 /** As a form sends them. */
 function fieldsOf({ environment, vehicle, name, stopAfterMs, ...program }: Waiting): Record<string, string> {
-  const { parameters = {}, untilExit, command } = program
+  const { parameters = {}, secrets = [], untilExit, command } = program
   const all = {
     environment,
     vehicle,
@@ -57,18 +58,16 @@ function fieldsOf({ environment, vehicle, name, stopAfterMs, ...program }: Waiti
     parameters: writeParameters(parameters),
     until: untilExit && 'exit',
     command: command && JSON.stringify(command),
+    ...secretFields(secrets),
   }
   return Object.fromEntries(Object.entries(all).filter((pair): pair is [string, string] => !!pair[1]))
 }
 
 /** What the dashboard's link carries along. Without an end, not even none, it is as they last chose. */
 function chosenOf(c: Call, stopAfter: number | null): Record<string, string> {
-  const given = WISHES.map((name) => [name, c.req.query(name)] as const)
-  const all = {
-    ...(stopAfter && { stop_after: `${stopAfter}` }),
-    ...Object.fromEntries(given.filter(([, value]) => value !== undefined)),
-  }
-  return Object.fromEntries(Object.entries(all).filter((pair): pair is [string, string] => !!pair[1]))
+  const given = Object.entries(c.req.query()).filter(([name]) => WISHES.includes(name) || SECRET.test(name))
+  const all = { ...(stopAfter && { stop_after: `${stopAfter}` }), ...Object.fromEntries(given) }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value))
 }
 
 export async function show(c: Call): Promise<Response> {
