@@ -289,7 +289,7 @@ describe('all runs', () => {
     const lines = new TextDecoder().decode(bytes).trim().split('\r\n')
     expect(lines).toHaveLength(2)
     expect(lines[1]).toContain(`"${id}","'=cmd()","stopped",`)
-    expect(lines[1]).toContain('"61","0.0296521","g6.4xlarge","us-east-1b","","","","you","","",')
+    expect(lines[1]).toContain('"61","0.0296521","g6.4xlarge","us-east-1b","","","","","you","","",')
     expect(lines[1]).toMatch(new RegExp(`"${SITE}/servers/${id}"$`))
   })
   test('fit into a file and an export, even if they exceed what the database puts into one answer', async () => {
