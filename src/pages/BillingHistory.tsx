@@ -66,7 +66,7 @@ export function BillingHistory({
           <OpenInvoices bills={open} />
         </Card>
       ) : null}
-      <Card title={month ? `Bills for ${month}` : 'All bills'}>
+      <Card title={month ? `Bills that start in ${month} (UTC)` : 'All bills'}>
         <BillsTable bills={shown} total={month ? totalDollars(shown) : null} />
         {bills.some((bill) => bill.kind === 'plan') ? (
           <p className="hint table-note">

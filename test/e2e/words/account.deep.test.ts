@@ -242,7 +242,7 @@ const SCENES: Scene[] = [
     },
     words: [
       [2, 'rowheader', 'Total', { note: "the month's total" }],
-      [2, 'text', `Bills for ${new Date().getUTCFullYear()}-`],
+      [2, 'text', `Bills that start in ${new Date().getUTCFullYear()}-`],
     ],
   },
   {
