@@ -1,7 +1,7 @@
 import { instantText } from '../domain/instant.ts'
 import type { Statement } from '../domain/money/bill.ts'
 import { hoursToSeconds } from '../domain/money/billing.ts'
-import { dollars, seconds } from '../domain/money/money.ts'
+import { dollars, fineDollars, seconds } from '../domain/money/money.ts'
 import { OVERAGE_DOLLARS_PER_SECOND } from '../domain/money/plan.ts'
 import { Badge } from '../ui/Badge.tsx'
 import { ButtonLink } from '../ui/Button.tsx'
@@ -98,36 +98,39 @@ function Runs({ statement }: { statement: Statement }) {
               world: line.world ?? '—',
               start: instantText(line.start, false),
               end: instantText(line.end, false),
-              ...columnsOf(line.seconds, line.included, line.dollars),
+              ...columnsOf(line.seconds, line.included, fineDollars(line.dollars)),
             },
           }))}
-          foot={{ session: 'Total', ...totalOf(lines) }}
+          foot={{ session: 'Total', ...totalOf(statement) }}
         />
       ) : (
         <EmptyState>No servers ran in this period.</EmptyState>
       )}
       <p className="statement-sum">{howItAddsUp(statement)}</p>
-      <p className="hint">Free of charge: startup, failed starts, and shutdown. All dates and times are in UTC.</p>
+      <p className="hint">
+        The total is rounded once, to cents, so the prices of runs may add up to a little more or less. Startup, failed
+        starts, and shutdown are free. All dates and times are in UTC.
+      </p>
     </Card>
   )
 }
 
-function columnsOf(seconds: number, included: number, price: number) {
+function columnsOf(seconds: number, included: number, price: string) {
   const number = (n: number) => n.toLocaleString('en-US')
   return {
     seconds: number(seconds),
     included: number(included),
     billed: number(seconds - included),
-    price: dollars(price),
+    price,
   }
 }
 
-function totalOf(lines: Statement['lines']) {
+function totalOf({ lines, amount_owed }: Statement) {
   const sum = (of: (line: Statement['lines'][number]) => number) => lines.reduce((n, line) => n + of(line), 0)
   return columnsOf(
     sum((line) => line.seconds),
     sum((line) => line.included),
-    sum((line) => Math.round(line.dollars * 100)) / 100,
+    dollars(amount_owed),
   )
 }
 

@@ -1,5 +1,5 @@
 import { machineText } from '../domain/machine.ts'
-import { FREE_WORDS } from '../domain/money/money.ts'
+import { costText, FREE_WORDS } from '../domain/money/money.ts'
 import { type CostLine, freeBecause, sumOfLines } from '../domain/money/run-cost.ts'
 import type { LogLine } from '../domain/run-log.ts'
 import type { MachineUse } from '../domain/run-metrics.ts'
@@ -26,7 +26,7 @@ import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { Time } from '../ui/Time.tsx'
 import { WhoMayEnter } from '../ui/WhoMayEnter.tsx'
 import { Island } from './Island.tsx'
-import { CostChart, priceText, ReceiptCard } from './run/CostCard.tsx'
+import { CostChart, ReceiptCard } from './run/CostCard.tsx'
 import { Ec2Card } from './run/Ec2Card.tsx'
 import { ParametersCard } from './run/ParametersCard.tsx'
 import { ResourceCard } from './run/ResourceCard.tsx'
@@ -131,7 +131,7 @@ export function Run(props: RunProps) {
             },
             {
               label: live ? 'Cost so far' : 'Cost',
-              value: priceText(cost.dollars),
+              value: costText(cost.dollars),
               hint: free ? FREE_WORDS[free] : 'USD',
             },
             {

@@ -15,7 +15,7 @@ export type Bill = BillingRecord & {
   of_closed_account?: boolean
 }
 
-/** One run's part of a bill. Times are ISO 8601. The columns of all lines add up to the bill. */
+/** One run's part of a bill. Times are ISO 8601. Their dollars are exact, and the bill rounds their sum once. */
 type StatementLine = {
   session_id: string
   instance_type: string

@@ -47,20 +47,14 @@ export function recordCents(seconds: number, cycle: { includedHours: number; tri
   return cycle.trial ? 0 : unitsToCents(overageUnits(seconds, cycle.includedHours))
 }
 
-/**
- * Splits a bill among its runs, oldest first: the plan's hours cover the first ones. Their cents add up to the
- * bill's.
- */
-export function shareBill(
-  runSeconds: number[],
-  cycle: { includedHours: number; trial: boolean },
-): { included: number; cents: number }[] {
+/** How many seconds of each run of a bill are included, oldest first: the plan's hours cover the first ones. */
+export function shareBill(runSeconds: number[], cycle: { includedHours: number; trial: boolean }): number[] {
   let [used, charged] = [0, 0]
   return runSeconds.map((seconds) => {
-    const before = { charged, cents: recordCents(used, cycle) }
+    const before = charged
     used += seconds
     charged = cycle.trial ? 0 : chargedSeconds(used, cycle.includedHours)
-    return { included: seconds - (charged - before.charged), cents: recordCents(used, cycle) - before.cents }
+    return seconds - (charged - before)
   })
 }
 

@@ -11,8 +11,7 @@ export type RunShare = {
   seconds: number
   /** Seconds that cost nothing: the plan's hours, or the trial. */
   included: number
-  /** What the others cost: in a bill, whole cents that add up to it. */
-  cents: number
+  /** What the others cost, exactly. Their bill rounds the sum, once. */
   units: number
 }
 
@@ -25,15 +24,15 @@ export function shareCycle<Run extends MeteredTime>(
   const seconds = oldestFirst.map(({ start, end }) => runSecondsWithin(start, end, cycle))
   const shares = shareBill(seconds, cycle)
   return oldestFirst.flatMap((run, i) => {
-    const [used, share] = [seconds[i] ?? 0, shares[i] ?? { included: 0, cents: 0 }]
+    const [used, included] = [seconds[i] ?? 0, shares[i] ?? 0]
     if (used === 0) return []
     return {
       run,
       start: Math.max(run.start, cycle.start),
       end: Math.min(run.end, cycle.end),
       seconds: used,
-      units: (used - share.included) * UNITS_PER_SECOND,
-      ...share,
+      included,
+      units: (used - included) * UNITS_PER_SECOND,
     }
   })
 }
@@ -58,7 +57,7 @@ export function freeBecause(lines: CostLine[]): Free | null {
   return lines.every(({ trial, correction }) => trial || correction) ? 'trial' : 'plan'
 }
 
-/** What a run cost so far, in all its cycles. Exact below a cent while the bill isn't written. */
+/** What a run cost so far, in all its cycles, exactly. */
 export type RunCostSum = { seconds: number; included_seconds: number; billed_seconds: number; dollars: number }
 
 export function sumOfLines(lines: CostLine[]): RunCostSum {

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { machineText } from '../../domain/machine.ts'
 import { runSeconds } from '../../domain/money/billing.ts'
 import { type RunCost, runCost } from '../../domain/money/live-usage.ts'
-import { dollars, FREE_WORDS, UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
+import { costText, FREE_WORDS, UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
 import { PER_HOUR } from '../../domain/money/start-cost.ts'
 import { type BadgeColor, canStop, formatUptime, webAddress } from '../../domain/server.ts'
 import type { GuestEnd, Server, Summary } from '../../domain/wire.ts'
@@ -99,7 +99,7 @@ function timeOf({ billed_from, requested_at, end_time }: Server, cost: RunCost, 
 function costOf({ billed_from }: Server, { units, free }: RunCost) {
   const price = free ? FREE_WORDS[free] + (free === 'plan' ? `, then ${PER_HOUR}` : '') : PER_HOUR
   const hint = billed_from ? price : 'Startup is free.'
-  return { label: 'Cost so far', value: dollars(units / UNITS_PER_DOLLAR), hint }
+  return { label: 'Cost so far', value: costText(units / UNITS_PER_DOLLAR), hint }
 }
 
 function buttonsOf(server: Server, reachable: boolean, onStop: () => void): ReactNode {

@@ -1,5 +1,5 @@
 import { runCost } from '../../domain/money/live-usage.ts'
-import { FREE_WORDS, fineDollars, seconds, UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
+import { costText, FREE_WORDS, seconds, UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
 import type { Server, Summary } from '../../domain/wire.ts'
 
 /** A running server's meter: billed seconds and what they add to the bill. It starts when the server answers. */
@@ -9,7 +9,7 @@ export function RunMeter({ server, summary, now }: { server: Server; summary: Su
   const { seconds: billed, units, free } = runCost(server, summary, now)
   return (
     <span className="run-meter" title="Billed so far">
-      {seconds(billed)} · {free ? FREE_WORDS[free] : fineDollars(units / UNITS_PER_DOLLAR)}
+      {seconds(billed)} · {free ? FREE_WORDS[free] : costText(units / UNITS_PER_DOLLAR)}
     </span>
   )
 }

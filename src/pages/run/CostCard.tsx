@@ -16,9 +16,7 @@ const COLUMNS = [
   { key: 'price', label: 'Price', numeric: true },
 ]
 
-const SMALL = 0.1
-
-/** A run's part of each bill. Amounts below a cent show their fractions until the bill rounds them. */
+/** A run's part of each bill. */
 type ReceiptProps = {
   lines: CostLine[]
   startup: { from: string; until: string; seconds: number }
@@ -26,6 +24,7 @@ type ReceiptProps = {
 }
 
 export function ReceiptCard({ lines, startup, said }: ReceiptProps) {
+  const total = sumOfLines(lines)
   return (
     <Card title="Receipt" id="receipt">
       {said ? <p>{said}</p> : null}
@@ -48,10 +47,11 @@ export function ReceiptCard({ lines, startup, said }: ReceiptProps) {
           },
           ...lines.map((line, i) => ({ id: `${line.bill ?? 'open'} ${i}`, cells: cellsOf(line) })),
         ]}
-        foot={{ what: 'Total', ...figures(sumOfLines(lines)) }}
+        foot={{ what: 'Total', ...figures(total, dollars(total.dollars)) }}
       />
       <p className="hint table-note">
-        Startup, failed starts, and shutdown are free. The plan’s hours cover a month’s first seconds. Times are in UTC.
+        Startup, failed starts, and shutdown are free. Included hours are used up first. Each bill is rounded once, to
+        cents. Times are in UTC.
       </p>
     </Card>
   )
@@ -71,27 +71,24 @@ function cellsOf(line: CostLine) {
     ),
     from: line.correction ? '—' : utc(line.start),
     until: line.correction ? '—' : utc(line.end),
-    ...figures({ ...line, included_seconds: line.included, billed_seconds: billed }),
+    ...figures({ ...line, included_seconds: line.included, billed_seconds: billed }, fineDollars(line.dollars)),
   }
 }
 
 export const utc = (iso: string | null) => (iso ? `${iso.slice(0, 10)} ${iso.slice(11, 19)}` : '—')
 
-function figures({ seconds, included_seconds, billed_seconds, dollars: price }: RunCostSum) {
+function figures({ seconds, included_seconds, billed_seconds }: Omit<RunCostSum, 'dollars'>, price: string) {
   const number = (n: number) => n.toLocaleString('en-US')
   return {
     seconds: number(seconds),
     included: number(included_seconds),
     billed: number(billed_seconds),
-    price: priceText(price),
+    price,
   }
 }
 
-/** Four decimals where two would hide something. */
-export function priceText(price: number): string {
-  const isWhole = Number.isInteger(Math.round(price * 1e7) / 1e5)
-  return isWhole || Math.abs(price) >= SMALL ? dollars(price) : fineDollars(price)
-}
+/** In dollars: below it, the chart's axis has four decimals. */
+const SMALL = 0.1
 
 export function CostChart({ lines, free }: { lines: CostLine[]; free: string }) {
   const bars = costSoFar(lines)

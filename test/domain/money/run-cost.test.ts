@@ -14,8 +14,8 @@ test('the oldest runs of a cycle use up its hours', () => {
     { start: AT + 200 * HOUR, end: AT + 201 * HOUR },
   ])
   expect(shares).toMatchObject([
-    { start: AT, end: AT + HOUR / 2, seconds: 1_800, included: 1_800, cents: 0, units: 0 },
-    { start: AT + 10 * HOUR, seconds: 3_600, included: 1_800, cents: 87, units: 1_800 * 4861 },
+    { start: AT, end: AT + HOUR / 2, seconds: 1_800, included: 1_800, units: 0 },
+    { start: AT + 10 * HOUR, seconds: 3_600, included: 1_800, units: 1_800 * 4861 },
   ])
 })
 

