@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { renderToString } from 'react-dom/server'
 import { Billing } from './docs/Billing.tsx'
+import { Ci } from './docs/Ci.tsx'
 import { Cli } from './docs/Cli.tsx'
 import { Events } from './docs/Events.tsx'
 import { Quickstart } from './docs/Quickstart.tsx'
@@ -17,6 +18,7 @@ const TEXTS = {
   'docs-events': <Events />,
   'docs-cli': <Cli origin={ORIGIN} hasDoor={false} />,
   'docs-cli-with-door': <Cli origin={ORIGIN} hasDoor />,
+  'docs-ci': <Ci origin={ORIGIN} />,
   'docs-billing': <Billing />,
   'docs-images': <Servers />,
   terms: <Terms hasFiles />,

@@ -8,6 +8,7 @@ import { freePort } from '../../dev/free-port.ts'
 import type { Availability } from '../../src/domain/wire.ts'
 import { serversOf, waitFor } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
+import { newPremiumPerson } from '../../testing/people/premium.ts'
 import { examples, html, plain } from '../../testing/people/reader.ts'
 import { runWorkflow } from '../../testing/stack/actions-runner.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
@@ -79,6 +80,23 @@ describe.runIf(hasPrograms('bash', 'curl', 'jq'))('the examples work:', () => {
     expect(ran.log).toContain('Kept 1 file in your files: ci/ada/drone/42/simulate/results')
     expect(read('results/page.html')).toContain('<')
     expect((await serversOf(ada.person))[0]?.end_time).not.toBeNull()
+  })
+
+  test.skipIf(isSkipped(rclone)).concurrent('a scenario in CI: green, and red', async () => {
+    const person = await newPremiumPerson(url, inject('databaseUrl'))
+    const ada = await newOperator(url, 'operate', person)
+    const { action = '', workflow = '' } = await examples('/docs/ci')
+    const { cwd } = await bash(action, ada)
+    const env = { PATH: `${dirname(found(rclone))}:${process.env.PATH}` }
+    for (const [code, ok] of [
+      [0, true],
+      [3, false],
+    ] as const) {
+      await person.request('DELETE', '/api/v1/environments/scenarios')
+      await person.post('/api/v1/environments', { name: 'scenarios', image: `example.com/exits:${code}` })
+      const ran = await runWorkflow({ workflow, folder: cwd, secrets: { PROVING_GROUND_TOKEN: ada.token }, env })
+      expect(ran).toMatchObject({ ok, summary: expect.stringContaining(`exit code ${code}.`) })
+    }
   })
 
   test('every call with curl answers what its page shows', async () => {

@@ -63,6 +63,13 @@ proving-ground stop`}</Code>
             ),
           ],
           [
+            code('run'),
+            <>
+              Runs a program of an image of yours to its end, and exits as it does.{' '}
+              <a href="/docs/ci">In CI, or anywhere</a>
+            </>,
+          ],
+          [
             code('line'),
             said(
               'Shows your place in line for the next free server; line leave gives it up. start --wait-in-line joins, and starts your server when it is your turn. start --code takes a place that is held back for your class or competition',

@@ -9,6 +9,9 @@ export const getCli = (origin: string) => `curl -fsSo ~/proving-ground.mjs ${ori
 proving-ground() { node ~/proving-ground.mjs "$@"; }`
 const ACTION_FILES = ['action.yml', 'start.mts', 'stop.mts', 'run.mts', 'site.mts', 'keep.mts', 'rclone.mts']
 
+export const getAction = (origin: string) => `curl -fsS --create-dirs --output-dir .github/actions/proving-ground \\
+  -O "${origin}/cli/action/{${ACTION_FILES.join()}}"`
+
 /** @param origin the site's own, so that every example works as written */
 /** A line of the workflow below. */
 const DOOR_ENV = `
@@ -109,8 +112,7 @@ proving-ground stop`}</Code>
 
       <Heading id="github">In GitHub Actions</Heading>
       <p>Add our action to your repository and commit it, so that it changes only when you say so.</p>
-      <Code run="action">{`curl -fsS --create-dirs --output-dir .github/actions/proving-ground \\
-  -O "${origin}/cli/action/{${ACTION_FILES.join()}}"`}</Code>
+      <Code run="action">{getAction(origin)}</Code>
       <p>
         Save your token as the secret <code>PROVING_GROUND_TOKEN</code>. When the job ends, the action stops the server,
         even if a step failed or you canceled the job. If the runner dies as well, <code>stop-after</code> stops it. An
@@ -142,7 +144,9 @@ jobs:
           ADDRESS: \${{ steps.server.outputs.address }}${hasDoor ? DOOR_ENV : ''}
         run: curl -fsS ${hasDoor ? '-H "$HEADER" ' : ''}--create-dirs -o results/page.html "$ADDRESS"`}</Code>
       <p>
-        Any other CI that runs a shell can do the same with <a href="/docs/cli#scripts">the command line</a>.
+        To run an image of yours to its end, with its exit code as the result, see{' '}
+        <a href="/docs/ci">Run a scenario in CI</a>. Any other CI that runs a shell can do the same with{' '}
+        <a href="/docs/cli#scripts">the command line</a>.
       </p>
     </Doc>
   )

@@ -7,6 +7,7 @@ const DOCS = [
   { path: '/docs/api', label: 'API' },
   { path: '/docs/events', label: 'Events' },
   { path: '/docs/cli', label: 'Command line' },
+  { path: '/docs/ci', label: 'CI' },
   { path: '/docs/billing', label: 'Billing' },
   { path: '/docs/images', label: 'Servers' },
 ] as const

@@ -98,6 +98,7 @@ export const SITE_MAP = {
   'GET /docs/events': page('public', { search: 'listed', ahead: 'hover' }),
   'GET /docs/cli': page('public', { search: 'listed', ahead: 'hover' }),
   'GET /docs/billing': page('public', { search: 'listed', ahead: 'hover' }),
+  'GET /docs/ci': page('public', { search: 'listed', ahead: 'hover' }),
   'GET /docs/images': page('public', { search: 'listed', ahead: 'hover' }),
   'GET /sign_up': page('guest', { search: 'listed', ahead: 'hover' }),
   'GET /sign_in': page('guest', { search: 'listed', ahead: 'hover' }),

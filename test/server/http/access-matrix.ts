@@ -40,6 +40,7 @@ export const MATRIX: Record<string, Row> = {
   'GET /docs/events': PUBLIC,
   'GET /docs/cli': PUBLIC,
   'GET /docs/billing': PUBLIC,
+  'GET /docs/ci': PUBLIC,
   'GET /docs/images': PUBLIC,
   'GET /llms.txt': PUBLIC,
   'GET /confirm_email': PUBLIC,

@@ -26,6 +26,10 @@ const DOCS = {
     'Command line',
     'Start, follow, and stop simulation servers from a terminal or a script: commands, exit codes, settings.',
   ],
+  '/docs/ci': [
+    'Run a scenario in CI',
+    'Your program on a GPU server in GitHub Actions: its exit code is the check, its log and files are in the job.',
+  ],
   '/docs/billing': [
     'Billing',
     'When the meter runs, what a month costs, and how to keep costs under control, with worked examples.',
@@ -44,6 +48,7 @@ export const docs = (app: () => Pick<Hono<AppEnv>, 'routes'>) =>
     .get('/docs', (c) => page(c, '/docs', c.var.ctx.config.door ? 'docs-with-door' : 'docs'))
     .get('/docs/events', (c) => page(c, '/docs/events', 'docs-events'))
     .get('/docs/cli', (c) => page(c, '/docs/cli', c.var.ctx.config.door ? 'docs-cli-with-door' : 'docs-cli'))
+    .get('/docs/ci', (c) => page(c, '/docs/ci', 'docs-ci'))
     .get('/docs/billing', (c) => page(c, '/docs/billing', 'docs-billing'))
     .get('/docs/images', (c) => page(c, '/docs/images', 'docs-images'))
     .get('/docs/api', async (c) => {
