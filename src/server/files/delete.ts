@@ -6,8 +6,9 @@ import { FILE_NOT_FOUND, FOLDER_NOT_FOUND } from '../../domain/files.ts'
 import { MINUTE_MS } from '../../domain/instant.ts'
 import type { FolderSize } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
+import { continueRemoval, PAGES_AHEAD, type Page, writtenBy } from './continue-removal.ts'
 import { findFolder, keyOf, requireBucket, requirePath } from './folder.ts'
-import { continueRemoval, type Found, LEASE_MS, lookBelow, openRemovals, removalQuery } from './removals.ts'
+import { LEASE_MS, openRemovals, removalQuery } from './removals.ts'
 import { openQuery } from './usage.ts'
 
 /** With the look before them, a dozen calls to the bucket. A trigger continues. */
@@ -49,32 +50,30 @@ async function deleteFile(ctx: Context, userId: string, { key, path }: Named): P
 
 /** @returns how many files are left, at least */
 async function deleteFolder(ctx: Context, userId: string, { key, path }: Named): Promise<number> {
-  const bucket = requireBucket(ctx)
-  const found = await lookBelow(bucket, key)
+  const first = await requireBucket(ctx).list({ prefix: key })
   const place = `files/${path}`
-  if (found.keys.length === 0) {
+  if (first.files.length === 0) {
     const open = (await openRemovals(ctx, userId)).find((row) => row.place === place)
     if (!open) throw new AppError('not_found', FOLDER_NOT_FOUND)
     return open.filesLeft
   }
   const nextAt = ctx.now() + LEASE_MS
-  await removalQuery(ctx, { userId, place, acceptedAt: found.at, nextAt, filesLeft: found.keys.length })
+  const acceptedAt = writtenBy(first)
+  await removalQuery(ctx, { userId, place, acceptedAt, nextAt, filesLeft: first.files.length })
   const [row] = await ctx.db
     .select()
     .from(fileRemovals)
     .where(and(eq(fileRemovals.userId, userId), eq(fileRemovals.place, place), isNull(fileRemovals.doneAt)))
   // It is deleted from here on: if the bucket stops answering now, a trigger continues.
-  const after = row && (await removeNow(ctx, row, found))
+  const after = row && (await removeNow(ctx, row, first))
   if (after?.stuckKey) throw stillThere(path)
   return after?.filesLeft ?? 0
 }
 
-async function removeNow(ctx: Context, accepted: FileRemovalRow, found: Found): Promise<FileRemovalRow> {
+async function removeNow(ctx: Context, accepted: FileRemovalRow, first: Page): Promise<FileRemovalRow> {
   let row = accepted
   try {
-    row = await continueRemoval(ctx, row, { calls: CALLS, found })
-    // Only a look that finds nothing ends it.
-    if (row.filesLeft === 0 && row.doneAt === null) row = await continueRemoval(ctx, row, { calls: CALLS })
+    row = await continueRemoval(ctx, row, { calls: CALLS, first })
   } catch (error) {
     ctx.log('removal_interrupted', { removalId: row.id, userId: row.userId }, error)
   }
@@ -92,9 +91,14 @@ function stillThere(path: string): AppError {
 export async function sizeUpFolder(ctx: Context, userId: string, given: string): Promise<FolderSize> {
   const path = toFolder(requirePath(given))
   const folder = await findFolder(ctx, userId)
-  const { keys, bytes, isAll } = folder
-    ? await lookBelow(requireBucket(ctx), keyOf(folder, path))
-    : { keys: [], bytes: 0, isAll: true }
-  if (keys.length === 0) throw new AppError('not_found', FOLDER_NOT_FOUND)
-  return { path, files: keys.length, bytes, complete: isAll }
+  const size = { path, files: 0, bytes: 0, complete: folder === null }
+  for (let pages = 0, after: string | null = null; folder && !size.complete && pages < PAGES_AHEAD; pages++) {
+    const page: Page = await requireBucket(ctx).list({ prefix: keyOf(folder, path), after })
+    size.files += page.files.length
+    for (const file of page.files) size.bytes += file.size
+    after = page.next
+    size.complete = after === null
+  }
+  if (size.files === 0) throw new AppError('not_found', FOLDER_NOT_FOUND)
+  return size
 }

@@ -4,7 +4,7 @@ import { fileRemovals } from '../../../db/schema.ts'
 import { deleteFiles, sizeUpFolder } from '../../../src/server/files/delete.ts'
 import { linkToFile } from '../../../src/server/files/download.ts'
 import { listFiles } from '../../../src/server/files/list-files.ts'
-import { continueRemovals, forgetRemovals } from '../../../src/server/files/removals.ts'
+import { continueRemovals, forgetRemovals, removalQuery } from '../../../src/server/files/removals.ts'
 import { requestUpload } from '../../../src/server/files/upload.ts'
 import { openFilesAccount } from '../../../testing/stack/files-account.ts'
 
@@ -76,6 +76,76 @@ test('what is written after a deletion was accepted stays, also while it goes on
   expect((await list(ada, 'runs')).files).toHaveLength(3)
 })
 
+test('what is replaced before its page is removed stays', async () => {
+  const ada = await openFilesAccount('premium')
+  putMany(ada, 'runs/', 12_000)
+  const { bucket } = ada.ctx
+  const last = (keys: string[]) => keys.at(-1)?.replace(/^.*files\//, '') ?? ''
+  const replaced: string[] = []
+  ada.ctx.bucket = {
+    ...bucket,
+    async remove(keys) {
+      await bucket.remove(keys)
+      // A file of the next page, by another program.
+      const next = last(
+        (await bucket.list({ prefix: keys[0]?.replace(/runs.*/, '') ?? '' })).files.map(({ key }) => key),
+      )
+      if (!next || replaced.length > 9) return
+      ada.clock.ms++
+      ada.put(next, 7)
+      replaced.push(`files/${next}`)
+    },
+  }
+  await remove(ada, 'runs/')
+  await trigger(ada, LEASE)
+  expect(replaced.length).toBeGreaterThan(9)
+  expect(ada.keys()).toEqual([...new Set(replaced)].sort())
+})
+
+test('goes on past any number of newer files, and never says that it is done before', async () => {
+  const ada = await openFilesAccount('premium')
+  ada.put('a/1', 1)
+  const { bucket } = ada.ctx
+  let pages = 300
+  /** So many pages of newer files come before it. */
+  ada.ctx.bucket = {
+    ...bucket,
+    async list(wanted) {
+      const page = Number(wanted.after ?? 0)
+      if (page === pages || pages === 0) return bucket.list({ ...wanted, after: null })
+      const key = `${wanted.prefix}!${page}`
+      return {
+        files: [{ key, size: 1, etag: '', modifiedAt: ada.clock.ms + HOUR }],
+        prefixes: [],
+        next: `${page + 1}`,
+        at: 0,
+      }
+    },
+  }
+  const now = ada.clock.ms
+  const row = { userId: ada.userId, place: 'files/a/', acceptedAt: now, nextAt: now, filesLeft: 1 }
+  await removalQuery(ada.ctx, row)
+  pages = 2_000
+  await trigger(ada)
+  expect((await rows(ada))[0]).toMatchObject({ doneAt: null, failures: 1 })
+  pages = 300
+  await trigger(ada, 2 * MINUTE)
+  expect(ada.keys()).toEqual([])
+})
+
+test('a folder that is deleted again, with a new file of the name that went first, is not stuck', async () => {
+  const ada = await openFilesAccount('premium')
+  putMany(ada, 'runs/', 10_000)
+  await remove(ada, 'runs/')
+  ada.clock.ms++
+  ada.put('runs/0', 7)
+  ada.clock.ms++
+  await remove(ada, 'runs/')
+  await trigger(ada, LEASE)
+  expect(ada.keys()).toEqual([])
+  expect(ada.takeLines()).toEqual([])
+})
+
 test('a file and a folder of one name are two things', async () => {
   const ada = await openFilesAccount()
   ada.put('run7', 1)
@@ -111,8 +181,7 @@ test('a removed file that is still there stops the work and alerts, and nothing 
   const ada = await openFilesAccount()
   putMany(ada, 'a/', 3)
   ada.memory.keepForever(`${(await ada.folder()).prefix}/files/a/1`)
-  await expect(remove(ada, 'a/')).resolves.toMatchObject({ filesLeft: 1 })
-  await trigger(ada, LEASE)
+  await expect(remove(ada, 'a/')).rejects.toMatchObject({ code: 'provider_failed' })
   expect((await rows(ada))[0]).toMatchObject({ doneAt: ada.clock.ms, stuckKey: expect.stringMatching(/files\/a\/1$/) })
   expect(ada.takeLines()).toMatchObject([{ event: 'alert', matter: `files_stuck:${ada.userId}` }])
   // It is theirs again, and they see it.

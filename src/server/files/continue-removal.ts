@@ -1,0 +1,111 @@
+import { eq } from 'drizzle-orm'
+import { writeBatch } from '../../../db/client.ts'
+import { type FileRemovalRow, fileRemovals } from '../../../db/schema.ts'
+import { removalOf } from '../../domain/file-keys.ts'
+import type { Context } from '../context.ts'
+import { alertOperator } from '../mail/alerts.ts'
+import type { Bucket } from '../ports/bucket.ts'
+import { findFolder, requireBucket } from './folder.ts'
+import { endUploads } from './unfinished.ts'
+import { openQuery } from './usage.ts'
+
+/** Pages of 1,000 that we list to say how much there is. */
+export const PAGES_AHEAD = 8
+
+export type Page = Awaited<ReturnType<Bucket['list']>>
+
+/** When all that this page lists had been written, by the bucket's clock, which may be ahead of ours. */
+export const writtenBy = ({ at, files }: Page) => Math.max(at, ...files.map((file) => file.modifiedAt))
+
+/**
+ * One round: lists a page, removes of it what was there when this was accepted, and goes on, so that there is hardly any
+ * time to replace a file between both. What is left in the bucket is what is left to do, so it may die at any point and
+ * begin again. It is done only once a whole pass finds nothing, and gives up if one finds what the pass before removed.
+ * @param calls that remove
+ * @param pages to list; what calls are missing for is counted
+ * @param most pages to list before one that has something
+ * @param first the first page, just listed
+ */
+export async function continueRemoval(
+  ctx: Context,
+  row: FileRemovalRow,
+  { calls, pages = PAGES_AHEAD, most = pages, first }: { calls: number; pages?: number; most?: number; first?: Page },
+): Promise<FileRemovalRow> {
+  const bucket = requireBucket(ctx)
+  const folder = await findFolder(ctx, row.userId)
+  if (!folder) return finish(ctx, row, null)
+  const prefix = `${folder.prefix}/${row.place}`
+  // Nobody continues the uploads of an account that is closed, or has no plan.
+  if (row.place === '' && !(await endUploads(ctx, `${folder.prefix}/`, row.acceptedAt))) return again(ctx, row)
+  let { removedKey } = row
+  let pass = { left: 0, removedKey: null as string | null, stuckKey: null as string | null }
+  let callsLeft = calls
+  let after: string | null = null
+  let hasRemoved = false
+  for (let listed = 0; listed < (hasRemoved || pass.left > 0 ? pages : most); listed++) {
+    const page: Page = (listed === 0 && first) || (await bucket.list({ prefix, after }))
+    const due = page.files.filter(({ modifiedAt }) => modifiedAt <= row.acceptedAt).map(({ key }) => key)
+    if (removedKey !== null && due.includes(removedKey)) return finish(ctx, row, removedKey)
+    const removed = removable(due, callsLeft)
+    if (removed.length > 0) await bucket.remove(removed)
+    callsLeft -= callsFor(removed)
+    hasRemoved ||= removed.length > 0
+    pass = {
+      left: pass.left + due.length - removed.length,
+      removedKey: pass.removedKey ?? removed[0] ?? null,
+      stuckKey: pass.stuckKey ?? due.find((key) => removalOf(key) === null) ?? null,
+    }
+    after = page.next
+    if (after !== null) continue
+    if (pass.removedKey === null && pass.left === 0) return finish(ctx, row, null)
+    if (pass.left > 0) break
+    removedKey = pass.removedKey
+    pass = { left: 0, removedKey: null, stuckKey: null }
+  }
+  if (!hasRemoved && pass.stuckKey !== null) return finish(ctx, row, pass.stuckKey)
+  if (!hasRemoved && most > pages) throw new Error(`Nothing to remove in ${most} pages, and there are more`)
+  const progress = { removedKey: pass.removedKey ?? removedKey, filesLeft: pass.left }
+  await ctx.db
+    .update(fileRemovals)
+    .set({ ...progress, failures: 0, nextAt: ctx.now() })
+    .where(eq(fileRemovals.id, row.id))
+  return { ...row, ...progress }
+}
+
+async function again(ctx: Context, row: FileRemovalRow): Promise<FileRemovalRow> {
+  await ctx.db.update(fileRemovals).set({ nextAt: ctx.now() }).where(eq(fileRemovals.id, row.id))
+  return row
+}
+
+/** Of a page: one call for all that XML can hold, and one for each that it can't; without those that no call can name. */
+function removable(keys: string[], calls: number): string[] {
+  const [together, alone] = (['together', 'alone'] as const).map((way) => keys.filter((key) => removalOf(key) === way))
+  if (calls === 0 || !together || !alone) return []
+  return [...together, ...alone.slice(0, calls - callsFor(together))]
+}
+
+function callsFor(keys: string[]): number {
+  const alone = keys.filter((key) => removalOf(key) === 'alone').length
+  return alone + (keys.length > alone ? 1 : 0)
+}
+
+/** @param stuckKey what is still there, so that we give up */
+async function finish(ctx: Context, row: FileRemovalRow, stuckKey: string | null): Promise<FileRemovalRow> {
+  const end = { doneAt: ctx.now(), stuckKey, filesLeft: 0 }
+  // Both or neither: nothing else would count again.
+  await writeBatch(ctx.db, [
+    ctx.db.update(fileRemovals).set(end).where(eq(fileRemovals.id, row.id)),
+    openQuery(ctx, row.userId, ctx.now()),
+  ])
+  if (stuckKey !== null)
+    await alertOperator(ctx, {
+      matter: `files_stuck:${row.userId}`,
+      subject: "A deleted file is still in the bucket, and we don't try again",
+      sentences: [
+        `The bucket said that it removed a file of ${row.userId}, and lists it again. In the table file_removals, the row ${row.id} names its key.`,
+        'Delete it with another program, for instance the AWS command line, and see why: docs/operations.md, "Files".',
+      ],
+      fields: { userId: row.userId, removalId: row.id },
+    })
+  return { ...row, ...end }
+}
