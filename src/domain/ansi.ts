@@ -15,7 +15,8 @@ const SEQUENCE = new RegExp(
 )
 const CONTROLS = /[^\P{Cc}\t]/gu
 /** They would show a line otherwise than it is: turn it around, or hide in it. */
-const UNSEEN = /[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g
+// Characters and emoji need the variants that stay.
+const UNSEEN = /(?![\u180b-\u180d\ufe00-\ufe0f])[\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu
 
 /** Text in the color behind it: a program could hide lines. */
 const CONCEALS = /^[^34]*\b0*8\b/
@@ -64,7 +65,7 @@ export function terminalText(line: string, colors: boolean): string {
 function shown(text: string): string {
   return text
     .replace(CONTROLS, '')
-    .replace(UNSEEN, (one) => `[U+${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}]`)
+    .replace(UNSEEN, (one) => `[U+${(one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`)
 }
 
 function changed(style: Style, codes: string): Style {

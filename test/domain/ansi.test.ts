@@ -66,8 +66,10 @@ test.each([
   ['tabs, which stay', 'a\tb', 'a\tb'],
   ['a line that turns around', 'a\u202egnp.exe', 'a[U+202E]gnp.exe'],
   ['what hides', 'pass\u200bword\ufeff', 'pass[U+200B]word[U+FEFF]'],
+  ['letters that nobody sees', 'a\u3164b\u115f\uffa0\u034f', 'a[U+3164]b[U+115F][U+FFA0][U+034F]'],
+  ['tags and selectors that carry a text', 'a\u{e0041}\u{e007f}\u{e0100}', 'a[U+E0041][U+E007F][U+E0100]'],
   ['markup', '<img src=x onerror=alert(1)>', '<img src=x onerror=alert(1)>'],
-  ['other scripts', 'سلام 日本 🚁', 'سلام 日本 🚁'],
+  ['other scripts', 'سلام 日本 🚁 ❤\ufe0f \u1820\u180b', 'سلام 日本 🚁 ❤\ufe0f \u1820\u180b'],
 ])('makes %s harmless', (_, line, text) => {
   expect(plainText(line)).toBe(text)
 })
