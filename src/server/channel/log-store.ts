@@ -48,6 +48,11 @@ type State = {
 type Kept = [at: number, source: number, text: string]
 type Batch = { first: number; lines: string }
 
+/** Its text's bytes, and never less than half of what it takes: empty lines and control characters take many times more. */
+function sizeOf(line: Kept): number {
+  return Math.max(bytesOf(line[2]) + 1, Math.ceil(bytesOf(JSON.stringify(line)) / 2))
+}
+
 const NEW: State = {
   next: 1,
   firstBytes: 0,
@@ -227,7 +232,7 @@ export class LogStore {
       ({ at, source, text }): Kept => [Math.min(at, now), LOG_SOURCES.indexOf(source), cutLine(text)],
     )
     state.next = first + kept.length
-    const sizes = kept.map(([, , text]) => bytesOf(text) + 1)
+    const sizes = kept.map(sizeOf)
     let i = 0
     let bytes = 0
     if (state.lastFrom === null) {

@@ -44,7 +44,8 @@ test.each(Array.from({ length: SEEDS }, (_, seed) => seed))(
     const all = readAll(store)
     const notes = all.filter(({ source }) => source === 'machine')
     const kept = all.filter(({ source }) => source !== 'machine')
-    const size = (lines: { text: string }[]) => lines.reduce((sum, { text }) => sum + text.length + 1, 0)
+    const size = (lines: { text: string }[]) =>
+      lines.reduce((sum, { text }) => sum + Math.max(text.length + 1, text.length / 2 + 4), 0)
     const bySent = new Map(sent.map((line) => [line.n, line.text]))
     for (const { n, text } of kept) expect(bySent.get(n)).toBe(text)
     expect(all.map(({ n }) => n)).toEqual(all.map(({ n }) => n).toSorted((a, b) => a - b))
@@ -66,15 +67,28 @@ test.each(Array.from({ length: SEEDS }, (_, seed) => seed))(
   },
 )
 
+test.each([
+  ['empty lines', ''],
+  ['control characters', '\u0000'.repeat(100)],
+])('a flood of %s takes twice the limit at most', (_, text) => {
+  const storage = objectStorage()
+  const store = new LogStore(storage)
+  const lines = Array.from({ length: text ? 2_000 : 20_000 }, () => ({ at: 1e12, source: 'stdout' as const, text }))
+  for (let i = 0; i < 50; i++)
+    store.append({ first: 1 + lines.length * i, lines, phase: null, samples: [], complete: false }, 1e12)
+  const [kept] = storage.sql.exec<{ bytes: number }>('SELECT sum(length(lines)) AS bytes FROM batches').toArray()
+  expect(kept?.bytes).toBeLessThan(2.2 * (FIRST_BYTES + LAST_BYTES))
+})
+
 test('a part stays small, whatever its lines are made of', () => {
   const store = new LogStore(objectStorage())
   const line = { at: 0, source: 'stdout' as const, text: '\u0000'.repeat(4_990) }
   for (let i = 0; i < 20; i++) {
-    const lines = Array.from({ length: 40 }, () => line)
-    store.append({ first: 1 + 40 * i, lines, phase: null, samples: [], complete: false }, 0)
+    const lines = Array.from({ length: 15 }, () => line)
+    store.append({ first: 1 + 15 * i, lines, phase: null, samples: [], complete: false }, 0)
   }
   expect(JSON.stringify(store.partAfter(0, true)).length).toBeLessThan(7_000_000)
-  expect(readAll(store).length).toBe(800)
+  expect(readAll(store).length).toBe(300)
 })
 
 /** A store whose machine pulls, and what the database would hear of it. */
