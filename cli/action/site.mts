@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readParameters } from '../../src/domain/parameters.ts'
 import { normalName } from '../../src/domain/person.ts'
 
 type Server = {
@@ -102,15 +103,9 @@ const wishes = () => ({
   vehicle: input('vehicle'),
   name: input('name'),
   stop_after: seconds(input('stop-after')),
-  parameters: parameters(input('parameters')),
+  parameters: readParameters(input('parameters')),
   secrets: input('secrets').split(/\s+/).filter(Boolean),
 })
-
-/** `NAME=value`, a line each. The site says what is wrong with one. */
-export function parameters(text: string): Record<string, string> {
-  const lines = text.split('\n').filter((line) => line.trim())
-  return Object.fromEntries(lines.map((line) => line.trim().split(/=(.*)/s, 2).concat('') as [string, string]))
-}
 
 /** The same key gets the same server, however often we send it. */
 export async function startServer(key: string): Promise<Server> {

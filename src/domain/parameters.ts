@@ -30,16 +30,13 @@ export function nameFault(name: string, what: 'parameter' | 'secret'): string | 
 
 /** `NAME=value`, a line each, as a form and the GitHub Action take them. A line without `=` is a name without a value. */
 export function readParameters(text: string): RunParameters {
-  const lines = text
-    .split(/\r?\n/)
-    .map((line) => line.trim())
-    .filter(Boolean)
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
   return Object.fromEntries(lines.map((line) => readParameter(line)))
 }
 
 export function readParameter(text: string): [name: string, value: string] {
   const at = text.indexOf('=')
-  return at < 0 ? [text, ''] : [text.slice(0, at).trim(), text.slice(at + 1)]
+  return at < 0 ? [text.trim(), ''] : [text.slice(0, at).trim(), text.slice(at + 1)]
 }
 
 /** The same lines, to show and to send again. */

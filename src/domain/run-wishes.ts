@@ -53,7 +53,8 @@ export const runWishes = v.pipe(
     max_gpus: number,
     environment: v.string(),
     vehicle: v.string(),
-    parameters: v.record(v.string(), v.string()),
+    // A record would leave out names like `constructor` without a word.
+    parameters: v.custom<RunParameters>((given) => typeof given === 'object' && given !== null),
     until: v.string(),
     command: v.nullable(v.array(v.string())),
     secrets: v.array(v.string()),

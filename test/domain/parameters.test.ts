@@ -33,7 +33,7 @@ test.each<[string, RunParameters, string]>([
 })
 
 test('reads lines as people write them, and writes them back', () => {
-  const read = readParameters(' A=1 \r\n\n B = x=y\nC=\nno equals sign')
-  expect(read).toEqual({ A: '1', B: ' x=y', C: '', 'no equals sign': '' })
+  const read = readParameters(' A=1 \r\n\n B = x=y\nC=\n \nno equals sign')
+  expect(read).toEqual({ A: '1 ', B: ' x=y', C: '', 'no equals sign': '' })
   expect(readParameters(writeParameters(read))).toEqual(read)
 })

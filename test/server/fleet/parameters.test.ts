@@ -31,6 +31,7 @@ test('refuses what no container can be told, naming it, and starts nothing', asy
   const ada = await newPerson(url)
   for (const [sent, said] of [
     [{ path: '1' }, '"path"'],
+    [{ constructor: 'x' }, '"constructor"'],
     [{ LD_PRELOAD: 'x' }, 'LD_PRELOAD'],
     [{ A: 'a\nb' }, 'parameter A '],
     [{ A: 'x'.repeat(4_096) }, '4097 bytes'],
