@@ -16,8 +16,8 @@ export function ParametersChoice({ last }: { last: RunParameters }) {
     <details className="fold" open={!!text}>
       <summary>Parameters</summary>
       <label className="stack">
-        One a line, like SCENARIO=fog. Everyone who sees the server sees them.
-        <textarea className="input mono" name={NAME} form={FORM} rows={3} defaultValue={text} />
+        One a line, like SCENARIO=fog. No secrets: everyone who sees the server sees them.
+        <textarea className="input mono" name={NAME} form={FORM} rows={3} defaultValue={text} spellCheck={false} />
       </label>
     </details>
   )

@@ -87,14 +87,14 @@ export function Servers() {
         caption="What your container gets"
         head={['It gets', 'How']}
         rows={[
-          ['All GPUs', "NVIDIA's driver and its container runtime"],
+          ['All GPUs of the machine', "NVIDIA's driver and its container runtime"],
           [<code key="e">ENVIRONMENT</code>, 'The name that you gave the image'],
           [<code key="v">VEHICLE</code>, `${VEHICLES.join(', ')}: as chosen at the start`],
           [
             <>
-              Parameters, <a href="/secrets">secrets</a>
+              The start's parameters and <a href="/secrets">secrets</a>
             </>,
-            'As variables',
+            'As environment variables',
           ],
           [
             `Port ${SERVER_WEB_PORT}`,

@@ -21,7 +21,9 @@ test('a run keeps its parameters: in its server, its page, its lists, and the fo
   expect(text).toMatch(/<code>SCENARIO<\/code>.*<code>harbor-fog<\/code>/s)
   expect(text).toContain('name="parameters" value="SCENARIO=harbor-fog\nSEED=42\nTEXT= ä=&lt;b&gt; "')
   // The next start begins with them.
-  expect((await ada.request('GET', '/dashboard')).text).toMatch(/<textarea[^>]*>SCENARIO=harbor-fog\nSEED=42/)
+  expect((await ada.request('GET', '/dashboard')).text).toMatch(
+    /No secrets: [^<]*<textarea[^>]*spellCheck="false"[^>]*>SCENARIO=harbor-fog\nSEED=42/,
+  )
   const eve = await newPerson(url)
   expect((await eve.get(`/api/v1/servers/${id}`)).status).toBe(404)
   expect((await eve.post(START)).body.server.parameters).toEqual({})
