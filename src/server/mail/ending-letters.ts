@@ -7,16 +7,16 @@ import { composeMessage, type Message } from './letter.ts'
 /**
  * @param link stops it with one click
  * @param hours it has run
- * @param dollars what it added to the bill; null if nobody can say in one number
+ * @param dollars what it has cost
  * @param end when it stops; null: never
  */
 export function stillRunningMail(
   link: string,
-  { hours, dollars: cost, end }: { hours: number; dollars: number | null; end: number | null },
+  { hours, dollars: cost, end }: { hours: number; dollars: number; end: number | null },
 ): Message {
   const until = end === null ? 'runs until you stop it' : `stops at ${instantText(toIso(end), false)}`
   return composeMessage('running', `Your server has run for ${hours} hours`, [
-    `${hours} h${cost === null ? '' : `, ${costText(cost)}`} so far. It ${until}.`,
+    `${hours} h, ${costText(cost)} so far. It ${until}.`,
     "Done with it? Stop it with one click. You don't have to sign in.",
     { link, label: 'Stop the server' },
     'This link works for this server only, and only until it stops.',

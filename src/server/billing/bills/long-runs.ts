@@ -2,13 +2,13 @@ import { sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
 import { runs, users } from '../../../../db/schema.ts'
 import { DAY_MS, HOUR_MS } from '../../../domain/instant.ts'
-import { UNITS_PER_DOLLAR } from '../../../domain/money/money.ts'
+import { sumOfLines } from '../../../domain/money/run-cost.ts'
 import { type Context, siteOrigin } from '../../context.ts'
 import { fourAtOnce } from '../../four-at-once.ts'
 import { stillRunningMail } from '../../mail/ending-letters.ts'
 import { tellQueries, tellSoon } from '../../mail/notices.ts'
 import { runLinkPath } from '../../run-links.ts'
-import { getRunCost } from './usage.ts'
+import { costQueries, toCostLines } from './run-bill.ts'
 
 const BATCH = 100
 
@@ -30,9 +30,9 @@ export async function mailLongRuns(ctx: Context): Promise<void> {
     .limit(BATCH)
   await fourAtOnce(due, async ({ run, email }) => {
     const ran = now - (run.billedFrom ?? now)
-    const units = await getRunCost(ctx, { ...run, meteredUntil: now })
+    const costs = await ctx.db.batch([...costQueries(ctx, run.userId, run.id)])
+    const { dollars } = sumOfLines(toCostLines(costs, run, now))
     const link = `${siteOrigin(ctx)}${runLinkPath(ctx.config.secretKey, 'stop', run.id)}`
-    const dollars = units === null ? null : units / UNITS_PER_DOLLAR
     const letter = stillRunningMail(link, { hours: Math.floor(ran / HOUR_MS), dollars, end: run.endsAt })
     // People who see the notice are signed in.
     const message = { ...letter, page: { link: `${siteOrigin(ctx)}/servers/${run.id}`, label: 'See the server' } }

@@ -56,6 +56,17 @@ test('a server that runs for a day, two, three: one email and one notice each, w
   expect(await mails()).toHaveLength(3)
 })
 
+test('says what it costs in two months together', async () => {
+  const { ctx, clock, look, told, userId } = await setup()
+  // An hour without a plan comes first.
+  const anchor = clock.ms + HOUR
+  await ctx.db.update(plans).set({ anchor }).where(eq(plans.userId, userId))
+  await look(26 * HOUR)
+  expect(await told()).toEqual([
+    ['Your server has run for 26 hours', '26 h, $36.75 so far. It runs until you stop it.'],
+  ])
+})
+
 test.each([
   ['one that is stopping', { stopRequestedAt: 1 }],
   ['one that never answered', { billedFrom: null }],
