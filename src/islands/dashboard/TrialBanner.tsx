@@ -25,11 +25,13 @@ export function TrialBanner({ minutesLeft, counting }: Props) {
     <Alert kind={TRIAL_LEVELS[level].kind} quiet>
       <span className="trial">
         <span>
-          Free trial: <strong className="mono">{minutesLeft.toFixed(2)}</strong> minutes left.
-          {minutesLeft > 0 ? ' Startup time doesn’t count.' : null}
+          <span>
+            Free trial: <strong className="mono">{minutesLeft.toFixed(2)}</strong> minutes left.
+            {minutesLeft > 0 ? ' Startup time doesn’t count.' : null}
+          </span>{' '}
+          {level === 'enough' ? null : <a href="/subscriptions">Choose a plan</a>}
         </span>
         {counting && minutesLeft > 0 ? <span className="mono">{countdownText(seconds)}</span> : null}
-        {level === 'enough' ? null : <a href="/subscriptions">Choose a plan</a>}
       </span>
     </Alert>
   )
