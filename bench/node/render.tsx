@@ -71,6 +71,7 @@ const dashboard = (
     openInvoices={[]}
     machines={[]}
     worlds={worldsFor('basic', [])}
+    secrets={null}
     filesStay
     stopAfter={14_400}
     asksEnd={null}

@@ -13,6 +13,7 @@ import { MachineChoice } from '../../src/islands/dashboard/MachineChoice.tsx'
 import { NoCapacity } from '../../src/islands/dashboard/NoCapacity.tsx'
 import { NoticeAlert } from '../../src/islands/dashboard/NoticeAlert.tsx'
 import { ParametersChoice } from '../../src/islands/dashboard/ParametersChoice.tsx'
+import { SecretsChoice } from '../../src/islands/dashboard/SecretsChoice.tsx'
 import { TrialBanner } from '../../src/islands/dashboard/TrialBanner.tsx'
 import { UsageCard } from '../../src/islands/dashboard/UsageCard.tsx'
 import { WorldChoice } from '../../src/islands/dashboard/WorldChoice.tsx'
@@ -29,6 +30,12 @@ const CATALOG = [
 ]
 const world = (plan: PlanType, last: Pick<Server, 'environment' | 'vehicle'>[]) => (
   <WorldChoice worlds={worldsFor(plan, CATALOG)} servers={last.map((each) => ({ ...RUNNING, ...each }))} />
+)
+const ownSecrets = (last: string[]) => (
+  <div className="card">
+    <input type="radio" hidden defaultChecked data-own />
+    <SecretsChoice names={['LICENSE_KEY', 'REGISTRY_TOKEN']} own={['Harbor']} last={last} />
+  </div>
 )
 const SMALL = { instance_type: 'g6.4xlarge', availability_zone: 'us-east-1a' }
 const LARGE = { instance_type: 'g6.12xlarge', availability_zone: 'us-east-1b' }
@@ -173,6 +180,14 @@ export const DASHBOARD: Specimen[] = [
     states: {
       'folded away': <ParametersChoice last={{}} />,
       'with those of the last start': <ParametersChoice last={{ SCENARIO: 'harbor-fog', SEED: '42' }} />,
+    },
+  },
+  {
+    name: 'SecretsChoice',
+    file: `${FOLDER}/SecretsChoice.tsx`,
+    states: {
+      'folded away': ownSecrets([]),
+      'with those of the last start': ownSecrets(['LICENSE_KEY']),
     },
   },
   {

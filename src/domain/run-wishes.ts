@@ -100,7 +100,7 @@ export const runWishes = v.pipe(
   })),
 )
 
-/** The names, as a form sends them. */
+/** The names of secrets, as a form sends them. */
 export const secretFields = (names: string[]): Record<string, string> =>
   Object.fromEntries(names.map((name) => [`secrets[${name}]`, 'on']))
 

@@ -36,6 +36,8 @@ export type DashboardView = {
   /** What a restart would get, if the user's plan has become larger since the live run started. */
   restart: { run: string; gives: string } | null
   guests: GuestEnd[]
+  /** What a start of their own images can name, those images, and what the last start named. Null: none, or no own image. */
+  secrets: { names: string[]; own: string[]; last: string[] } | null
   /** Whether what a server saves in /data outlasts it. */
   filesStay: boolean
 }

@@ -20,6 +20,7 @@ import { chosenMachine, MachineChoice } from './dashboard/MachineChoice.tsx'
 import { NoticeAlert } from './dashboard/NoticeAlert.tsx'
 import { chosenParameters, ParametersChoice } from './dashboard/ParametersChoice.tsx'
 import { RunCard } from './dashboard/RunCard.tsx'
+import { chosenSecrets, SecretsChoice } from './dashboard/SecretsChoice.tsx'
 import { SessionsTable } from './dashboard/SessionsTable.tsx'
 import type { StopDialog } from './dashboard/StopDialog.tsx'
 import { TrialBanner } from './dashboard/TrialBanner.tsx'
@@ -90,7 +91,8 @@ export function Dashboard(props: DashboardProps) {
   const { subscription, monthlyUsage } = summary
   const refusal = startRefusal(summary, list.servers)
   const canStart = !busy && !refusal
-  const begin = () => void start({ ...chosenMachine(), ...chosenWorld(), ...chosenEnd(), ...chosenParameters() })
+  const begin = () =>
+    void start({ ...chosenMachine(), ...chosenWorld(), ...chosenEnd(), ...chosenParameters(), ...chosenSecrets() })
   const isTrial = subscription?.sub_type === 'demo'
   const freeMinutes = isTrial ? trialMinutesLeft(monthlyUsage.hoursUsed) : null
   const latest = trialEnd(summary, now)
@@ -201,7 +203,12 @@ export function Dashboard(props: DashboardProps) {
           world={
             refusal ? null : (
               <>
-                <WorldChoice worlds={props.worlds} servers={list.servers} plan={subscription?.plan_type} />
+                <WorldChoice
+                  worlds={props.worlds}
+                  servers={list.servers}
+                  plan={subscription?.plan_type}
+                  own={props.secrets?.own}
+                />
                 {isTrial ? null : <EndChoice last={props.stopAfter} />}
               </>
             )
@@ -211,6 +218,7 @@ export function Dashboard(props: DashboardProps) {
               <>
                 <MachineChoice machines={props.machines} />
                 <ParametersChoice last={list.servers[0]?.parameters ?? {}} />
+                {props.secrets ? <SecretsChoice {...props.secrets} /> : null}
               </>
             )
           }

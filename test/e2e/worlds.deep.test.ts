@@ -1,10 +1,10 @@
 import { eq } from 'drizzle-orm'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { environments, plans } from '../../db/schema.ts'
+import { environments, plans, runs } from '../../db/schema.ts'
 import { axeFaults } from '../../testing/browser/axe.ts'
-import { complaintsOf, pageOf, stackAndBrowser, stopServer } from '../../testing/browser/e2e.ts'
-import { newPerson } from '../../testing/people/client.ts'
+import { complaintsOf, pageOf, SCRIPT_OR_NOT, stackAndBrowser, stopServer } from '../../testing/browser/e2e.ts'
+import { newPerson, PASSWORD } from '../../testing/people/client.ts'
 import { openTestDatabase } from '../../testing/stack/database.ts'
 
 const world = stackAndBrowser()
@@ -122,6 +122,61 @@ test('on Premium, an image of their own is added, chosen, started, and removed',
   await stopServer(page, card)
   const again = await ada.post('/api/v1/aws/auto_cloud_start_request', { environment: 'Shipyard' })
   expect([again.status, again.body.server]).toEqual([422, null])
+  expect(complaints).toEqual([])
+  await page.context().close()
+})
+
+test.each(SCRIPT_OR_NOT)('%s, secrets are kept, and offered to an image of their own alone', async (_, options) => {
+  const ada = await newPerson(world.url)
+  const hasScript = options.javaScriptEnabled !== false
+  await database().update(plans).set({ planType: 'premium', subType: 'paid' }).where(eq(plans.userId, ada.id))
+  await ada.post('/api/v1/environments', { name: 'Harbor-own', image: 'example.com/harbor:1' })
+  const page = await pageOf(world.browser, world.url, ada, { ...options, viewport: { width: 360, height: 800 } })
+  const complaints = complaintsOf(page)
+  await page.goto(`${world.url}/account_overview`)
+  await page.getByRole('link', { name: 'Secrets' }).click()
+  await page.getByText('No secrets yet.').waitFor()
+  const save = async (name: string, value: string, password = PASSWORD) => {
+    await page.getByLabel('Name').fill(name)
+    await page.getByLabel('Value').fill(value)
+    await page.getByLabel('Current password').fill(password)
+    await page.getByRole('button', { name: 'Save secret' }).click()
+  }
+  await save('LICENSE_KEY', 'canary-of-a-key', 'wrong')
+  await page.getByText('Your current password is incorrect.').first().waitFor()
+  expect(await page.getByLabel('Name').inputValue()).toBe('LICENSE_KEY')
+  expect(await page.getByLabel('Value').inputValue()).toBe('')
+  for (const name of ['LICENSE_KEY', 'TOKEN']) {
+    await save(name, 'canary-of-a-key')
+    await page.getByText('Secret saved.').waitFor()
+  }
+  expect(await page.content()).not.toContain('canary')
+  if (hasScript) expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360)
+  if (hasScript) expect(await axeFaults(page)).toEqual([])
+
+  await page.goto(`${world.url}/dashboard`)
+  const fold = page.locator('summary', { hasText: 'Secrets' })
+  await choice(page, 'Environment', 'Mountains').check()
+  await fold.waitFor({ state: 'hidden' })
+  await choice(page, 'Environment', 'Harbor-own').check()
+  await fold.click()
+  await page.getByLabel('LICENSE_KEY').check()
+  if (hasScript) expect(await axeFaults(page)).toEqual([])
+  await page.getByRole('button', { name: 'Start Server' }).click()
+  await page
+    .getByRole('region', { name: /^Server (starting|running)/ })
+    .getByText('Harbor-own')
+    .waitFor()
+  const named = async () => {
+    const rows = await database().select().from(runs).where(eq(runs.userId, ada.id))
+    return rows.map(({ secrets }) => secrets)
+  }
+  expect(await named()).toEqual([['LICENSE_KEY']])
+
+  await page.goto(`${world.url}/secrets`)
+  await page.getByRole('button', { name: 'Remove TOKEN' }).click()
+  await page.getByText('Secret removed.').waitFor()
+  expect(await page.getByRole('table').textContent()).not.toContain('TOKEN')
   expect(complaints).toEqual([])
   await page.context().close()
 })

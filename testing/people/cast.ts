@@ -122,7 +122,7 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
     { ...secret, name: 'LICENSE_KEY', updatedAt: now - 9 * DAY },
     {
       ...secret,
-      name: 'A_SECRET_WITH_THE_LONGEST_NAME_THAT_AN_ACCOUNT_CAN_GIVE_TO_ONE_OK',
+      name: 'A_SECRET_WITH_THE_LONGEST_NAME_THAT_AN_ACCOUNT_CAN_GIVE_TO_ONE_K',
       updatedAt: now - 3 * MINUTE,
     },
   ])

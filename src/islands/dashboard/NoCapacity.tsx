@@ -4,6 +4,7 @@ import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { useCountdown } from '../useCountdown.ts'
 import { chosenEnd } from './EndChoice.tsx'
 import { chosenParameters } from './ParametersChoice.tsx'
+import { chosenSecrets } from './SecretsChoice.tsx'
 import { chosenWorld } from './WorldChoice.tsx'
 
 const WAIT_S = 30
@@ -37,6 +38,7 @@ function carryWishes({ currentTarget }: MouseEvent<HTMLAnchorElement>): void {
     // Without one, the page would take their last choice.
     stop_after: `${chosenEnd().stop_after ?? ''}`,
     ...(parameters && { parameters }),
+    ...Object.fromEntries((chosenSecrets().secrets ?? []).map((name) => [`secrets[${name}]`, 'on'])),
   }
   currentTarget.search = new URLSearchParams(wishes).toString()
 }

@@ -18,16 +18,25 @@ export function WorldChoice({
   worlds,
   servers,
   plan,
+  own,
 }: {
   worlds: Worlds
   servers: Server[]
   plan?: PlanType | undefined
+  /** The names of their own images, if those get secrets. */
+  own?: string[] | undefined
 }) {
   // A start that failed is no choice.
   const last = servers.find((server) => server.environment && (server.billed_from || !server.error_message))
   return (
     <div className="world">
-      <Choice name="environment" label="Environment" choices={worlds.environments} last={last?.environment ?? null}>
+      <Choice
+        name="environment"
+        label="Environment"
+        choices={worlds.environments}
+        last={last?.environment ?? null}
+        own={own}
+      >
         {plan && OWN_PLANS.includes(plan) ? <a href="/environments">Build Your Own</a> : null}
       </Choice>
       <Choice name="vehicle" label="Vehicle" choices={worlds.vehicles} last={last?.vehicle ?? null} />
@@ -35,9 +44,16 @@ export function WorldChoice({
   )
 }
 
-type ChoiceProps = { name: string; label: string; choices: Choices; last: string | null; children?: ReactNode }
+type ChoiceProps = {
+  name: string
+  label: string
+  choices: Choices
+  last: string | null
+  own?: string[] | undefined
+  children?: ReactNode
+}
 
-function Choice({ name, label, choices, last, children }: ChoiceProps) {
+function Choice({ name, label, choices, last, own, children }: ChoiceProps) {
   const chosen = choose<Choices[number]>(choices, null, last)
   return (
     <fieldset>
@@ -51,6 +67,7 @@ function Choice({ name, label, choices, last, children }: ChoiceProps) {
             value={choice.name}
             defaultChecked={choice === chosen}
             disabled={!choice.available}
+            data-own={own?.includes(choice.name) || undefined}
           />
           <span>
             {choice.available ? null : <Icon name="lock" size={14} />}

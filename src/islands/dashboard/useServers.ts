@@ -15,6 +15,7 @@ type StartWishes = {
   vehicle?: string
   stop_after?: number
   parameters?: RunParameters
+  secrets?: string[]
 }
 
 type Dispatches = Dispatch<ServerListAction>

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, isNotNull, or, type SQL, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
-import { jobs, type PlanRow, type RunRow, runs } from '../../../db/schema.ts'
+import { jobs, type PlanRow, type RunRow, runs, secrets } from '../../../db/schema.ts'
 import { toIso } from '../../domain/instant.ts'
 import { gpusOfType, restartGives } from '../../domain/machine.ts'
 import { gpusOf, planOf } from '../../domain/money/plan.ts'
@@ -24,13 +24,16 @@ export function dashboardQueries(ctx: Context, userId: string | SQL) {
     guestsQuery(ctx, userId),
     lineQuery(ctx, userId),
     stopAfterQuery(ctx, userId),
+    secretNamesQuery(ctx, userId),
     ...machineQueries(ctx, userId),
     ...usageQueries(ctx, userId),
   ] as const
 }
 
 export function toDashboard(
-  [servers, current, catalog, guests, waits, choices, ...rest]: BatchResponse<ReturnType<typeof dashboardQueries>>,
+  [servers, current, catalog, guests, waits, choices, names, ...rest]: BatchResponse<
+    ReturnType<typeof dashboardQueries>
+  >,
   { now: clock, config }: Pick<Context, 'now' | 'config'>,
 ): DashboardView {
   const now = clock()
@@ -46,6 +49,7 @@ export function toDashboard(
     guests: guests.map(({ runId, expiresAt }) => ({ run: runId, until: toIso(expiresAt) })),
     worlds: toWorlds(catalog, planOf(usage.plan)),
     machines: toMachines([any, four, one], gpusOf(usage.plan)),
+    secrets: secretsOf(names, catalog, servers[0]),
     filesStay: serversKeepFiles({ config }),
     stopAfter: toStopAfter(choices),
     asksEnd: asksEndOf(live),
@@ -56,6 +60,24 @@ export function toDashboard(
 function asksEndOf(run: RunRow | undefined): DashboardView['asksEnd'] {
   if (!run || run.defaultEndsAt === null || run.endsAt !== run.defaultEndsAt) return null
   return { run: run.id, endsAt: toIso(run.endsAt) }
+}
+
+function secretNamesQuery(ctx: Context, userId: string | SQL) {
+  return ctx.db
+    .select({ name: secrets.name })
+    .from(secrets)
+    .where(sql`${secrets.userId} = ${userId}`)
+    .orderBy(asc(secrets.name))
+}
+
+function secretsOf(
+  rows: { name: string }[],
+  catalog: { name: string; isOwn: 0 | 1 }[],
+  last: RunRow | undefined,
+): DashboardView['secrets'] {
+  const names = rows.map(({ name }) => name)
+  const own = catalog.flatMap(({ name, isOwn }) => (isOwn ? name : []))
+  return names.length && own.length ? { names, own, last: last?.secrets ?? [] } : null
 }
 
 function restartOf(run: RunRow | undefined, plan: PlanRow | null): DashboardView['restart'] {

@@ -1,5 +1,5 @@
-import { and, asc, eq, inArray, isNotNull } from 'drizzle-orm'
-import { environments, type RunRow, secrets } from '../../../db/schema.ts'
+import { and, asc, eq, inArray } from 'drizzle-orm'
+import { type RunRow, secrets } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { StoredSecret } from '../../domain/wire.ts'
@@ -35,18 +35,12 @@ export async function requireSecrets(
   ctx: Pick<Context, 'db'>,
   userId: string,
   names: string[],
-  { environmentId }: World,
+  { isOwn }: World,
 ): Promise<void> {
-  const [own, known] = await ctx.db.batch([
-    ctx.db
-      .select({ id: environments.id })
-      .from(environments)
-      .where(and(eq(environments.id, environmentId), isNotNull(environments.userId))),
-    ctx.db.select({ name: secrets.name }).from(secrets).where(isNamed(userId, names)),
-  ])
   const field = 'secrets'
-  if (!own.length)
+  if (!isOwn)
     throw new AppError('invalid', `Only your own images get secrets, so this start can't have ${names[0]}.`, { field })
+  const known = await ctx.db.select({ name: secrets.name }).from(secrets).where(isNamed(userId, names))
   const missing = names.find((name) => !known.some((one) => one.name === name))
   if (missing !== undefined) throw new AppError('invalid', `You have no secret ${missing}.`, { field })
 }

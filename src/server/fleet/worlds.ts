@@ -53,7 +53,7 @@ export function toWorlds(rows: Catalog[0], plan: PlanType): Worlds {
 }
 
 /** What a start simulates. */
-export type World = { environmentId: string; vehicle: Vehicle }
+export type World = { environmentId: string; vehicle: Vehicle; isOwn: boolean }
 
 /**
  * What they wish for; where they name nothing, their last choice, else the first that their plan includes.
@@ -80,7 +80,7 @@ export function requireWorld(
         field: 'until',
       },
     )
-  return { environmentId: id, vehicle: vehicle.name }
+  return { environmentId: id, vehicle: vehicle.name, isOwn: isOwn === 1 }
 }
 
 function refusal(

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { places, runs } from '../../../db/schema.ts'
+import { environments, places, runs, secrets } from '../../../db/schema.ts'
 import { toIso } from '../../../src/domain/instant.ts'
 import type { PlanType } from '../../../src/domain/money/plan.ts'
 import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
@@ -150,4 +150,24 @@ test('a start that failed is no choice', async () => {
   await start(ada, null)
   world.ec2.heal()
   expect(await stopAfterOf(ada)).toBe(2 * HOUR)
+})
+
+test('offers secrets by name once there are some, and an image of their own that gets them', async () => {
+  const [ada, ben] = [await newCustomer(world, { premium: true }), await newCustomer(world, { premium: true })]
+  const put = (customer: Customer, name: string) =>
+    world.db.insert(secrets).values({ userId: customer.user.id, name, sealed: 'hidden', createdAt: 0, updatedAt: 0 })
+  await put(ada, 'TOKEN')
+  await put(ada, 'KEY')
+  expect((await look(ada)).secrets).toBeNull()
+  for (const { user } of [ada, ben]) {
+    const own = { id: `env_${user.id}`, name: `Own${user.id}`, description: '', plans: ['premium' as const] }
+    await world.db.insert(environments).values({ ...own, position: 1, userId: user.id, createdAt: 0 })
+  }
+  const own = [`Own${ada.user.id}`]
+  expect((await look(ada)).secrets).toEqual({ names: ['KEY', 'TOKEN'], own, last: [] })
+  expect((await look(ben)).secrets).toBeNull()
+  await freshPlaces(world, 1)
+  await startRun(world.process.ctx, ada, null, null, { ...NO_WISHES, environment: own[0] ?? '', secrets: ['KEY'] })
+  expect((await look(ada)).secrets).toEqual({ names: ['KEY', 'TOKEN'], own, last: ['KEY'] })
+  await settle(world, ada)
 })
