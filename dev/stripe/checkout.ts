@@ -1,8 +1,8 @@
 import type { Account } from './account.ts'
+import type { Card } from './cards.ts'
 import { invalid, missing, noSuch } from './failure.ts'
 import { list, type Params, record, text } from './form.ts'
-import type { CheckoutSession, Customer, Price } from './objects.ts'
-import type { Card } from './plan-invoices.ts'
+import type { CheckoutSession, Customer, CustomField, Price } from './objects.ts'
 import { startSubscription } from './subscriptions.ts'
 
 const DAY = 86_400
@@ -40,6 +40,7 @@ export function createCheckout(account: Account, params: Params): CheckoutSessio
     expires_at: account.now() + DAY,
     amount_total: price.unit_amount,
     currency: 'usd',
+    custom_fields: list(params, 'custom_fields').map((field) => toCustomField(field as Params)),
     metadata: record(params, 'metadata'),
     url: `${account.apiBase}/c/pay/${id}`,
     price: price.id,
@@ -57,11 +58,48 @@ export function expireCheckout(account: Account, id: string): CheckoutSession {
   return session
 }
 
-/** Handles the "Pay" buttons. A second press changes nothing. */
-export function payCheckout(account: Account, id: string, card: Card): CheckoutSession {
+function toCustomField(field: Params): CustomField {
+  const key = text(field, 'key')
+  const custom = text((field.label ?? {}) as Params, 'custom')
+  const options = list((field.dropdown ?? {}) as Params, 'options').map((option) => {
+    const [label, value] = [text(option as Params, 'label'), text(option as Params, 'value')]
+    if (!label || label.length > 100) throw invalid('An option has a label of at most 100 characters.', 'custom_fields')
+    if (!value || !/^[A-Za-z0-9]{1,100}$/.test(value))
+      throw invalid('The value of an option is alphanumeric.', 'custom_fields')
+    return { label, value }
+  })
+  if (!key || !/^[A-Za-z0-9]{1,200}$/.test(key)) throw invalid('The key of a field is alphanumeric.', 'custom_fields')
+  if (!custom || custom.length > 50) throw invalid('A label has at most 50 characters.', 'custom_fields')
+  if (text(field, 'type') !== 'dropdown' || !options.length) throw missing('custom_fields[0][dropdown][options]')
+  return {
+    key,
+    label: { type: 'custom', custom },
+    optional: text(field, 'optional') === 'true',
+    type: 'dropdown',
+    dropdown: { options, value: null },
+  }
+}
+
+/**
+ * Handles the "Pay" buttons. A second press changes nothing.
+ * @param answers to the page's questions, by key
+ */
+export function payCheckout(
+  account: Account,
+  id: string,
+  card: Card,
+  answers: Record<string, string> = {},
+): CheckoutSession {
   const session = getCheckout(account, id)
   if (session.status === 'complete') return session
   if (session.status === 'expired') throw invalid('This checkout session has expired.')
+  for (const { key, optional, dropdown } of session.custom_fields ?? []) {
+    const answer = answers[key] || null
+    if (answer === null && !optional) throw missing(key)
+    if (answer !== null && !dropdown.options.some(({ value }) => value === answer))
+      throw invalid(`${answer} isn't an option of ${key}.`)
+    dropdown.value = answer
+  }
   const price = account.store.get<Price>('prices', session.price) as Price
   const subscription = startSubscription(account, session, price, session.subscription_metadata, card)
   session.status = 'complete'

@@ -1,11 +1,12 @@
 import type { Asked, Outcome } from '../stand-in/server.ts'
 import type { Account } from './account.ts'
+import type { Card } from './cards.ts'
 import { getCheckout, payCheckout } from './checkout.ts'
 import { Failure } from './failure.ts'
 import { getInvoice, isPayable } from './invoices.ts'
-import type { CheckoutSession, Customer, Invoice, InvoiceItem, Price, Product } from './objects.ts'
+import type { CheckoutSession, Customer, CustomField, Invoice, InvoiceItem, Price, Product } from './objects.ts'
 import { page, text } from './page.ts'
-import { type Card, payInvoice } from './plan-invoices.ts'
+import { payInvoice } from './plan-invoices.ts'
 import { getPortal, isCardDeclined, listReceipts, replaceCard } from './portal.ts'
 
 /** Serves the pages Stripe hosts: checkout, invoice, and the customer portal. */
@@ -49,8 +50,9 @@ const seeOther = (location: string): Outcome => ({ status: 303, headers: { locat
 const CARDS: Card[] = ['declined_later', 'bank_asks']
 
 function pressPayCheckout(account: Account, id: string, body: string): Outcome {
-  const card = CARDS.find((one) => one === new URLSearchParams(body).get('card'))
-  const session = payCheckout(account, id, card ?? 'good')
+  const { card: pressed, ...answers } = Object.fromEntries(new URLSearchParams(body))
+  const card = CARDS.find((one) => one === pressed)
+  const session = payCheckout(account, id, card ?? 'good', answers)
   return seeOther(session.success_url.replaceAll('{CHECKOUT_SESSION_ID}', session.id))
 }
 
@@ -97,9 +99,10 @@ function showCheckout(account: Account, id: string): Outcome {
   const back = session.cancel_url ? `<a class="button quiet" href="${text(session.cancel_url)}">Back</a>` : ''
   const body =
     session.status === 'open'
-      ? `<form method="post"><button>Pay ${dollars(price.unit_amount)}</button></form>
-         <form method="post"><button class="quiet" name="card" value="declined_later">Pay, declined at renewals</button></form>
-         <form method="post"><button class="quiet" name="card" value="bank_asks">Pay, bank asks at upgrades</button></form>${back}
+      ? `<form method="post">${(session.custom_fields ?? []).map(showField).join('')}
+         <button>Pay ${dollars(price.unit_amount)}</button>
+         <button class="quiet" name="card" value="declined_later">Pay, declined at renewals</button>
+         <button class="quiet" name="card" value="bank_asks">Pay, bank asks at upgrades</button></form>${back}
          <p class="small">Test mode: we don’t ask for a card, and no money moves.</p>`
       : `<p class="badge">${session.status === 'complete' ? 'Paid' : 'Expired'}</p>${
           session.status === 'complete' ? `<a class="button" href="${text(session.success_url)}">Continue</a>` : back
@@ -110,6 +113,12 @@ function showCheckout(account: Account, id: string): Outcome {
        <p class="amount">${dollars(price.unit_amount)} <span>per month</span></p>
        <dl><dt>Account</dt><dd>${text(email)}</dd></dl>${body}`,
   )
+}
+
+function showField({ key, label, optional, dropdown }: CustomField): string {
+  const options = dropdown.options.map((one) => `<option value="${text(one.value)}">${text(one.label)}</option>`)
+  return `<label for="${text(key)}">${text(label.custom)}${optional ? ' (optional)' : ''}</label>
+    <select id="${text(key)}" name="${text(key)}"${optional ? '' : ' required'}><option value="">Select</option>${options.join('')}</select>`
 }
 
 function showInvoice(account: Account, id: string): Outcome {

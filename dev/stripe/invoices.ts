@@ -132,6 +132,7 @@ export function getInvoice(account: Account, id: string): Invoice {
 
 export function settle(account: Account, invoice: Invoice, at: number): void {
   invoice.status = 'paid'
+  invoice.next_payment_attempt = null
   invoice.status_transitions.paid_at = at
   setTotal(invoice, invoice.total)
   save(account, invoice, 'invoice.paid', at)

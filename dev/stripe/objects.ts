@@ -9,7 +9,29 @@ export type Customer = {
   email: string | null
   name: string | null
   balance: number
+  /** Missing in older data folders. */
+  invoice_settings?: { default_payment_method: string | null }
   metadata: Metadata
+}
+
+export type PaymentMethod = {
+  id: string
+  object: 'payment_method'
+  created: number
+  livemode: false
+  type: 'card'
+  /** Null once detached. */
+  customer: string | null
+  card: { brand: 'visa'; last4: string; exp_month: number; exp_year: number }
+  metadata: Metadata
+}
+
+/** The latest attempt to pay an invoice. */
+export type PaymentIntent = {
+  id: string
+  object: 'payment_intent'
+  status: 'succeeded' | 'requires_action' | 'requires_payment_method'
+  last_payment_error: { type: 'card_error'; code: string; message: string } | null
 }
 
 export type Price = {
@@ -46,8 +68,18 @@ export type CheckoutSession = {
   expires_at: number
   amount_total: number
   currency: 'usd'
+  /** Questions on the page, and their answers. */
+  custom_fields: CustomField[]
   metadata: Metadata
   url: string | null
+}
+
+export type CustomField = {
+  key: string
+  label: { type: 'custom'; custom: string }
+  optional: boolean
+  type: 'dropdown'
+  dropdown: { options: { label: string; value: string }[]; value: string | null }
 }
 
 export type Subscription = {
@@ -84,6 +116,8 @@ export type Subscription = {
   /** A change that waits for the payment of `latest_invoice`. */
   pending_update: PendingUpdate | null
   schedule: string | null
+  /** Missing in older data folders. */
+  default_payment_method?: string | null
   metadata: Metadata
 }
 
@@ -157,6 +191,10 @@ export type Invoice = {
   billing_reason: 'manual' | 'subscription_create' | 'subscription_cycle' | 'subscription_update'
   collection_method: 'send_invoice' | 'charge_automatically'
   auto_advance: boolean
+  /** Missing in older data folders, like the next two. */
+  attempted?: boolean
+  attempt_count?: number
+  next_payment_attempt?: number | null
   currency: string
   description: string | null
   amount_due: number

@@ -1,18 +1,9 @@
 import type { Account } from './account.ts'
+import { methodOf, refusalOf } from './cards.ts'
 import { invalid } from './failure.ts'
 import { draft, getInvoice, isPayable, save, setTotal, settle } from './invoices.ts'
 import type { Customer, Invoice, Product, Subscription } from './objects.ts'
 import { applyPending } from './pending-updates.ts'
-
-/** What the card does after it paid the first period: works, fails at every charge, or has its bank ask at a change of plan. */
-export type Card = 'good' | 'declined_later' | 'bank_asks'
-
-export function setCard(account: Account, subscription: string, card: Card): void {
-  const { store } = account
-  for (const kind of ['declined_cards', 'asking_cards']) store.remove(kind, subscription)
-  if (card === 'declined_later') store.put('declined_cards', subscription, { since: account.now() })
-  if (card === 'bank_asks') store.put('asking_cards', subscription, { since: account.now() })
-}
 
 /** Charges the card when a period starts. If it declines, the invoice stays open and the plan is past due. */
 export function chargePlan(
@@ -53,7 +44,9 @@ export function chargePlan(
   invoice.hosted_invoice_url = `${account.apiBase}/i/${invoice.id}`
   invoice.invoice_pdf = `${account.apiBase}/i/${invoice.id}/pdf`
   save(account, invoice, 'invoice.finalized', at)
-  if (account.store.get('declined_cards', subscription.id)) {
+  // The card's bank asks only when a plan changes.
+  const refusal = refusalOf(account, methodOf(account, subscription))
+  if (refusal && refusal.code !== 'authentication_required') {
     subscription.status = 'past_due'
     account.announce('invoice.payment_failed', invoice, at)
   } else settle(account, invoice, at)

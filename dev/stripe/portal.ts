@@ -1,8 +1,8 @@
 import type { Account } from './account.ts'
+import { addCard, defaultOf, methodOf, refusalOf, setDefault } from './cards.ts'
 import { missing, noSuch } from './failure.ts'
 import { type Params, text } from './form.ts'
 import type { Customer, Invoice, PortalSession, Subscription } from './objects.ts'
-import { setCard } from './plan-invoices.ts'
 
 export function createPortal(account: Account, params: Params): PortalSession {
   const customer = text(params, 'customer')
@@ -34,14 +34,22 @@ export function listReceipts(account: Account, customer: string): Invoice[] {
   return account.store.all<Invoice>('invoices').filter(theirs).reverse()
 }
 
-/** Whether the card they pay plans with fails at renewals. */
+/** Whether a card that pays their plans or invoices fails. */
 export function isCardDeclined(account: Account, customer: string): boolean {
-  return plansOf(account, customer).some(({ id }) => account.store.get('declined_cards', id) !== undefined)
+  const methods = plansOf(account, customer).map((plan) => methodOf(account, plan))
+  const paying = [...methods, defaultOf(account.store.get<Customer>('customers', customer))]
+  return paying.some((method) => method !== null && refusalOf(account, method)?.code === 'card_declined')
 }
 
-/** Replaces their card with one that works. */
+/** Replaces their card with one that works, which becomes the default of their plans and invoices. */
 export function replaceCard(account: Account, customer: string): void {
-  for (const { id } of plansOf(account, customer)) setCard(account, id, 'good')
+  const { store } = account
+  const owner = store.get<Customer>('customers', customer)
+  if (!owner) throw noSuch('customer', customer)
+  const { id } = addCard(account, customer, 'good')
+  setDefault(account, owner, id)
+  for (const plan of plansOf(account, customer))
+    store.put('subscriptions', plan.id, { ...plan, default_payment_method: id })
 }
 
 function plansOf(account: Account, customer: string): Subscription[] {

@@ -1,4 +1,5 @@
 import type { Account } from './account.ts'
+import { methodOf, refusalOf } from './cards.ts'
 import { Failure, invalid } from './failure.ts'
 import { integer, type Params } from './form.ts'
 import { draft, setTotal, settle } from './invoices.ts'
@@ -78,9 +79,9 @@ export function chargeProration(
 }
 
 /** Stripe's code for why the card doesn't pay; null if it does. */
-function whyNot({ store }: Account, { id }: Subscription): string | null {
-  if (store.get('declined_cards', id)) return 'card_declined'
-  return store.get('asking_cards', id) ? 'subscription_payment_intent_requires_action' : null
+function whyNot(account: Account, subscription: Subscription): string | null {
+  const code = refusalOf(account, methodOf(account, subscription))?.code ?? null
+  return code === 'authentication_required' ? 'subscription_payment_intent_requires_action' : code
 }
 
 function invoiceOf(account: Account, subscription: Subscription, lines: Omit<Line, 'id'>[]): Invoice {

@@ -1,12 +1,14 @@
 import type { Account } from './account.ts'
+import { detachCard, getPaymentMethod } from './cards.ts'
 import { createCheckout, expireCheckout, getCheckout } from './checkout.ts'
+import { finalize, updateInvoice, withPayments } from './collecting.ts'
 import { createCreditNote } from './credit-notes.ts'
-import { missing, noSuch } from './failure.ts'
-import { list, type Params, record, text } from './form.ts'
+import { createCustomer, deleteCustomer, getCustomer, updateCustomer } from './customers.ts'
+import { missing } from './failure.ts'
+import { list, type Params, text } from './form.ts'
 import {
   createInvoice,
   createInvoiceItem,
-  finalizeInvoice,
   getInvoice,
   markUncollectible,
   sendInvoice,
@@ -28,6 +30,9 @@ import { previewUpdate } from './prorations.ts'
 import { createSchedule, getSchedule, releaseSchedule, updateSchedule } from './schedules.ts'
 import { cancelSubscription, changedPrice, getSubscription, updateSubscription } from './subscriptions.ts'
 
+/** What a call asks for to learn how an invoice's payment went. */
+const PAYMENTS = 'payments.data.payment.payment_intent'
+
 type Call = (account: Account, params: Params, id: string) => unknown
 
 /** Every call that the product and its tests make. Like Stripe, we reject any other URL as unrecognized. */
@@ -36,7 +41,9 @@ const CALLS: Record<string, Call> = {
   'GET /v1/customers': (account, params) =>
     listPage(account.store.all<Customer>('customers'), params, '/v1/customers', equal(params, 'email')),
   'DELETE /v1/customers/:id': deleteCustomer,
-  'GET /v1/customers/:id': (account, _, id) => find<Customer>(account, 'customers', 'customer', id),
+  'GET /v1/customers/:id': getCustomer,
+  'POST /v1/customers/:id': updateCustomer,
+  'POST /v1/payment_methods/:id/detach': (account, _, id) => detachCard(account, id),
   'GET /v1/prices': (account, params) => {
     const keys = list(params, 'lookup_keys')
     const wanted = (price: Price) => keys.length === 0 || keys.includes(price.lookup_key ?? '')
@@ -62,8 +69,15 @@ const CALLS: Record<string, Call> = {
   },
   'GET /v1/subscriptions/:id': (account, params, id) => {
     const subscription = getSubscription(account, id)
-    const expanded = list(params, 'expand').includes('schedule') && subscription.schedule
-    return expanded ? { ...subscription, schedule: getSchedule(account, expanded) } : subscription
+    const wanted = list(params, 'expand')
+    const { schedule, default_payment_method: method } = subscription
+    return {
+      ...subscription,
+      ...(wanted.includes('schedule') && schedule ? { schedule: getSchedule(account, schedule) } : {}),
+      ...(wanted.includes('default_payment_method') && method
+        ? { default_payment_method: getPaymentMethod(account, method) }
+        : {}),
+    }
   },
   'POST /v1/subscriptions/:id': (account, params, id) => updateSubscription(account, id, params),
   'DELETE /v1/subscriptions/:id': (account, _, id) => cancelSubscription(account, id),
@@ -79,8 +93,12 @@ const CALLS: Record<string, Call> = {
       '/v1/invoices',
       (invoice) => ofSubscription(params)(invoice) && equal(params, 'customer', 'status', 'collection_method')(invoice),
     ),
-  'GET /v1/invoices/:id': (account, _, id) => getInvoice(account, id),
-  'POST /v1/invoices/:id/finalize': (account, _, id) => finalizeInvoice(account, id),
+  'GET /v1/invoices/:id': (account, params, id) => {
+    const invoice = getInvoice(account, id)
+    return list(params, 'expand').includes(PAYMENTS) ? withPayments(account, invoice) : invoice
+  },
+  'POST /v1/invoices/:id': updateInvoice,
+  'POST /v1/invoices/:id/finalize': finalize,
   'POST /v1/invoices/:id/send': (account, _, id) => sendInvoice(account, id),
   'POST /v1/invoices/:id/mark_uncollectible': (account, _, id) => markUncollectible(account, id),
   'POST /v1/invoices/:id/void': (account, _, id) => voidInvoice(account, id),
@@ -133,31 +151,6 @@ function previewInvoice(account: Account, params: Params) {
   return previewUpdate(account, params, getSubscription(account, id), price)
 }
 
-/** For good, with its subscriptions. Its invoices stay. */
-function deleteCustomer(account: Account, _: Params, id: string) {
-  find<Customer>(account, 'customers', 'customer', id)
-  for (const one of account.store.all<Subscription>('subscriptions'))
-    if (one.customer === id && one.status !== 'canceled') cancelSubscription(account, one.id)
-  account.store.remove('customers', id)
-  return { id, object: 'customer', deleted: true }
-}
-
-function createCustomer(account: Account, params: Params): Customer {
-  const customer: Customer = {
-    id: account.newId('cus'),
-    object: 'customer',
-    created: account.now(),
-    livemode: false,
-    email: text(params, 'email') ?? null,
-    name: text(params, 'name') ?? null,
-    balance: 0,
-    metadata: record(params, 'metadata'),
-  }
-  account.store.put('customers', customer.id, customer)
-  account.announce('customer.created', customer)
-  return customer
-}
-
 /** For `npm run doctor`. Where we send events depends on how the stand-in was started. */
 type WebhookEndpoint = {
   id: string
@@ -175,13 +168,6 @@ function createWebhookEndpoint(account: Account, params: Params): WebhookEndpoin
   const endpoint: WebhookEndpoint = { id, object: 'webhook_endpoint', url, enabled_events, status: 'enabled' }
   account.store.put('webhook_endpoints', id, endpoint)
   return endpoint
-}
-
-function find<T>(account: Account, collection: string, what: string, id: string): T {
-  if (!id) throw missing('id')
-  const object = account.store.get<T>(collection, id)
-  if (!object) throw noSuch(what, id)
-  return object
 }
 
 function ofSubscription(params: Params): (invoice: Invoice) => boolean {

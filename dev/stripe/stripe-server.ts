@@ -5,6 +5,7 @@ import type { Store } from '../stand-in/store.ts'
 import { Account } from './account.ts'
 import { answerApi, failOnce } from './api.ts'
 import { expireCheckouts } from './checkout.ts'
+import { chargeDue } from './collecting.ts'
 import { answerHosted } from './hosted-pages.ts'
 import { forgetOldKeys } from './idempotency.ts'
 import { announceOverdue } from './overdue.ts'
@@ -44,11 +45,12 @@ export class StripeServer {
     return asked.url.pathname.startsWith('/v1/') ? this.#answerCall(asked) : answerHosted(this.account, asked)
   }
 
-  /** Processes renewals, expirations, and overdue invoices. */
+  /** Processes renewals, expirations, charges, and overdue invoices. */
   passTime(): void {
     expirePendingUpdates(this.account)
     renewSubscriptions(this.account, this.renewsLateBy)
     expireCheckouts(this.account)
+    chargeDue(this.account)
     announceOverdue(this.account)
     forgetOldKeys(this.account)
   }

@@ -1,9 +1,10 @@
 import type { Account } from './account.ts'
+import { addCard, type Card, setCard } from './cards.ts'
 import { invalid, noSuch } from './failure.ts'
 import { flag, list, type Params, record, text } from './form.ts'
 import type { CheckoutSession, Invoice, Price, Subscription } from './objects.ts'
 import { expirePending, keepPending } from './pending-updates.ts'
-import { type Card, chargePlan, setCard } from './plan-invoices.ts'
+import { chargePlan } from './plan-invoices.ts'
 import { chargeProration, prorationOf } from './prorations.ts'
 import { advanceSchedule } from './schedules.ts'
 
@@ -49,11 +50,13 @@ export function startSubscription(
     latest_invoice: null,
     pending_update: null,
     schedule: null,
+    // Checkout sets the card as the plan's default, not as the customer's.
+    default_payment_method: addCard(account, session.customer, 'good').id,
     metadata,
   }
   chargePlan(account, subscription, 'subscription_create', now)
-  setCard(account, subscription.id, card)
   save(account, subscription, 'customer.subscription.created', now)
+  setCard(account, id, card)
   return subscription
 }
 

@@ -1,5 +1,6 @@
 import type { Asked, Outcome } from '../../dev/stand-in/server.ts'
 import { Store } from '../../dev/stand-in/store.ts'
+import { type Card, setCard } from '../../dev/stripe/cards.ts'
 import { payCheckout } from '../../dev/stripe/checkout.ts'
 import { markUncollectible, voidInvoice } from '../../dev/stripe/invoices.ts'
 import type {
@@ -10,7 +11,7 @@ import type {
   StripeEvent,
   Subscription,
 } from '../../dev/stripe/objects.ts'
-import { type Card, payInvoice, setCard } from '../../dev/stripe/plan-invoices.ts'
+import { payInvoice } from '../../dev/stripe/plan-invoices.ts'
 import { type StripeFault, StripeServer } from '../../dev/stripe/stripe-server.ts'
 import { cancelSubscription, getSubscription, updateSubscription } from '../../dev/stripe/subscriptions.ts'
 import { signature } from '../../dev/stripe/webhooks.ts'
