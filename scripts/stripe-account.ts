@@ -15,6 +15,7 @@ export const EVENTS: Stripe.WebhookEndpointCreateParams.EnabledEvent[] = [
   'invoice.finalized',
   'invoice.marked_uncollectible',
   'invoice.paid',
+  'invoice.payment_action_required',
   'invoice.payment_failed',
   'invoice.updated',
   'invoice.voided',

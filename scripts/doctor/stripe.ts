@@ -10,9 +10,15 @@ export async function checkStripe(settings: Settings, environment?: string): Pro
   if (fault) return [fail('stripe', fault)]
   const stripe = openStripe(key, settings)
   const webhook = await checkWebhook(stripe, webhookUrl(settings))
-  if (settings.PLANS_FOR_SALE === 'true') return [webhook, ...(await checkPrices(stripe))]
+  if (settings.PLANS_FOR_SALE === 'true') return [webhook, ...(await checkPrices(stripe)), RETRIES]
   return [webhook, skip('prices', 'Plans are not for sale yet.')]
 }
+
+/** No call of Stripe's API says whether it tries a one-off invoice again. */
+const RETRIES = skip(
+  'retries',
+  "Stripe doesn't tell us. Look yourself: in its dashboard under Settings, Billing, Invoices, Advanced invoicing features, retries of one-time invoices must be on.",
+)
 
 async function checkPrices(stripe: Stripe): Promise<Finding[]> {
   const findings: Finding[] = []

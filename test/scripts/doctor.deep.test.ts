@@ -121,7 +121,10 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
   async function findWrong() {
     const lines: string[] = []
     const failed = await examine(settings, (line) => lines.push(line))
-    const wrong = lines.filter((line) => /^(FAIL|skip)/.test(line))
+    // Nobody but its operator can see Stripe's retries.
+    const wrong = lines.filter((line) =>
+      /^(FAIL|skip (?! *retries: Stripe doesn't tell us\. Look yourself))/.test(line),
+    )
     expect(wrong.filter((line) => line.startsWith('FAIL'))).toHaveLength(failed)
     return wrong
   }
