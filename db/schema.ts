@@ -56,6 +56,9 @@ export const users = sqliteTable(
     budgetCents: integer('budget_cents'),
     /** Whether we then stop their server. */
     budgetStops: integer('budget_stops', { mode: 'boolean' }).notNull().default(false),
+    /** When they last agreed that we charge their card for usage, and when they last said no: `src/domain/money/charge.ts` */
+    chargeConsentAt: integer('charge_consent_at'),
+    chargeRefusedAt: integer('charge_refused_at'),
     /** Kinds of email that they switched off: `src/domain/notice.ts`. */
     mutedMails: text('muted_mails', { mode: 'json' }).$type<MailKind[]>().notNull().default([]),
     /** After how many minutes without use we stop their server; null: never. `src/domain/idle.ts` */
@@ -730,6 +733,12 @@ export const invoices = sqliteTable(
     /** When to continue, or to ask Stripe again; null once settled. */
     nextAt: integer('next_at'),
     lastError: text('last_error'),
+    /** When we finalize it and Stripe charges a card, as we announced; null if we didn't. */
+    chargeAt: integer('charge_at'),
+    /** Set while an operator holds it: nobody is charged, reminded, or overdue. */
+    heldAt: integer('held_at'),
+    /** How long holds have put off its due date. */
+    heldMs: integer('held_ms').notNull().default(0),
     /** For a credit: the credit note's id. */
     stripeInvoiceId: text('stripe_invoice_id').unique(),
     /** Stripe's status, as of `syncedAt`. */

@@ -6,6 +6,7 @@ import { InstanceTable } from '../../src/islands/console/InstanceTable.tsx'
 import { OpenInvoices } from '../../src/islands/dashboard/OpenInvoices.tsx'
 import { BillingCard } from '../../src/pages/billing/BillingCard.tsx'
 import { BillsTable } from '../../src/pages/billing/BillsTable.tsx'
+import { ChargeUsage } from '../../src/pages/billing/ChargeUsage.tsx'
 import { Corrections, WhatWasCorrected } from '../../src/pages/billing/Correction.tsx'
 import { KeepPlan } from '../../src/pages/billing/KeepPlan.tsx'
 import { PlanChoice } from '../../src/pages/billing/PlanChoice.tsx'
@@ -36,6 +37,7 @@ const CARD = {
   overdue: false,
   payUrl: null,
   hasPortal: true,
+  charging: 'on' as const,
   csrfToken: '',
   budget: null,
 }
@@ -142,6 +144,15 @@ export const PAGES: Specimen[] = [
     file: 'src/islands/dashboard/OpenInvoices.tsx',
     states: {
       'a bill and a plan': <OpenInvoices bills={[OVERDUE, UNPAID]} />,
+    },
+  },
+  {
+    name: 'ChargeUsage',
+    file: 'src/pages/billing/ChargeUsage.tsx',
+    states: {
+      'not asked yet': <ChargeUsage charging="unasked" csrfToken="" />,
+      on: <ChargeUsage charging="on" csrfToken="" />,
+      off: <ChargeUsage charging="off" csrfToken="" />,
     },
   },
   {

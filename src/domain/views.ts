@@ -1,5 +1,6 @@
 import type { Bill } from './money/bill.ts'
 import type { Budget } from './money/budget.ts'
+import type { ChargeChoice } from './money/charge.ts'
 import type { PlanType } from './money/plan.ts'
 import type { CostLine } from './money/run-cost.ts'
 import type { Incident } from './status.ts'
@@ -86,6 +87,8 @@ export type BillingView = {
   payUrl: string | null
   hasPortal: boolean
   budget: Budget | null
+  /** Whether we charge their card for usage. */
+  charging: ChargeChoice
 }
 
 /** What another plan would mean. */

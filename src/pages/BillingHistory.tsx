@@ -1,4 +1,5 @@
 import { type Bill, billMonth, billMonths, openInvoices, totalDollars } from '../domain/money/bill.ts'
+import type { ChargeChoice } from '../domain/money/charge.ts'
 import { dollars } from '../domain/money/money.ts'
 import type { Bar } from '../domain/money/usage-chart.ts'
 import { OpenInvoices } from '../islands/dashboard/OpenInvoices.tsx'
@@ -8,6 +9,7 @@ import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { Time } from '../ui/Time.tsx'
 import { BillsTable } from './billing/BillsTable.tsx'
+import { ChargeUsage } from './billing/ChargeUsage.tsx'
 import { PortalForm } from './billing/PortalForm.tsx'
 
 type BillingHistoryProps = {
@@ -18,6 +20,7 @@ type BillingHistoryProps = {
   dollarsPerMonth: Bar[]
   /** Null without a customer at Stripe: there is nothing to see there. */
   portalToken: string | null
+  charging: ChargeChoice
 }
 
 export function BillingHistory({
@@ -26,6 +29,7 @@ export function BillingHistory({
   hoursPerDay,
   dollarsPerMonth,
   portalToken,
+  charging,
 }: BillingHistoryProps) {
   const months = billMonths(bills)
   const month = asked && months.includes(asked) ? asked : null
@@ -66,6 +70,7 @@ export function BillingHistory({
           <OpenInvoices bills={open} />
         </Card>
       ) : null}
+      {portalToken === null ? null : <ChargeUsage charging={charging} csrfToken={portalToken} />}
       <Card title={month ? `Bills that start in ${month} (UTC)` : 'All bills'}>
         <BillsTable bills={shown} total={month ? totalDollars(shown) : null} />
         {bills.some((bill) => bill.kind === 'plan') ? (

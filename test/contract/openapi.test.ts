@@ -332,6 +332,7 @@ test('every answer of the running product has the shape that the document gives 
   await callAs('POST /api/servers/request_more')
   await callAs('GET /api/v1/billings/summary')
   await callAs('GET /api/v1/billings/history')
+  await ask(ada, 'POST /api/v1/billings/charge_card', { on: true })
   for (const dollars of [20, null, -1]) await ask(ada, 'POST /api/v1/billings/budget', { dollars, stops: true })
   for (const minutes of [30, null, 5]) await ask(ada, 'POST /api/v1/idle', { minutes })
   await callAs('GET /api/v1/idle')

@@ -109,14 +109,32 @@ describe.skipIf(isSkipped(stripeMock))('the Stripe adapter against stripe-mock',
   })
 
   test('creates, finalizes, and sends invoices', async () => {
-    const invoice = { customerId: 'cus_1', billId: 'bill_1', description: 'Usage', dueDays: 15 }
+    const invoice = { customerId: 'cus_1', billId: 'bill_1', description: 'Usage', charges: false }
     const created = await payments.createInvoice(invoice, 'key-4')
     expect(created.id).toMatch(/^in_/)
     await payments.addInvoiceLine({ customerId: 'cus_1', invoiceId: created.id, cents: 175, description: 'x' }, 'key-5')
-    expect((await payments.finalizeInvoice(created.id, 'key-6')).id).toBe(created.id)
+    expect((await payments.finalizeInvoice({ id: created.id, charges: false }, 'key-6')).id).toBe(created.id)
     expect((await payments.sendInvoice(created.id, 'key-7')).id).toBe(created.id)
     expect((await payments.findInvoice(created.id))?.id).toBe(created.id)
     await payments.findInvoiceOf('cus_1', 'bill_1')
+    const charging = await payments.createInvoice({ ...invoice, charges: true }, 'key-15')
+    expect((await payments.chargeNothing(charging.id, 'key-16')).id).toBe(charging.id)
+    expect((await payments.finalizeInvoice({ id: charging.id, charges: true }, 'key-17')).id).toBe(charging.id)
+  })
+
+  test('looks for a card, and makes the plan’s the default', async () => {
+    expect(typeof (await payments.hasCard('cus_1', 0))).toBe('boolean')
+    expect(typeof (await payments.adoptCard({ customerId: 'cus_1', subscriptionId: 'sub_1' }, 0))).toBe('boolean')
+    const plan = { default_payment_method: { id: 'pm_1', customer: 'cus_1', card: { exp_year: 2030, exp_month: 1 } } }
+    const told: string[] = []
+    const fetcher: typeof fetch = async (url, init) => {
+      if (init?.method === 'GET') return Response.json(plan)
+      told.push(`${new URL(String(url)).pathname} ${init?.body}`)
+      return fetch(url, init)
+    }
+    const adopting = stripePayments({ ...env, STRIPE_API_BASE: mock.url }, { fetcher })
+    expect(await adopting.adoptCard({ customerId: 'cus_1', subscriptionId: 'sub_1' }, 0)).toBe(true)
+    expect(told).toEqual(['/v1/customers/cus_1 invoice_settings[default_payment_method]=pm_1'])
   })
 
   test('credits open, partly paid, and paid invoices', async () => {
@@ -128,8 +146,8 @@ describe.skipIf(isSkipped(stripeMock))('the Stripe adapter against stripe-mock',
   })
 
   test('marks an invalid request as not retryable', async () => {
-    const invoice = { customerId: 'cus_1', billId: 'bill_1', description: 'Usage', dueDays: 'soon' as never }
-    await expect(payments.createInvoice(invoice, 'key-8')).rejects.toMatchObject({
+    const line = { customerId: 'cus_1', invoiceId: 'in_1', cents: 'much' as never, description: 'Usage' }
+    await expect(payments.addInvoiceLine(line, 'key-8')).rejects.toMatchObject({
       code: 'provider_failed',
       retryable: false,
     })

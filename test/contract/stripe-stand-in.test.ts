@@ -236,16 +236,16 @@ describe('the Stripe adapter against the stand-in', () => {
 
   test('takes an invoice from draft to paid, even if Pay is pressed twice', async () => {
     const customerId = await payments().createCustomer({ id: 'user_3', email: 'three@example.com' }, 'customer-3')
-    const wanted = { customerId, billId: 'bill_3', description: 'Server time', dueDays: 15 }
+    const wanted = { customerId, billId: 'bill_3', description: 'Server time', charges: false }
     const draft = await payments().createInvoice(wanted, 'invoice-3')
     expect(draft).toMatchObject({ status: 'draft', billId: 'bill_3', totalCents: 0 })
     const line = { customerId, invoiceId: draft.id, cents: 1234, description: '7,052 seconds' }
     await payments().addInvoiceLine(line, 'line-3')
     await payments().addInvoiceLine(line, 'line-3')
     expect((await payments().findInvoice(draft.id))?.totalCents).toBe(1234)
-    const open = await payments().finalizeInvoice(draft.id, 'finalize-3')
+    const open = await payments().finalizeInvoice({ id: draft.id, charges: false }, 'finalize-3')
     expect(open).toMatchObject({ status: 'open', totalCents: 1234, dueAt: now + 15 * DAY, paidAt: null })
-    expect(await payments().finalizeInvoice(draft.id, 'finalize-3')).toEqual(open)
+    expect(await payments().finalizeInvoice({ id: draft.id, charges: false }, 'finalize-3')).toEqual(open)
     expect((await payments().sendInvoice(draft.id, 'send-3')).status).toBe('open')
     expect((await payments().findInvoiceOf(customerId, 'bill_3'))?.id).toBe(draft.id)
     expect(await payments().findInvoiceOf(customerId, 'bill_4')).toBeNull()

@@ -11,6 +11,7 @@ const render = (value: number) =>
       hoursPerDay={[{ label: '11-21', value }]}
       dollarsPerMonth={[{ label: '2026-11', value }]}
       portalToken={null}
+      charging="unasked"
     />,
   )
 
@@ -36,7 +37,14 @@ const BILL: Bill = {
 test('a month without bills shows them all, and says so', () => {
   const history = (month: string | null) =>
     renderToStaticMarkup(
-      <BillingHistory bills={[BILL]} month={month} hoursPerDay={[]} dollarsPerMonth={[]} portalToken={null} />,
+      <BillingHistory
+        bills={[BILL]}
+        month={month}
+        hoursPerDay={[]}
+        dollarsPerMonth={[]}
+        portalToken={null}
+        charging="unasked"
+      />,
     )
   const sentence = 'No bill starts in that month. Showing all bills.'
   for (const unknown of ['2031-01', 'x']) expect(history(unknown)).toMatch(new RegExp(`${sentence}.*All bills.*in_1`))
@@ -46,7 +54,14 @@ test('a month without bills shows them all, and says so', () => {
 test('an overdue bill appears above everything, with the way to pay it', () => {
   const overdue = { ...BILL, paid: false, overdue: true, dollars_due: 6.5, invoice_url: 'https://invoice.example/1' }
   const history = renderToStaticMarkup(
-    <BillingHistory bills={[overdue, BILL]} month={null} hoursPerDay={[]} dollarsPerMonth={[]} portalToken={null} />,
+    <BillingHistory
+      bills={[overdue, BILL]}
+      month={null}
+      hoursPerDay={[]}
+      dollarsPerMonth={[]}
+      portalToken={null}
+      charging="unasked"
+    />,
   )
   expect(history).toMatch(/The \$6\.50 bill for .* is overdue\. <a href="https:\/\/invoice\.example\/1">Pay now<\/a>/)
   expect(history.match(/is overdue/g)).toHaveLength(1)

@@ -150,7 +150,8 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     ).toEqual([
       ...['settings', 'database', 'places', 'clock', 'access key', 'terminate'],
       ...['g6.4xlarge in us-east-1a', 'g6.4xlarge in us-east-1b', 'quota'],
-      ...['webhook', 'price of Basic', 'price of Premium', 'mail', 'mail', 'mail', '127.0.0.1', '', 'ecks pass.'],
+      ...['webhook', 'price of Basic', 'price of Premium', 'retries'],
+      ...['mail', 'mail', 'mail', '127.0.0.1', '', 'ecks pass.'],
     ])
   })
 

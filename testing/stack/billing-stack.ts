@@ -198,9 +198,13 @@ export async function openBillingStack(
       await db.update(checkouts).set({ checkAt: null })
     },
 
-    /** A person presses "Pay" on one of Stripe's pages, or the button for another card. */
-    async press(url: string | null | undefined, card?: 'declined_later' | 'bank_asks') {
-      const body = new URLSearchParams(card ? { card } : {})
+    /** A person presses "Pay" on one of Stripe's pages, or the button for another card. @param answers to its questions */
+    async press(
+      url: string | null | undefined,
+      card?: 'declined_later' | 'bank_asks',
+      answers: Record<string, string> = {},
+    ) {
+      const body = new URLSearchParams(card ? { card, ...answers } : answers)
       const response = await fetch(url ?? '', { method: 'POST', redirect: 'manual', body })
       if (response.status !== 303) throw new Error(`${url} answered ${response.status}`)
     },

@@ -7,11 +7,12 @@ import { ButtonLink } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
 import { Meter } from '../../ui/Meter.tsx'
+import { ChargeUsage } from './ChargeUsage.tsx'
 import { PortalForm } from './PortalForm.tsx'
 
 /** The balance is the unpaid invoices plus this cycle's charges so far. */
 export function BillingCard(props: BillingView & { csrfToken: string }) {
-  const { summary, unpaidDollars, openInvoices, overdue, payUrl, hasPortal, csrfToken, budget } = props
+  const { summary, unpaidDollars, openInvoices, overdue, payUrl, hasPortal, csrfToken, budget, charging } = props
   const { hoursUsed, amountOwedDollars } = summary.monthlyUsage
   const balance = Math.round((unpaidDollars + amountOwedDollars) * 100) / 100
   const hours = summary.subscription?.hours ?? 0
@@ -33,6 +34,7 @@ export function BillingCard(props: BillingView & { csrfToken: string }) {
         />
         <OpenInvoices bills={openInvoices} />
         <Meter label="Cloud Time (This cycle)" value={hoursUsed} max={hours} text={text} />
+        {hasPortal ? <ChargeUsage charging={charging} csrfToken={csrfToken} /> : null}
         <div className="row">
           <ButtonLink href="/billing_history">Billing History</ButtonLink>
           <ButtonLink href={BUDGET_PAGE}>Budget</ButtonLink>

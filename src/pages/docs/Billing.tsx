@@ -111,7 +111,8 @@ export function Billing() {
 
       <Heading id="invoices">Invoices</Heading>
       <p>
-        {`At the end of a billing month, we send an invoice for the usage beyond your plan, due within ${PAYMENT_DAYS} days. While it is overdue, you can't start servers. `}
+        {`At the end of a billing month, we send an invoice for the usage beyond your plan, due within ${PAYMENT_DAYS} days. While it is overdue, you can't start servers. If you turn on "Charge my card for usage" under `}
+        <a href="/billing_history">Billing History</a>, your card pays it, and we email you a day before.{' '}
         <a href="/terms_of_service#billing">The terms</a> have every rule, and <a href="/pricing">Pricing</a> has all
         plans.
       </p>

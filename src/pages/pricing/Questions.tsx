@@ -46,7 +46,7 @@ const questions = (filesStay: boolean): Question[] => [
   ],
   [
     'When do I pay?',
-    `You pay for a plan at the start of its month. We invoice extra hours at its end, due within ${PAYMENT_DAYS} days. While an invoice is overdue, you can't start servers, and after ${STOP_AFTER_DAYS} days we stop any that is running.`,
+    `You pay for a plan at the start of its month. We invoice extra hours at its end, due within ${PAYMENT_DAYS} days. If you let us, we charge your card for them, and email you a day before. While an invoice is overdue, you can't start servers, and after ${STOP_AFTER_DAYS} days we stop any that is running.`,
   ],
   [
     'Which environments can I start today?',

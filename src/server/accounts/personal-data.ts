@@ -92,6 +92,8 @@ export async function collectPersonalData(ctx: Context, user: User) {
       mailbox_code: account?.mailbox ?? null,
       muted_mails: account?.mutedMails ?? [],
       idle_minutes: account?.idleMinutes ?? null,
+      charge_consent_at: toIso(account?.chargeConsentAt ?? null),
+      charge_refused_at: toIso(account?.chargeRefusedAt ?? null),
     },
     sign_ins: devices.map((row) => ({
       id: row.id,

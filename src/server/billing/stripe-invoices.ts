@@ -1,7 +1,13 @@
+import { PAYMENT_DAYS } from '../../domain/money/plan.ts'
 import type { Payments } from '../ports/payments.ts'
 import type { Ask } from './stripe-changes.ts'
 import { orNull, withKey } from './stripe-errors.ts'
 import { toInvoice } from './stripe-objects.ts'
+
+/** We send the link ourselves. */
+const SENT = { collection_method: 'send_invoice', days_until_due: PAYMENT_DAYS } as const
+/** Why a charge failed is on the payment's intent. */
+const PAYMENTS = 'payments.data.payment.payment_intent'
 
 /** The calls that invoice our bills, and credit them. */
 export function billInvoices(
@@ -11,6 +17,7 @@ export function billInvoices(
   | 'findInvoiceOf'
   | 'findInvoice'
   | 'createInvoice'
+  | 'chargeNothing'
   | 'addInvoiceLine'
   | 'finalizeInvoice'
   | 'sendInvoice'
@@ -25,17 +32,18 @@ export function billInvoices(
         return null
       }),
 
-    findInvoice: (id) => orNull(() => ask(async (s) => toInvoice(await s.invoices.retrieve(id)))),
+    findInvoice: (id) =>
+      orNull(() => ask(async (s) => toInvoice(await s.invoices.retrieve(id, { expand: [PAYMENTS] })))),
 
-    createInvoice: ({ customerId, billId, description, dueDays }, idempotencyKey) =>
+    createInvoice: ({ customerId, billId, description, charges }, idempotencyKey) =>
       ask(async (s) =>
         toInvoice(
           await withKey(idempotencyKey, (key) =>
             s.invoices.create(
               {
                 customer: customerId,
-                collection_method: 'send_invoice',
-                days_until_due: dueDays,
+                ...(charges ? { collection_method: 'charge_automatically' } : SENT),
+                // On, Stripe would finalize the draft after an hour.
                 auto_advance: false,
                 currency: 'usd',
                 description,
@@ -48,16 +56,19 @@ export function billInvoices(
         ),
       ),
 
+    chargeNothing: (id, idempotencyKey) =>
+      ask(async (s) => toInvoice(await withKey(idempotencyKey, (key) => s.invoices.update(id, SENT, key)))),
+
     addInvoiceLine: ({ customerId, invoiceId, cents, description }, idempotencyKey) =>
       ask(async (s) => {
         const item = { customer: customerId, invoice: invoiceId, amount: cents, currency: 'usd', description }
         await withKey(idempotencyKey, (key) => s.invoiceItems.create(item, key))
       }),
 
-    finalizeInvoice: (id, idempotencyKey) =>
+    finalizeInvoice: ({ id, charges }, idempotencyKey) =>
       ask(async (s) => {
         const finalize = (key: { idempotencyKey: string }) =>
-          s.invoices.finalizeInvoice(id, { auto_advance: false }, key)
+          s.invoices.finalizeInvoice(id, { auto_advance: charges }, key)
         return toInvoice(await withKey(idempotencyKey, finalize))
       }),
 

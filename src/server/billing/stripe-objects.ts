@@ -56,8 +56,29 @@ export function toCheckout(s: Stripe.Checkout.Session): Checkout {
     id: s.id,
     status: (s.status ?? 'open') as Checkout['status'],
     url: s.url,
+    customerId: s.customer ? idOf(s.customer) : null,
     subscriptionId: s.subscription ? idOf(s.subscription) : null,
+    chargesUsage: toAnswer(s.custom_fields?.find(({ key }) => key === CHARGE_QUESTION.key)?.dropdown?.value),
   }
+}
+
+/** On the checkout page. Stripe takes letters and digits only. */
+export const CHARGE_QUESTION = {
+  key: 'chargeUsage',
+  label: { type: 'custom' as const, custom: 'Charge extra server time to this card?' },
+  type: 'dropdown' as const,
+  // Someone who skips it can answer later, on the billing page.
+  optional: true,
+  dropdown: {
+    options: [
+      { value: 'yes', label: 'Yes. We email you a day before each charge.' },
+      { value: 'no', label: 'No. We email you invoices to pay.' },
+    ],
+  },
+}
+
+function toAnswer(value: string | null | undefined): boolean | null {
+  return value ? value === 'yes' : null
 }
 
 export function toInvoice(invoice: Stripe.Invoice): Invoice {
@@ -75,6 +96,8 @@ export function toInvoice(invoice: Stripe.Invoice): Invoice {
     paidAt: msOrNull(invoice.status_transitions.paid_at),
     hostedUrl: invoice.hosted_invoice_url ?? null,
     pdfUrl: invoice.invoice_pdf ?? null,
+    charges: invoice.collection_method === 'charge_automatically',
+    failure: toFailure(invoice),
     plan: toPlanCharge(invoice),
   }
 }
@@ -83,6 +106,16 @@ const customerOf = ({ customer }: Stripe.Invoice) => (customer ? idOf(customer) 
 
 function creditedCents(invoice: Stripe.Invoice): number {
   return invoice.pre_payment_credit_notes_amount + invoice.post_payment_credit_notes_amount
+}
+
+function toFailure({ status, payments }: Stripe.Invoice): Invoice['failure'] {
+  if (status !== 'open' && status !== 'uncollectible') return null
+  const intents = (payments?.data ?? []).map(({ payment }) => payment.payment_intent)
+  const intent = intents.find((one): one is Stripe.PaymentIntent => typeof one === 'object')
+  const error = intent?.last_payment_error
+  const asks = intent?.status === 'requires_action' || error?.code === 'authentication_required'
+  if (!asks && !error) return null
+  return { why: error?.message ?? 'Your bank wants you to confirm the payment.', asks }
 }
 
 function toPlanCharge(invoice: Stripe.Invoice): PlanCharge | null {

@@ -2,10 +2,11 @@ import Stripe from 'stripe'
 import { AppError } from '../../domain/error.ts'
 import type { Env } from '../env.ts'
 import type { Invoice, Payments } from '../ports/payments.ts'
+import { cards } from './stripe-cards.ts'
 import { type Ask, findPrice, planChanges } from './stripe-changes.ts'
 import { orNull, translated, withKey } from './stripe-errors.ts'
 import { billInvoices } from './stripe-invoices.ts'
-import { toCheckout, toEvent, toInvoice, toSubscription } from './stripe-objects.ts'
+import { CHARGE_QUESTION, toCheckout, toEvent, toInvoice, toSubscription } from './stripe-objects.ts'
 
 const TIMEOUT_MS = 10_000
 const SIGNATURE_TOLERANCE_S = 300
@@ -58,6 +59,7 @@ export function stripePayments(
           customer: customerId,
           client_reference_id: userId,
           line_items: [{ price: await findPrice(s, planType), quantity: 1 }],
+          custom_fields: [CHARGE_QUESTION],
           metadata,
           subscription_data: { metadata },
           success_url: successUrl,
@@ -78,6 +80,8 @@ export function stripePayments(
     getCheckout: (id) => ask(async (s) => toCheckout(await s.checkout.sessions.retrieve(id))),
 
     expireCheckout: (id) => ask(async (s) => toCheckout(await s.checkout.sessions.expire(id))),
+
+    ...cards(ask),
 
     findSubscription: (id) =>
       orNull(() => ask(async (s) => toSubscription(await s.subscriptions.retrieve(id, { expand: ['schedule'] })))),

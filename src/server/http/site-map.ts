@@ -326,6 +326,9 @@ export const SITE_MAP = {
   'POST /api/v1/billings/portal': call('user', {
     form: { at: '/billing_history', done: '/billing_history' },
   }),
+  'POST /api/v1/billings/charge_card': call('user', {
+    form: { at: '/account_overview', done: '/account_overview', back: true },
+  }),
   'POST /api/v1/billings/budget': call('user', { form: { at: '/budget', done: '/budget' } }),
   'POST /api/v1/subscriptions/cancel_subscription_at_period_end': call('user', {
     form: { at: '/account_overview', done: '/account_overview' },

@@ -6,7 +6,7 @@ import { composeMessage, type Message } from './letter.ts'
 
 /** Emails about hours and invoices, with the numbers of the screens. Times are ms since 1970. */
 
-const day = (at: number) => instantText(toDay(at), false)
+export const day = (at: number) => instantText(toDay(at), false)
 const RATE = `${dollars(OVERAGE_DOLLARS_PER_HOUR)} an hour, billed by the second`
 
 type Used = { percent: 80 | 100; hoursUsed: number; hours: number; plan: string; until: number }
@@ -59,9 +59,9 @@ export type InvoicedBill = {
   corrects: string | null
 }
 
-const sum = ({ cents }: { cents: number }) => dollars(cents / 100)
-const period = ({ periodStart, periodEnd }: InvoicedBill) => `${day(periodStart)} – ${day(periodEnd - 1)}`
-const statement = (origin: string, { billId }: InvoicedBill) => ({
+export const sum = ({ cents }: { cents: number }) => dollars(cents / 100)
+export const period = ({ periodStart, periodEnd }: InvoicedBill) => `${day(periodStart)} – ${day(periodEnd - 1)}`
+export const statement = (origin: string, { billId }: InvoicedBill) => ({
   link: `${origin}/billing_history/${billId}`,
   label: 'See the statement',
 })

@@ -44,7 +44,10 @@ export type Checkout = {
   status: 'open' | 'complete' | 'expired'
   /** Where a person pays; null unless open. */
   url: string | null
+  customerId: string | null
   subscriptionId: string | null
+  /** Whether they let us charge usage to the card that they entered; null if they didn't say. */
+  chargesUsage: boolean | null
 }
 
 export type Invoice = {
@@ -65,6 +68,10 @@ export type Invoice = {
   paidAt: number | null
   hostedUrl: string | null
   pdfUrl: string | null
+  /** Charged to the customer's default payment method; otherwise they get a link to pay it. */
+  charges: boolean
+  /** Why the last charge failed; `asks`: the bank wants the customer to confirm it. Only `findInvoice` knows. */
+  failure: { why: string; asks: boolean } | null
   /** Set on an invoice of the plan's own price. */
   plan: PlanCharge | null
 }
@@ -116,6 +123,14 @@ export type Payments = {
   /** 'provider_failed' when it is no longer open. */
   expireCheckout(id: string): Promise<Checkout>
 
+  /** Whether we can charge the customer's default payment method: it is attached, and no expired card. */
+  hasCard(customerId: string, at: number): Promise<boolean>
+  /**
+   * Makes the card that pays a plan the customer's default: a checkout makes it only the plan's. Safe to repeat.
+   * @returns whether we can charge it
+   */
+  adoptCard(card: { customerId: string; subscriptionId: string }, at: number): Promise<boolean>
+
   findSubscription(id: string): Promise<PaidSubscription | null>
   /** The page to pay its latest open invoice, which reactivates or upgrades it; null when none is open. */
   findPlanPayPage(subscriptionId: string): Promise<string | null>
@@ -144,16 +159,19 @@ export type Payments = {
   /** The invoice for a billing record, found by the id that we wrote on it. */
   findInvoiceOf(customerId: string, billId: string): Promise<Invoice | null>
   findInvoice(id: string): Promise<Invoice | null>
-  /** Creates an empty draft, due `dueDays` after it is finalized. */
+  /** Creates an empty draft. `charges`: once finalized, Stripe charges the customer's card; otherwise we send a link. */
   createInvoice(
-    invoice: { customerId: string; billId: string; description: string; dueDays: number },
+    invoice: { customerId: string; billId: string; description: string; charges: boolean },
     key: string,
   ): Promise<Invoice>
+  /** Turns a draft that would charge a card into one that we send. */
+  chargeNothing(id: string, key: string): Promise<Invoice>
   addInvoiceLine(
     line: { customerId: string; invoiceId: string; cents: number; description: string },
     key: string,
   ): Promise<void>
-  finalizeInvoice(id: string, key: string): Promise<Invoice>
+  /** With `charges`, Stripe then charges the card within the hour, and again as its settings say. */
+  finalizeInvoice(invoice: Pick<Invoice, 'id' | 'charges'>, key: string): Promise<Invoice>
   sendInvoice(id: string, key: string): Promise<Invoice>
 
   /** The credit for a correcting record, found by the id that we wrote on it. */

@@ -79,9 +79,9 @@ test('announces renewals and overdue invoices once as time passes, dated when du
     'k2',
   )
   await fetch(session.url as string, { method: 'POST', redirect: 'manual' })
-  const draft = await payments.createInvoice({ customerId, billId: 'bill_1', description: 'd', dueDays: 15 }, 'k3')
+  const draft = await payments.createInvoice({ customerId, billId: 'bill_1', description: 'd', charges: false }, 'k3')
   await payments.addInvoiceLine({ customerId, invoiceId: draft.id, cents: 500, description: 'd' }, 'k4')
-  await payments.finalizeInvoice(draft.id, 'k5')
+  await payments.finalizeInvoice({ id: draft.id, charges: false }, 'k5')
   await settle()
   got.splice(0)
   now = Date.UTC(2028, 2, 31, 1)

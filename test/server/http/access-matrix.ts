@@ -192,6 +192,7 @@ export const MATRIX: Record<string, Row> = {
   'GET /api/v1/billings/summary': { ...CALL, ...READ },
   'GET /api/v1/billings/history': { ...CALL, ...READ },
   'POST /api/v1/billings/portal': CALL,
+  'POST /api/v1/billings/charge_card': CALL,
   'POST /api/v1/billings/budget': CALL,
   'POST /api/v1/subscriptions/cancel_subscription_at_period_end': CALL,
   'POST /api/v1/subscriptions/keep_subscription': CALL,

@@ -21,7 +21,7 @@ import { worldText } from '../../../domain/worlds.ts'
 import type { Context } from '../../context.ts'
 import { closedAccountsOf, IS_UNPAID } from './debts.ts'
 import { planPaymentsQuery, toPlanBill } from './plan-payments.ts'
-import { customerQuery, hasPortal } from './portal.ts'
+import { chargingOf, customerQuery, hasPortal } from './portal.ts'
 
 type Row = { record: BillRow; invoice: InvoiceRow | null; isDebt?: number }
 
@@ -91,6 +91,7 @@ export async function getBillingHistory(ctx: Context, userId: string) {
   return {
     bills: toBills(rows, payments, now),
     hasPortal: hasPortal(account),
+    charging: chargingOf(account),
     runs: runRows.map(({ start, end }) => ({ start: start ?? now, end: end ?? now })),
   }
 }

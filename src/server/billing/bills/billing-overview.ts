@@ -3,7 +3,7 @@ import type { BillingView } from '../../../domain/views.ts'
 import type { Context } from '../../context.ts'
 import { billsQuery, toBills } from './billing-history.ts'
 import { planPaymentsQuery } from './plan-payments.ts'
-import { customerQuery, hasPortal } from './portal.ts'
+import { chargingOf, customerQuery, hasPortal } from './portal.ts'
 import { countUsage, toSummary, usageQueries } from './usage.ts'
 
 export async function getBillingOverview(ctx: Context, userId: string): Promise<BillingView> {
@@ -26,5 +26,6 @@ export async function getBillingOverview(ctx: Context, userId: string): Promise<
     overdue: unpaid.some((bill) => bill.overdue),
     payUrl: open[0]?.invoice_url ?? null,
     hasPortal: hasPortal(account),
+    charging: chargingOf(account),
   }
 }

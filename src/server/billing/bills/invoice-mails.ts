@@ -3,17 +3,18 @@ import type { Query } from '../../../../db/client.ts'
 import { bills, users } from '../../../../db/schema.ts'
 import { dueSoonAt } from '../../../domain/money/invoice.ts'
 import { type Context, siteOrigin } from '../../context.ts'
+import { chargeAsksMail, chargeFailedMail } from '../../mail/charge-letters.ts'
 import { dueSoonMail, invoicePaidMail, invoiceReadyMail } from '../../mail/money-letters.ts'
 import { tellQueries } from '../../mail/notices.ts'
 import type { Invoice } from '../../ports/payments.ts'
 
 /**
- * The emails that Stripe's answer calls for: the invoice is ready, due soon, or paid. Each is written once per bill,
+ * The emails that Stripe's answer calls for: the invoice is ready, its charge failed, it's due soon, or paid. Each is written once per bill,
  * however often and in whatever order we ask. They follow the invoice's own write in the same batch. A closed account
  * gets none: Stripe's own email has the link.
  */
 export async function invoiceMailQueries(ctx: Context, invoice: Invoice, dueAt: number): Promise<Query[]> {
-  const { billId, status, hostedUrl, remainingCents, paidCents } = invoice
+  const { billId, status, hostedUrl, remainingCents, paidCents, charges, failure } = invoice
   const now = ctx.now()
   const isOpen = status === 'open' && dueAt > now && hostedUrl !== null && remainingCents > 0
   const isPaid = status === 'paid' && paidCents > 0
@@ -35,7 +36,7 @@ export async function invoiceMailQueries(ctx: Context, invoice: Invoice, dueAt: 
   const { id, email, closedAt: _, ...bill } = owner
   const to = { id, email }
   const origin = siteOrigin(ctx)
-  const mails = (cause: string) => sql`EXISTS (SELECT 1 FROM outbox WHERE cause = ${`${cause}:${billId}`})`
+  const isAnnounced = sql`EXISTS (SELECT 1 FROM outbox WHERE cause IN (${`ready:${billId}`}, ${`charge:${billId}`}))`
   const stored = (condition: ReturnType<typeof sql>) =>
     sql`EXISTS (SELECT 1 FROM invoices WHERE record_id = ${billId} AND step = 'sent' AND ${condition})`
   if (isPaid)
@@ -44,16 +45,26 @@ export async function invoiceMailQueries(ctx: Context, invoice: Invoice, dueAt: 
       to,
       invoicePaidMail(origin, { ...bill, billId, cents: paidCents }),
       // We thank nobody for an invoice that we never mentioned.
-      sql`${mails('ready')} AND ${stored(sql`status = 'paid'`)}`,
+      sql`${isAnnounced} AND ${stored(sql`status = 'paid'`)}`,
       `paid:${billId}`,
     )
   const due = { ...bill, billId, cents: remainingCents, dueAt, payUrl: hostedUrl ?? '' }
   const open = stored(sql`status = 'open'`)
   const soon = now >= dueSoonAt(due.dueAt)
-  return [
-    ...(soon
-      ? tellQueries(ctx, to, dueSoonMail(origin, due), sql`${mails('ready')} AND ${open}`, `due_soon:${billId}`)
-      : []),
-    ...tellQueries(ctx, to, invoiceReadyMail(origin, due), open, `ready:${billId}`),
-  ]
+  const reminder = soon
+    ? tellQueries(ctx, to, dueSoonMail(origin, due), sql`${isAnnounced} AND ${open}`, `due_soon:${billId}`)
+    : []
+  if (charges) {
+    const cause = `charge_${failure?.asks ? 'asks' : 'failed'}:${billId}`
+    return [...reminder, ...(failure ? tellQueries(ctx, to, chargeMail(origin, due, failure), open, cause) : [])]
+  }
+  return [...reminder, ...tellQueries(ctx, to, invoiceReadyMail(origin, due), open, `ready:${billId}`)]
+}
+
+function chargeMail(
+  origin: string,
+  due: Parameters<typeof chargeAsksMail>[1],
+  { why, asks }: { why: string; asks: boolean },
+) {
+  return asks ? chargeAsksMail(origin, due) : chargeFailedMail(origin, { ...due, why })
 }

@@ -4,13 +4,12 @@ import { type BillRow, bills, type InvoiceRow, invoices } from '../../../../db/s
 import { AppError } from '../../../domain/error.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../domain/instant.ts'
 import type { InvoiceStep } from '../../../domain/money/invoice.ts'
-import { PAYMENT_DAYS } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
 import { fourAtOnce } from '../../four-at-once.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import { tellSoon } from '../../mail/notices.ts'
 import { chargeText } from './charge-text.ts'
-import { type Done, giveCredit } from './crediting.ts'
+import type { Done } from './crediting.ts'
 import { withCustomer } from './customers.ts'
 import { syncInvoice } from './invoice-sync.ts'
 import { suspendQueries } from './suspension.ts'
@@ -53,6 +52,11 @@ async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillRow):
     invoice = await claim(ctx, found)
     while (invoice && invoice.step !== 'sent' && invoice.step !== 'credited') {
       const done = await STEPS[invoice.step](ctx, invoice, record)
+      if (done === 'wait') {
+        const { waitToCharge } = await import('./charging.ts')
+        await waitToCharge(ctx, invoice, record)
+        return
+      }
       invoice = await claim(ctx, invoice, done)
     }
     if (invoice?.step === 'sent' && invoice.stripeInvoiceId) await syncInvoice(ctx, invoice.stripeInvoiceId)
@@ -108,17 +112,23 @@ async function claim(ctx: Context, row: InvoiceRow, done?: Done): Promise<Invoic
   return claimed
 }
 
-/** One call to Stripe for an invoice, safe to repeat. */
-type StepCall = (ctx: Context, invoice: InvoiceRow, record: BillRow) => Promise<Done>
+/** One call to Stripe for an invoice, safe to repeat. `wait`: it isn't time to charge it yet. */
+type StepCall = (ctx: Context, invoice: InvoiceRow, record: BillRow) => Promise<Done | 'wait'>
 
 const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
-  credit: giveCredit,
+  async credit(...asked) {
+    const { giveCredit } = await import('./crediting.ts')
+    return giveCredit(...asked)
+  },
 
   async draft(ctx, invoice, record) {
     const { id } = await withCustomer(ctx, record.userId, async (customerId) => {
       const before = invoice.attempts > 1 ? await ctx.payments.findInvoiceOf(customerId, record.id) : null
-      const draft = { customerId, billId: record.id, description: chargeText(record).title, dueDays: PAYMENT_DAYS }
-      return before ?? ctx.payments.createInvoice(draft, `${record.id}:draft:${customerId}`)
+      if (before) return before
+      const { mayCharge } = await import('./charging.ts')
+      const charges = await mayCharge(ctx, record, customerId)
+      const draft = { customerId, billId: record.id, description: chargeText(record).title, charges }
+      return ctx.payments.createInvoice(draft, `${record.id}:draft:${customerId}:${waysToPay(draft)}`)
     })
     return { step: 'line', stripeInvoiceId: id }
   },
@@ -145,8 +155,14 @@ const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
       throw new AppError('unexpected', 'The invoice does not match its billing record.', {
         cause: new Error(`${before.id} is ${before.totalCents} cents, ${record.id} is ${record.amountCents}`),
       })
-    if (before.status === 'draft') await ctx.payments.finalizeInvoice(before.id, `${record.id}:finalize`)
-    return { step: 'send' }
+    if (before.status !== 'draft') return { step: before.charges ? 'sent' : 'send' }
+    const { mayCharge } = await import('./charging.ts')
+    const charges = before.charges && (await mayCharge(ctx, record, before.customerId))
+    if (charges && (invoice.chargeAt ?? Infinity) > ctx.now()) return 'wait'
+    // They changed their mind, or their card is gone. Once finalized, it can't change.
+    if (before.charges && !charges) await ctx.payments.chargeNothing(before.id, `${record.id}:link`)
+    await ctx.payments.finalizeInvoice({ id: before.id, charges }, `${record.id}:finalize:${waysToPay({ charges })}`)
+    return { step: charges ? 'sent' : 'send' }
   },
 
   async send(ctx, invoice, record) {
@@ -156,6 +172,9 @@ const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
     return { step: 'sent' }
   },
 }
+
+/** Part of a key: the same call with other parameters needs another one. */
+const waysToPay = ({ charges }: { charges: boolean }) => (charges ? 'card' : 'link')
 
 async function getInvoice(ctx: Context, row: InvoiceRow) {
   const invoice = row.stripeInvoiceId ? await ctx.payments.findInvoice(row.stripeInvoiceId) : null

@@ -1,19 +1,26 @@
 import { eq } from 'drizzle-orm'
-import { users } from '../../../../db/schema.ts'
+import { type UserRow, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
+import { type ChargeChoice, chargeChoice } from '../../../domain/money/charge.ts'
 import { type Context, siteOrigin } from '../../context.ts'
 import { limitPerson } from '../../limits/limits.ts'
 import { withCustomer } from './customers.ts'
 
-type Account = { customerId: string | null }
+type Account = Pick<UserRow, 'stripeCustomerId' | 'chargeConsentAt' | 'chargeRefusedAt'>
 
 export function customerQuery(ctx: Context, userId: string) {
-  return ctx.db.select({ customerId: users.stripeCustomerId }).from(users).where(eq(users.id, userId))
+  const { stripeCustomerId, chargeConsentAt, chargeRefusedAt } = users
+  return ctx.db.select({ stripeCustomerId, chargeConsentAt, chargeRefusedAt }).from(users).where(eq(users.id, userId))
+}
+
+/** Whether they let us charge their card for usage. */
+export function chargingOf(account: Account | undefined): ChargeChoice {
+  return account ? chargeChoice(account) : 'unasked'
 }
 
 /** Whether there is anything to show: Stripe knows them as a customer. */
 export function hasPortal(account: Account | undefined): boolean {
-  return Boolean(account?.customerId)
+  return Boolean(account?.stripeCustomerId)
 }
 
 /**
@@ -22,7 +29,7 @@ export function hasPortal(account: Account | undefined): boolean {
  */
 export async function openPortal(ctx: Context, userId: string): Promise<string> {
   const [account] = await customerQuery(ctx, userId)
-  if (!account?.customerId)
+  if (!account?.stripeCustomerId)
     throw new AppError('not_found', "You haven't paid for anything yet, so there are no receipts.")
   await limitPerson(ctx, 'portal', userId)
   const returnUrl = `${siteOrigin(ctx)}/billing_history`

@@ -14,7 +14,11 @@ export async function syncCheckout(ctx: Context, stripeSessionId: string, also: 
     .update(checkouts)
     .set(open ? { checkAt: ctx.now() + HOUR_MS } : { status: checkout.status, checkAt: null })
     .where(eq(checkouts.stripeSessionId, stripeSessionId))
-  if (checkout.subscriptionId) await syncPlan(ctx, checkout.subscriptionId, [note, ...also])
-  else await writeBatch(ctx.db, [note, ...also])
+  if (checkout.subscriptionId) {
+    const { checkoutCardQueries } = await import('../bills/charge-consent.ts')
+    // Before the note: a checkout counts once.
+    const card = await checkoutCardQueries(ctx, stripeSessionId, checkout)
+    await syncPlan(ctx, checkout.subscriptionId, [...card, note, ...also])
+  } else await writeBatch(ctx.db, [note, ...also])
   return checkout
 }

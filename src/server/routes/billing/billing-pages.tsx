@@ -22,7 +22,7 @@ export const billingPages = new Hono<AppEnv>()
   .get('/billing_history', async (c) => {
     const { BillingHistory } = await import('../../../pages/BillingHistory.tsx')
     const now = c.var.ctx.now()
-    const { bills, runs, hasPortal } = await getBillingHistory(c.var.ctx, signedIn(c).user.id)
+    const { bills, runs, hasPortal, charging } = await getBillingHistory(c.var.ctx, signedIn(c).user.id)
     const months = bills.map((bill) => ({ month: billMonth(bill), dollars: bill.amount_owed }))
     // The form's answer redirects to Stripe.
     if (hasPortal) c.set('formTarget', c.var.ctx.config.portalOrigin)
@@ -34,6 +34,7 @@ export const billingPages = new Hono<AppEnv>()
         month={c.req.query('month') ?? null}
         hoursPerDay={hoursPerDay(runs, now, 30)}
         dollarsPerMonth={dollarsPerMonth(months, now, 12)}
+        charging={charging}
         portalToken={hasPortal ? csrfToken(c) : null}
       />,
     )

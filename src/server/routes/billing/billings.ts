@@ -28,6 +28,10 @@ export const billings = new Hono<AppEnv>()
     const { setBudget } = await import('../../billing/bills/budget.ts')
     return answer(c, await setBudget(c.var.ctx, signedIn(c).user.id, c.req.valid('json')))
   })
+  .post('/api/v1/billings/charge_card', body(z.object({ on: checkbox })), async (c) => {
+    const { setCharging } = await import('../../billing/bills/charge-consent.ts')
+    return answer(c, await setCharging(c.var.ctx, signedIn(c).user.id, c.req.valid('json')))
+  })
   .get('/billing_history.csv', async (c) => {
     const month = c.req.query('month')
     if (month && !isMonth(month)) throw new AppError('invalid', WRITE_MONTH)

@@ -402,6 +402,10 @@ export const CALLS: Record<JsonCall, Description> = {
     answer: [200, z.object({ url: z.url() })],
     refusals: ['not_found', 'provider_failed'],
   },
+  'POST /api/v1/billings/charge_card': {
+    summary: 'Choose whether we charge your card for usage',
+    answer: [200, z.object({ message: z.string(), charges_card: z.boolean() })],
+  },
   'POST /api/v1/billings/budget': {
     summary: 'Set or remove your monthly budget',
     answer: [200, z.object({ message: z.string(), budget: shape.budget })],

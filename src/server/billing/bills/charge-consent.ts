@@ -1,0 +1,56 @@
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { Query } from '../../../../db/client.ts'
+import { checkouts } from '../../../../db/schema.ts'
+import { AppError } from '../../../domain/error.ts'
+import type { Context } from '../../context.ts'
+import type { Checkout } from '../../ports/payments.ts'
+
+/** Stores someone's answer with its time: the latest one counts. @param who a condition on rows of `users` */
+function chargeAnswerQuery({ db, now }: Pick<Context, 'db' | 'now'>, yes: boolean, who: SQL): Query {
+  const [answer, other] = yes
+    ? [sql`charge_consent_at`, sql`charge_refused_at`]
+    : [sql`charge_refused_at`, sql`charge_consent_at`]
+  return db.run(sql`UPDATE users SET ${answer} = max(${now()}, coalesce(${other}, 0) + 1) WHERE ${who}`)
+}
+
+/**
+ * Makes the card that they entered their default, which pays invoices without a plan, and gives what stores their answer.
+ * Later news of the same checkout changes neither: they may have chosen something else since.
+ */
+export async function checkoutCardQueries(
+  ctx: Context,
+  stripeSessionId: string,
+  { customerId, subscriptionId, chargesUsage }: Checkout,
+): Promise<Query[]> {
+  const isNew = and(eq(checkouts.stripeSessionId, stripeSessionId), eq(checkouts.status, 'open'))
+  if (!customerId || !subscriptionId || !(await ctx.db.$count(checkouts, isNew))) return []
+  try {
+    await ctx.payments.adoptCard({ customerId, subscriptionId }, ctx.now())
+  } catch (error) {
+    if (!(error instanceof AppError) || error.retryable) throw error
+    // The plan matters more. Invoicing looks again.
+    ctx.log('card_not_adopted', { subscriptionId }, error)
+  }
+  return chargesUsage === null ? [] : [checkoutAnswerQuery(ctx, stripeSessionId, chargesUsage)]
+}
+
+/** Unless they gave another answer since they opened the checkout. */
+function checkoutAnswerQuery(ctx: Context, stripeSessionId: string, yes: boolean): Query {
+  return chargeAnswerQuery(
+    ctx,
+    yes,
+    sql`EXISTS (SELECT 1 FROM checkouts WHERE stripe_session_id = ${stripeSessionId} AND status = 'open'
+      AND user_id = users.id AND created_at > max(coalesce(charge_consent_at, 0), coalesce(charge_refused_at, 0)))`,
+  )
+}
+
+/** The switch on the billing pages. */
+export async function setCharging(ctx: Context, userId: string, { on }: { on: boolean }) {
+  await chargeAnswerQuery(ctx, on, sql`id = ${userId} AND closed_at IS NULL`)
+  return {
+    message: on
+      ? 'From your next invoice on, we charge your card for usage.'
+      : "We don't charge your card for usage. We email you invoices to pay.",
+    charges_card: on,
+  }
+}

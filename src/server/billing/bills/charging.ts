@@ -1,0 +1,45 @@
+import { and, desc, eq, isNotNull, sql } from 'drizzle-orm'
+import { type Query, writeBatch } from '../../../../db/client.ts'
+import { type BillRow, type InvoiceRow, plans, users } from '../../../../db/schema.ts'
+import { CHARGE_NOTICE_MS, chargeChoice, SMALLEST_CHARGE_CENTS } from '../../../domain/money/charge.ts'
+import { type Context, siteOrigin } from '../../context.ts'
+import { chargeSoonMail } from '../../mail/charge-letters.ts'
+import { tellQueries, tellSoon } from '../../mail/notices.ts'
+
+/**
+ * Whether a bill is charged to its owner's card: they agreed to it, and there is a card. Asked when we draft its invoice,
+ * and again before we finalize it. A closed account is sent its last invoice, since nothing would announce the charge.
+ */
+export async function mayCharge(ctx: Context, { userId, amountCents }: BillRow, customerId: string): Promise<boolean> {
+  if (amountCents < SMALLEST_CHARGE_CENTS) return false
+  const [[owner], [plan]] = await ctx.db.batch([
+    ctx.db.select().from(users).where(eq(users.id, userId)),
+    ctx.db
+      .select({ id: plans.stripeSubscriptionId })
+      .from(plans)
+      .where(and(eq(plans.userId, userId), isNotNull(plans.stripeSubscriptionId)))
+      .orderBy(desc(plans.createdAt))
+      .limit(1),
+  ])
+  if (!owner || owner.closedAt !== null || chargeChoice(owner) !== 'on') return false
+  if (await ctx.payments.hasCard(customerId, ctx.now())) return true
+  // Someone who bought a plan before we asked has a card there, and no default.
+  return plan?.id ? ctx.payments.adoptCard({ customerId, subscriptionId: plan.id }, ctx.now()) : false
+}
+
+/** Announces the charge, once, and puts the invoice off until it's time. */
+export async function waitToCharge(ctx: Context, row: InvoiceRow, record: BillRow): Promise<void> {
+  const { billId, step, attempts, nextAt } = row
+  const chargeAt = row.chargeAt ?? ctx.now() + CHARGE_NOTICE_MS
+  const [owner] = await ctx.db
+    .select({ id: users.id, email: users.email })
+    .from(users)
+    .where(eq(users.id, record.userId))
+  const bill = { ...record, billId, cents: record.amountCents, chargeAt }
+  const stands = sql`EXISTS (SELECT 1 FROM invoices WHERE record_id = ${billId} AND charge_at = ${chargeAt})`
+  const wait: Query = ctx.db.run(sql`UPDATE invoices SET charge_at = ${chargeAt}, next_at = ${chargeAt}, attempts = 0,
+    last_error = NULL WHERE record_id = ${billId} AND step = ${step} AND attempts = ${attempts} AND next_at = ${nextAt}`)
+  const told = owner ? tellQueries(ctx, owner, chargeSoonMail(siteOrigin(ctx), bill), stands, `charge:${billId}`) : []
+  const written = await writeBatch(ctx.db, [wait, ...told])
+  if (owner) tellSoon(ctx, owner.id, written.at(-1))
+}

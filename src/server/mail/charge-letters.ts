@@ -1,0 +1,38 @@
+import { composeMessage, type Message } from './letter.ts'
+import { day, type InvoicedBill, period, statement, sum } from './money-letters.ts'
+
+/** Emails about invoices that charge a card. Times are ms since 1970. */
+
+const BILLING = '/billing_history'
+
+export function chargeSoonMail(origin: string, bill: InvoicedBill & { chargeAt: number }): Message {
+  const at = day(bill.chargeAt)
+  return composeMessage('owed', `We charge your card on ${at}: ${sum(bill)}`, [
+    `We charge your card on ${at}: ${sum(bill)} for ${what(bill)}. Any credit you have comes off first.`,
+    statement(origin, bill),
+    { link: `${origin}${BILLING}`, label: 'Change your card, or pay invoices yourself' },
+  ])
+}
+
+const what = (bill: InvoicedBill) =>
+  bill.corrects ? `a correction of ${period(bill)}` : `server time from ${period(bill)}`
+
+type Failed = InvoicedBill & { dueAt: number; payUrl: string; why: string }
+
+export function chargeFailedMail(origin: string, bill: Failed): Message {
+  return composeMessage('owed', `We couldn't charge your card: ${sum(bill)} is due ${day(bill.dueAt)}`, [
+    `We couldn't charge your card ${sum(bill)} for ${period(bill)}. The answer was: “${bill.why}”`,
+    `Please pay by ${day(bill.dueAt)}. After that, you can't start servers until it's paid.`,
+    { link: bill.payUrl, label: `Pay ${sum(bill)}` },
+    { link: `${origin}${BILLING}`, label: 'Change your card' },
+    "We may try your card again until then. You won't pay twice.",
+  ])
+}
+
+export function chargeAsksMail(origin: string, bill: Omit<Failed, 'why'>): Message {
+  return composeMessage('owed', `Your bank wants you to confirm ${sum(bill)}`, [
+    `We charged your card ${sum(bill)} for ${period(bill)}, and your bank wants you to confirm it. Please do so by ${day(bill.dueAt)}. After that, you can't start servers until it's paid.`,
+    { link: bill.payUrl, label: `Confirm ${sum(bill)}` },
+    statement(origin, bill),
+  ])
+}

@@ -1,0 +1,341 @@
+import { asc, eq } from 'drizzle-orm'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { invoices, outbox, users } from '../../../../db/schema.ts'
+import type { User } from '../../../../src/domain/wire.ts'
+import { setCharging } from '../../../../src/server/billing/bills/charge-consent.ts'
+import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
+import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
+import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
+import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
+import { reconcilePlans } from '../../../../src/server/billing/plans/reconcile.ts'
+import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { throughCalls } from '../../../../testing/stack/database.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const START = Date.UTC(2028, 0, 1)
+/** The plan's month is over, and its bill is written within minutes. */
+const MONTH = Date.UTC(2028, 1, 1)
+
+const stack = await openBillingStack(START)
+let user: User
+beforeEach(async () => {
+  await stack.forgetEverybody()
+  stack.setWebhooks('kept')
+  stack.clock.now = START
+  user = await stack.newUser()
+})
+
+type Card = 'good' | 'declined_later' | 'bank_asks'
+
+type Bought = { card?: Card; answer?: 'yes' | 'no'; hours?: number }
+
+/** Someone who bought Basic, said whether we may charge usage, and then used 3 hours more than it includes. */
+async function customer({ card = 'good', answer, hours = 8 }: Bought = {}) {
+  const { url } = await createCheckout(stack.ctx, user, { planType: 'basic' })
+  await stack.press(url, card === 'good' ? undefined : card, answer ? { chargeUsage: answer } : {})
+  await settleCheckout(stack.ctx, user.id)
+  await stack.insertRun(user.id, { from: START + HOUR, until: START + (1 + hours) * HOUR })
+}
+
+/** The month's end: its invoice is drafted. */
+const endMonth = () => stack.passTime(MONTH + 10 * MINUTE, 5 * MINUTE)
+async function skipTo(at: number, every = 6 * HOUR) {
+  await stack.passTime(MONTH - HOUR, DAY)
+  await endMonth()
+  await stack.passTime(at, every)
+}
+
+const row = async () => (await stack.db.select().from(invoices).where(eq(invoices.userId, user.id)))[0]
+const account = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]
+const mails = async () => {
+  const all = await stack.db
+    .select()
+    .from(outbox)
+    .where(eq(outbox.recipient, user.email))
+    .orderBy(asc(outbox.createdAt))
+  return all.filter(({ cause }) => /^(charge|ready|due_soon|paid)/.test(cause ?? ''))
+}
+const subjects = async () => (await mails()).map(({ subject }) => subject)
+
+type AtStripe = {
+  id: string
+  status: string
+  collection_method: string
+  auto_advance: boolean
+  total: number
+  attempt_count?: number
+  due_date: number | null
+  metadata: { record_id?: string }
+}
+/** The invoices of usage at Stripe. */
+async function usageInvoices() {
+  const { stripeCustomerId } = (await account()) ?? {}
+  const { data } = await stack.atStripe<{ data: AtStripe[] }>(`invoices?customer=${stripeCustomerId}&limit=100`)
+  return data.filter(({ metadata }) => metadata.record_id)
+}
+const collected = async () => (await usageInvoices()).map((one) => [one.collection_method, one.status, one.total])
+async function defaultCard(): Promise<string | null> {
+  const path = `customers/${(await account())?.stripeCustomerId}`
+  const found = await stack.atStripe<{ invoice_settings: { default_payment_method: string | null } }>(path)
+  return found.invoice_settings.default_payment_method
+}
+async function removeCard() {
+  await stack.atStripe(`payment_methods/${await defaultCard()}/detach`, '')
+}
+async function openPortalAndReplaceCard() {
+  const { stripeCustomerId } = (await account()) ?? {}
+  const body = new URLSearchParams({ customer: stripeCustomerId ?? '' }).toString()
+  const { url } = await stack.atStripe<{ url: string }>('billing_portal/sessions', body)
+  await stack.press(url)
+}
+
+const CHARGED = ['charge_automatically', 'paid', 525]
+const SENT = ['send_invoice', 'open', 525]
+const SOON = 'We charge your card on Feb 2, 2028: $5.25'
+const READY = 'Your invoice: $5.25, due Feb 16, 2028'
+const PAID = 'We received $5.25'
+
+describe('with consent and a card', () => {
+  for (const webhooks of ['handled', 'lost'] as const)
+    test(`the card pays usage a day after we said so, webhooks ${webhooks}`, async () => {
+      await customer({ answer: 'yes' })
+      stack.setWebhooks(webhooks === 'lost' ? 'lost' : 'handled')
+      await stack.passTime(MONTH - HOUR, DAY)
+      await endMonth()
+      const { chargeAt = 0 } = (await row()) ?? {}
+      expect(await collected()).toEqual([['charge_automatically', 'draft', 525]])
+      expect(await row()).toMatchObject({ step: 'finalize', attempts: 0, nextAt: chargeAt })
+      expect(chargeAt).toBeGreaterThanOrEqual(MONTH + DAY)
+      expect(await subjects()).toEqual([SOON])
+      await stack.passTime((chargeAt ?? 0) - 1, HOUR)
+      expect((await usageInvoices())[0]?.status).toBe('draft')
+      await stack.passTime((chargeAt ?? 0) + 2 * DAY, HOUR)
+      expect(await collected()).toEqual([CHARGED])
+      expect(await row()).toMatchObject({ step: 'sent', status: 'paid', remainingCents: 0, nextAt: null })
+      await stack.passTime(MONTH + 20 * DAY, DAY)
+      expect(await subjects()).toEqual([SOON, PAID])
+      expect((await account())?.suspendedAt).toBeNull()
+    })
+
+  test('a failing card: one mail with the reason, 15 days of our own, then the suspension; a new card is tried', async () => {
+    await customer({ card: 'declined_later', answer: 'yes' })
+    await skipTo(MONTH + 3 * DAY)
+    const [{ id, auto_advance, due_date } = { id: '', auto_advance: false, due_date: 0 }] = await usageInvoices()
+    expect([auto_advance, due_date]).toEqual([true, null])
+    const { dueAt, hostedUrl, chargeAt } = (await row()) ?? {}
+    expect((dueAt ?? 0) - (chargeAt ?? 0)).toBeLessThan(15 * DAY + HOUR)
+    expect((dueAt ?? 0) - (chargeAt ?? 0)).toBeGreaterThanOrEqual(15 * DAY)
+    const FAILED = "We couldn't charge your card: $5.25 is due Feb 17, 2028"
+    expect(await subjects()).toEqual([SOON, FAILED])
+    const [, failed] = await mails()
+    expect(failed?.text).toContain('The answer was: “Your card was declined.”')
+    expect(failed?.text).toContain(`Pay $5.25:\n${hostedUrl}`)
+    // Stripe tries again, and we ask again and again.
+    await stack.passTime(MONTH + 10 * DAY, 12 * HOUR)
+    for (const _ of [1, 2]) await syncInvoice(stack.ctx, id)
+    expect((await usageInvoices())[0]?.attempt_count).toBeGreaterThan(1)
+    expect(await subjects()).toEqual([SOON, FAILED])
+    await stack.passTime((dueAt ?? 0) - 1, DAY)
+    expect(await subjects()).toEqual([SOON, FAILED, '$5.25 is due on Feb 17, 2028'])
+    expect((await account())?.suspendedAt).toBeNull()
+    await stack.passTime(dueAt ?? 0, DAY)
+    expect((await account())?.suspendedAt).toBe(dueAt)
+    await openPortalAndReplaceCard()
+    // Its next try comes in the same schedule.
+    await stack.passTime((dueAt ?? 0) + 8 * DAY, 6 * HOUR)
+    expect(await collected()).toEqual([CHARGED])
+    expect([(await account())?.suspendedAt, (await subjects()).at(-1)]).toEqual([null, PAID])
+  })
+
+  test('a bank that asks: the mail leads to the page where they confirm, and doing so pays', async () => {
+    await customer({ card: 'bank_asks', answer: 'yes' })
+    await skipTo(MONTH + 3 * DAY)
+    const { hostedUrl } = (await row()) ?? {}
+    expect(await subjects()).toEqual([SOON, 'Your bank wants you to confirm $5.25'])
+    expect((await mails())[1]?.text).toContain(`Confirm $5.25:\n${hostedUrl}`)
+    await stack.press(hostedUrl)
+    await stack.passTime(MONTH + 5 * DAY, DAY)
+    expect([await collected(), (await subjects()).at(-1)]).toEqual([[CHARGED], PAID])
+  })
+
+  test('a withdrawn consent counts until the invoice is finalized: then we send it', async () => {
+    await customer({ answer: 'yes' })
+    await skipTo(MONTH + HOUR, HOUR)
+    expect(await subjects()).toEqual([SOON])
+    await setCharging(stack.ctx, user.id, { on: false })
+    await stack.passTime(MONTH + 3 * DAY, 6 * HOUR)
+    expect(await collected()).toEqual([SENT])
+    expect((await usageInvoices())[0]).toMatchObject({ auto_advance: false })
+    expect(await subjects()).toEqual([SOON, 'Your invoice: $5.25, due Feb 17, 2028'])
+  })
+
+  test('a card that was removed before its invoice is finalized: we send it', async () => {
+    await customer({ answer: 'yes' })
+    await skipTo(MONTH + HOUR, HOUR)
+    await removeCard()
+    await stack.passTime(MONTH + 3 * DAY, 6 * HOUR)
+    expect(await collected()).toEqual([SENT])
+    expect(await subjects()).toEqual([SOON, 'Your invoice: $5.25, due Feb 17, 2028'])
+  })
+
+  test('a card that was removed before the draft announces nothing', async () => {
+    await customer({ answer: 'yes' })
+    await removeCard()
+    await skipTo(MONTH + 3 * DAY)
+    expect([await collected(), await subjects()]).toEqual([[SENT], [READY]])
+  })
+
+  test("a closed account's last invoice is sent", async () => {
+    await customer({ answer: 'yes' })
+    await stack.db
+      .update(users)
+      .set({ closedAt: START + 10 * HOUR })
+      .where(eq(users.id, user.id))
+    await stack.passTime(START + 2 * DAY, HOUR)
+    expect((await collected()).map(([method]) => method)).toEqual(['send_invoice'])
+  })
+
+  test('less than Stripe charges is carried over as before', async () => {
+    // 49 and 50 cents.
+    for (const [seconds, method] of [
+      [1018, 'send_invoice'],
+      [1019, 'charge_automatically'],
+    ] as const) {
+      stack.clock.now = START
+      user = await stack.newUser()
+      await customer({ answer: 'yes', hours: 5 + seconds / 3600 })
+      await skipTo(MONTH + HOUR)
+      expect((await collected()).map(([how]) => [seconds, how])).toEqual([[seconds, method]])
+    }
+  })
+})
+
+describe('the answer', () => {
+  test('skipped or no: we send invoices; only the skipped one is asked again', async () => {
+    await customer({ answer: 'no' })
+    expect(await account()).toMatchObject({ chargeConsentAt: null, chargeRefusedAt: START })
+    await skipTo(MONTH + 2 * DAY)
+    expect([await collected(), await subjects()]).toEqual([[SENT], [READY]])
+    stack.clock.now = START
+    user = await stack.newUser()
+    await customer()
+    expect(await account()).toMatchObject({ chargeConsentAt: null, chargeRefusedAt: null })
+  })
+
+  test('someone who bought before we asked agrees later: their plan’s card becomes their default', async () => {
+    await customer()
+    const { stripeCustomerId } = (await account()) ?? {}
+    await stack.atStripe(`customers/${stripeCustomerId}`, 'invoice_settings[default_payment_method]=')
+    expect(await defaultCard()).toBeNull()
+    await setCharging(stack.ctx, user.id, { on: true })
+    await skipTo(MONTH + 3 * DAY)
+    expect([await collected(), await subjects()]).toEqual([[CHARGED], [SOON, PAID]])
+    expect(await defaultCard()).not.toBeNull()
+  })
+
+  test('the checkout’s card becomes the default once: late news of it undoes no choice made since', async () => {
+    await customer({ answer: 'yes' })
+    const first = await defaultCard()
+    expect(first).not.toBeNull()
+    await openPortalAndReplaceCard()
+    const second = await defaultCard()
+    stack.clock.now += HOUR
+    await setCharging(stack.ctx, user.id, { on: false })
+    stack.setWebhooks('handled')
+    await stack.stripe.settle()
+    expect(await defaultCard()).toBe(second)
+    expect(await account()).toMatchObject({ chargeConsentAt: START, chargeRefusedAt: START + HOUR })
+  })
+
+  test('an answer on the billing page wins over one from a checkout that we hear of later', async () => {
+    const { url } = await createCheckout(stack.ctx, user, { planType: 'basic' })
+    await stack.press(url, undefined, { chargeUsage: 'yes' })
+    stack.clock.now += MINUTE
+    await setCharging(stack.ctx, user.id, { on: false })
+    await settleCheckout(stack.ctx, user.id)
+    expect(await account()).toMatchObject({ chargeConsentAt: null, chargeRefusedAt: START + MINUTE })
+    await setCharging(stack.ctx, user.id, { on: true })
+    expect((await account())?.chargeConsentAt).toBe(START + MINUTE + 1)
+  })
+
+  test('a checkout whose card is gone gives the plan all the same', async () => {
+    const { url } = await createCheckout(stack.ctx, user, { planType: 'basic' })
+    await stack.press(url, undefined, { chargeUsage: 'yes' })
+    const { data } = await stack.atStripe<{ data: { default_payment_method: string }[] }>('subscriptions?limit=1')
+    await stack.atStripe(`payment_methods/${data[0]?.default_payment_method}/detach`, '')
+    await settleCheckout(stack.ctx, user.id)
+    expect((await account())?.chargeConsentAt).toBe(START)
+    expect(await defaultCard()).toBeNull()
+  })
+})
+
+describe('whatever goes wrong', () => {
+  /** A new customer whose month has just ended: all that is left is the invoice. */
+  async function billed() {
+    stack.clock.now = START
+    await stack.forgetEverybody()
+    user = await stack.newUser()
+    await customer({ answer: 'yes' })
+    stack.clock.now = MONTH + 10 * MINUTE
+    await reconcilePlans(stack.ctx)
+    await closeDueCycles(stack.ctx)
+    expect(await row()).toMatchObject({ step: 'draft', attempts: 0 })
+  }
+  /** Cron comes by after each of these waits. */
+  async function collect(waits: number[], ctx = stack.ctx) {
+    for (const wait of waits) {
+      await advanceInvoices(ctx).catch(() => {})
+      stack.clock.now += wait
+      await stack.stripe.settle()
+    }
+  }
+  const outcome = async () => [await collected(), (await subjects()).sort()]
+  const whole = [[CHARGED], [SOON, PAID].sort()]
+
+  for (const fault of ['error', 'lost_response', 'timeout'] as const)
+    for (const wait of [10 * MINUTE, 30 * HOUR])
+      test(`${fault} at each call, resumed after ${wait / MINUTE} minutes: one invoice, one charge`, async () => {
+        for (let call = 0; ; call++) {
+          await billed()
+          stack.stripe.inject(fault, 1, call)
+          await collect([wait, 30 * HOUR, wait, 30 * HOUR, 30 * HOUR, 30 * HOUR])
+          stack.stripe.heal()
+          const reached = stack.takeLines().length > 0
+          const [found, told] = await outcome()
+          expect([call, found, told?.length]).toEqual([call, [CHARGED], 2])
+          if (!reached) {
+            expect(call).toBeGreaterThan(8)
+            return
+          }
+        }
+      })
+
+  test('the process dies at each read and write of invoicing: one invoice, one announcement, one charge', async () => {
+    for (let at = 0; ; at++) {
+      await billed()
+      let calls = 0
+      let died = false
+      const { $client } = stack.db
+      const dying = <T>(call: () => Promise<T>): Promise<T> => {
+        if (calls++ === at) died = true
+        return died ? Promise.reject(new Error('killed')) : call()
+      }
+      const db = throughCalls(stack.db, {
+        execute: ((...args: Parameters<typeof $client.execute>) =>
+          dying(() => $client.execute(...args))) as typeof $client.execute,
+        batch: ((...args: Parameters<typeof $client.batch>) =>
+          dying(() => $client.batch(...args))) as typeof $client.batch,
+      })
+      for (let round = 0; round < 6 && !died; round++) await collect([12 * HOUR], { ...stack.ctx, db })
+      await collect([12 * HOUR, 12 * HOUR, 12 * HOUR, 12 * HOUR, 12 * HOUR, 12 * HOUR])
+      stack.takeLines()
+      expect([at, ...(await outcome())]).toEqual([at, ...whole])
+      if (!died) {
+        expect(at).toBeGreaterThan(8)
+        return
+      }
+    }
+  })
+})
