@@ -10,6 +10,8 @@ export const ACTS = {
   grant_plan: 'Granted a plan',
   end_plan: 'Ended a granted plan',
   correct_bill: 'Corrected a bill',
+  hold_invoice: 'Held an invoice',
+  release_invoice: 'Released an invoice',
   sign_out: 'Signed out everywhere',
   add_places: 'Added places',
   drain_place: 'Drained a place',

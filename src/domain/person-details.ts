@@ -26,6 +26,9 @@ export type PersonDetails = FoundPerson & {
     dollars: number
     status: string
     corrects: string | null
+    /** An operator holds its invoice, or may. */
+    held: boolean
+    holdable: boolean
   }[]
   sign_ins: { id: string; user_agent: string | null; address: string | null; last_seen_at: string }[]
   acts: AuditLine[]

@@ -4,8 +4,8 @@ import { PAYMENT_DAYS } from './plan.ts'
 /** Stripe's states of an invoice. Overdue is not one of them: it is an open invoice past its due date. */
 export type InvoiceStatus = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
 
-/** The calls that make and send an invoice, in order; or the one that issues a credit. */
-export type InvoiceStep = 'draft' | 'line' | 'finalize' | 'send' | 'sent' | 'credit' | 'credited'
+/** The calls that make and send an invoice, in order, or charge it again after a hold; or the one that issues a credit. */
+export type InvoiceStep = 'draft' | 'line' | 'finalize' | 'send' | 'resume' | 'sent' | 'credit' | 'credited'
 
 /** Days from suspension until we stop what still runs, and how many days before that we warn the owner. */
 export const STOP_AFTER_DAYS = 3
@@ -23,7 +23,11 @@ export function dueSoonAt(dueAt: number): number {
   return dueAt - 3 * DAY_MS
 }
 
-type Bill = { amountCents: number; invoice: { status: InvoiceStatus | null; dueAt: number | null } | null }
+type Bill = {
+  amountCents: number
+  /** `heldAt`: set while an operator holds it. */
+  invoice: { status: InvoiceStatus | null; dueAt: number | null; heldAt: number | null } | null
+}
 
 /** Nothing is owed: the bill came to 0 cents or a credit, was paid, or was forgiven. */
 export function isPaid({ amountCents, invoice }: Bill): boolean {
@@ -32,5 +36,6 @@ export function isPaid({ amountCents, invoice }: Bill): boolean {
 
 export function isOverdue(bill: Bill, now: number): boolean {
   const dueAt = bill.invoice?.dueAt ?? null
-  return !isPaid(bill) && dueAt !== null && dueAt <= now
+  const isHeld = bill.invoice?.heldAt != null
+  return !isPaid(bill) && !isHeld && dueAt !== null && dueAt <= now
 }

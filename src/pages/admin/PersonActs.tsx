@@ -1,3 +1,4 @@
+import { dollars } from '../../domain/money/money.ts'
 import { PLANS, TRIAL_MINUTES } from '../../domain/money/plan.ts'
 import type { PersonDetails } from '../../domain/person-details.ts'
 import type { Server } from '../../domain/wire.ts'
@@ -17,6 +18,8 @@ type Props = { person: PersonDetails; live: Server | null; acting: Acting }
 export function PersonActs({ person, live, acting }: Props) {
   const at = `/admin/people/${person.id}`
   const correctable = person.bills.filter(({ corrects }) => corrects === null)
+  const holdable = person.bills.filter((bill) => bill.holdable)
+  const held = person.bills.filter((bill) => bill.held)
   const isClosed = person.closed_at !== null
   return (
     <div className="stack">
@@ -105,6 +108,30 @@ export function PersonActs({ person, live, acting }: Props) {
           )}
         </ActForm>
       ) : null}
+      {holdable.length ? (
+        <ActForm
+          id="hold"
+          action="/admin/bills/hold"
+          acting={acting}
+          title="Hold an invoice…"
+          text="Until you release it, we don't charge it, send it, or suspend anyone for it. If Stripe already sent a link, they can still pay."
+          button="Hold the invoice"
+        >
+          {(typed) => <BillSelect bills={holdable} chosen={typed('bill')} />}
+        </ActForm>
+      ) : null}
+      {held.length ? (
+        <ActForm
+          id="release"
+          action="/admin/bills/release"
+          acting={acting}
+          title="Release an invoice…"
+          text="We go on where we stopped: a charge is announced a day before, and the due date moves by the time of the hold."
+          button="Release the invoice"
+        >
+          {(typed) => <BillSelect bills={held} chosen={typed('bill')} />}
+        </ActForm>
+      ) : null}
       <ActForm
         id="sign-out"
         action={`${at}/sign_out`}
@@ -115,4 +142,12 @@ export function PersonActs({ person, live, acting }: Props) {
       />
     </div>
   )
+}
+
+function BillSelect({ bills, chosen }: { bills: PersonDetails['bills']; chosen: string | undefined }) {
+  const options = bills.map(({ id, start, dollars: sum }) => ({
+    value: id,
+    label: `${start.slice(0, 10)}: ${dollars(sum)}`,
+  }))
+  return <Select name="bill" label="Bill" options={options} defaultValue={chosen} />
 }

@@ -21,6 +21,7 @@ export function billInvoices(
   | 'addInvoiceLine'
   | 'finalizeInvoice'
   | 'sendInvoice'
+  | 'setAdvance'
   | 'findCredit'
   | 'creditInvoice'
 > {
@@ -74,6 +75,11 @@ export function billInvoices(
 
     sendInvoice: (id, idempotencyKey) =>
       ask(async (s) => toInvoice(await withKey(idempotencyKey, (key) => s.invoices.sendInvoice(id, {}, key)))),
+
+    setAdvance: (id, advances) =>
+      ask(async (s) => {
+        await s.invoices.update(id, { auto_advance: advances })
+      }),
 
     findCredit: (invoice, billId) =>
       ask(async (s) => {

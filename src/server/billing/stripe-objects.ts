@@ -97,6 +97,7 @@ export function toInvoice(invoice: Stripe.Invoice): Invoice {
     hostedUrl: invoice.hosted_invoice_url ?? null,
     pdfUrl: invoice.invoice_pdf ?? null,
     charges: invoice.collection_method === 'charge_automatically',
+    advances: invoice.auto_advance ?? false,
     failure: toFailure(invoice),
     plan: toPlanCharge(invoice),
   }

@@ -184,6 +184,8 @@ export const SITE_MAP = {
   'POST /admin/people/:id/end_plan': act('/admin/people/:id'),
   'POST /admin/people/:id/sign_out': act('/admin/people/:id'),
   'POST /admin/bills/correct': act('/admin/people'),
+  'POST /admin/bills/hold': act('/admin/people'),
+  'POST /admin/bills/release': act('/admin/people'),
   'POST /admin/places': act('/admin/places'),
   'POST /admin/places/change': act('/admin/places'),
   'POST /admin/groups': act('/admin/line'),

@@ -59,7 +59,7 @@ export async function getPerson(ctx: Pick<Context, 'db' | 'now'>, id: string): P
         .where(and(eq(plans.userId, id), isNull(plans.endedAt))),
       ctx.db.select().from(runs).where(eq(runs.userId, id)).orderBy(desc(runs.requestedAt)).limit(SHOWN),
       ctx.db
-        .select({ bill: bills, status: invoices.status, step: invoices.step })
+        .select({ bill: bills, status: invoices.status, step: invoices.step, heldAt: invoices.heldAt })
         .from(bills)
         .leftJoin(invoices, eq(invoices.billId, bills.id))
         .where(eq(bills.userId, id))
@@ -94,14 +94,16 @@ export async function getPerson(ctx: Pick<Context, 'db' | 'now'>, id: string): P
       instance_id: run.instanceId,
       cost_so_far: run.billedFrom === null ? 0 : dollarsOf(runSeconds(run.billedFrom, meterEnd(run, now))),
     })),
-    bills: billRows.map(({ bill, status, step }) => ({
+    bills: billRows.map(({ bill, status, step, heldAt }) => ({
       id: bill.id,
       start: toIso(bill.periodStart),
       end: toIso(bill.periodEnd),
       seconds: bill.seconds,
       dollars: bill.amountCents / 100,
-      status: status ?? step ?? 'nothing to pay',
+      status: heldAt === null ? (status ?? step ?? 'nothing to pay') : 'held',
       corrects: bill.corrects,
+      held: heldAt !== null,
+      holdable: bill.amountCents > 0 && heldAt === null && step !== null && status !== 'paid' && status !== 'void',
     })),
     sign_ins: devices.map(({ id, userAgent, address, lastSeenAt }) => ({
       id,

@@ -6,6 +6,7 @@ import type { PlanType } from '../../domain/money/plan.ts'
 import { revokeTokensQuery } from '../accounts/api-tokens.ts'
 import { auditQuery } from '../audit.ts'
 import { correctBill } from '../billing/bills/corrections.ts'
+import { holdInvoice, releaseInvoice } from '../billing/bills/invoice-hold.ts'
 import { endGrantedPlan, grantPlan } from '../billing/plans/grants.ts'
 import { noticeQuery, tellQueries } from '../mail/notices.ts'
 import { heldMail, liftedNotice, signedOutNotice } from '../mail/operator-letters.ts'
@@ -86,6 +87,15 @@ export async function correct(operator: Operator, billId: string, seconds: numbe
   const correction = await correctBill(hand, billId, { seconds, reason: hand.by.reason })
   if (correction) tellPages(operator, correction.userId)
   return correction !== null
+}
+
+/** Nobody is charged, sent, or suspended for a bill's invoice until it's released. */
+export async function holdBill(operator: Operator, billId: string, hold: boolean, why: Why): Promise<void> {
+  const hand = handOf(operator, why)
+  const [bill] = await operator.ctx.db.select({ userId: bills.userId }).from(bills).where(eq(bills.id, billId))
+  if (bill) requireOther(operator, bill.userId)
+  const { userId } = await (hold ? holdInvoice : releaseInvoice)(operator.ctx, hand, billId)
+  tellPages(operator, userId)
 }
 
 /** Ends every sign-in and every API token. */

@@ -70,6 +70,8 @@ export type Invoice = {
   pdfUrl: string | null
   /** Charged to the customer's default payment method; otherwise they get a link to pay it. */
   charges: boolean
+  /** Whether Stripe charges it by itself, and tries again. */
+  advances: boolean
   /** Why the last charge failed; `asks`: the bank wants the customer to confirm it. Only `findInvoice` knows. */
   failure: { why: string; asks: boolean } | null
   /** Set on an invoice of the plan's own price. */
@@ -173,6 +175,8 @@ export type Payments = {
   /** With `charges`, Stripe then charges the card within the hour, and again as its settings say. */
   finalizeInvoice(invoice: Pick<Invoice, 'id' | 'charges'>, key: string): Promise<Invoice>
   sendInvoice(id: string, key: string): Promise<Invoice>
+  /** Stops Stripe's tries to charge an open invoice, or lets it go on. Safe to repeat. */
+  setAdvance(id: string, advances: boolean): Promise<void>
 
   /** The credit for a correcting record, found by the id that we wrote on it. */
   findCredit(invoiceId: string, billId: string): Promise<{ id: string; cents: number } | null>

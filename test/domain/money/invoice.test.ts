@@ -11,7 +11,7 @@ import {
 const DUE = Date.UTC(2028, 0, 16)
 const bill = (amountCents: number, status: InvoiceStatus | null, dueAt: number | null = DUE) => ({
   amountCents,
-  invoice: { status, dueAt },
+  invoice: { status, dueAt, heldAt: null },
 })
 
 test('nothing is owed for 0 cents, for a credit, or once paid or forgiven', () => {
@@ -30,6 +30,12 @@ test('what is owed is overdue from its due date on, to the millisecond', () => {
   expect(isOverdue(bill(175, 'uncollectible'), DUE)).toBe(true)
   expect(isOverdue(bill(175, 'paid'), DUE)).toBe(false)
   expect(isOverdue(bill(0, 'open'), DUE)).toBe(false)
+})
+
+test('what an operator holds is not overdue', () => {
+  const open = { amountCents: 175, invoice: { status: 'open' as const, dueAt: DUE } }
+  const held = (heldAt: number | null) => isOverdue({ ...open, invoice: { ...open.invoice, heldAt } }, DUE)
+  expect([held(null), held(DUE), held(0)]).toEqual([true, false, false])
 })
 
 test('without a due date or an invoice, nothing is overdue', () => {

@@ -124,6 +124,8 @@ export const MATRIX: Record<string, Row> = {
   'POST /admin/people/:id/end_plan': ADMIN_CALL,
   'POST /admin/people/:id/sign_out': ADMIN_CALL,
   'POST /admin/bills/correct': ADMIN_CALL,
+  'POST /admin/bills/hold': ADMIN_CALL,
+  'POST /admin/bills/release': ADMIN_CALL,
   'POST /admin/places': ADMIN_CALL,
   'POST /admin/places/change': ADMIN_CALL,
   'POST /admin/groups': ADMIN_CALL,

@@ -39,7 +39,9 @@ export async function waitToCharge(ctx: Context, row: InvoiceRow, record: BillRo
   const stands = sql`EXISTS (SELECT 1 FROM invoices WHERE record_id = ${billId} AND charge_at = ${chargeAt})`
   const wait: Query = ctx.db.run(sql`UPDATE invoices SET charge_at = ${chargeAt}, next_at = ${chargeAt}, attempts = 0,
     last_error = NULL WHERE record_id = ${billId} AND step = ${step} AND attempts = ${attempts} AND next_at = ${nextAt}`)
-  const told = owner ? tellQueries(ctx, owner, chargeSoonMail(siteOrigin(ctx), bill), stands, `charge:${billId}`) : []
+  const told = owner
+    ? tellQueries(ctx, owner, chargeSoonMail(siteOrigin(ctx), bill), stands, `charge:${billId}:${chargeAt}`)
+    : []
   const written = await writeBatch(ctx.db, [wait, ...told])
   if (owner) tellSoon(ctx, owner.id, written.at(-1))
 }

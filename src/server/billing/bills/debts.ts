@@ -16,6 +16,9 @@ const BATCH = 100
 export const IS_UNPAID = sql`(invoices.status IS NULL OR invoices.status IN ('draft', 'open', 'uncollectible'))
   AND invoices.step NOT IN ('credit', 'credited')`
 
+/** It isn't paid, and no operator holds it. */
+const IS_OWED = sql`${IS_UNPAID} AND invoices.held_at IS NULL`
+
 /** A subselect of the closed accounts with this open account's mailbox. @param userId also as SQL */
 export function closedAccountsOf(userId: string | SQL): SQL {
   return sql`SELECT closed.id FROM users AS me JOIN users AS closed ON closed.mailbox = me.mailbox
@@ -24,7 +27,7 @@ export function closedAccountsOf(userId: string | SQL): SQL {
 
 /** A condition on rows of `invoices`. */
 export function isDebtOf(userId: string | SQL): SQL {
-  return sql`invoices.user_id IN (${closedAccountsOf(userId)}) AND ${IS_UNPAID}`
+  return sql`invoices.user_id IN (${closedAccountsOf(userId)}) AND ${IS_OWED}`
 }
 
 const CENTS = sql`sum(coalesce(invoices.remaining_cents, billing_records.amount_cents))`
@@ -34,7 +37,7 @@ const OF_CLOSED = sql`invoices JOIN billing_records ON billing_records.id = invo
 /** What is owed for a mailbox, in cents; 0 if nothing. */
 export async function findDebt(ctx: Pick<Context, 'db'>, mailbox: string): Promise<number> {
   const [row] = await ctx.db.all<{ cents: number | null }>(
-    sql`SELECT ${CENTS} AS cents FROM ${OF_CLOSED} WHERE closed.mailbox = ${mailbox} AND ${IS_UNPAID}`,
+    sql`SELECT ${CENTS} AS cents FROM ${OF_CLOSED} WHERE closed.mailbox = ${mailbox} AND ${IS_OWED}`,
   )
   return row?.cents ?? 0
 }
@@ -62,7 +65,7 @@ export async function suspendDebtors(ctx: Context): Promise<void> {
   const debtors = await ctx.db.all<{ id: string; email: string; cents: number }>(sql`
     SELECT me.id, me.email, ${CENTS} AS cents FROM ${OF_CLOSED}
     JOIN users AS me ON me.mailbox = closed.mailbox AND me.closed_at IS NULL AND me.suspended_at IS NULL
-    WHERE invoices.next_at IS NOT NULL AND ${IS_UNPAID} GROUP BY me.id LIMIT ${BATCH}`)
+    WHERE invoices.next_at IS NOT NULL AND ${IS_OWED} GROUP BY me.id LIMIT ${BATCH}`)
   await fourAtOnce(debtors, async (debtor) => {
     const written = await writeBatch(ctx.db, suspendDebtorQueries(ctx, debtor))
     tellSoon(ctx, debtor.id, written.at(-1))

@@ -36,7 +36,8 @@ export async function invoiceMailQueries(ctx: Context, invoice: Invoice, dueAt: 
   const { id, email, closedAt: _, ...bill } = owner
   const to = { id, email }
   const origin = siteOrigin(ctx)
-  const isAnnounced = sql`EXISTS (SELECT 1 FROM outbox WHERE cause IN (${`ready:${billId}`}, ${`charge:${billId}`}))`
+  const isAnnounced = sql`EXISTS (SELECT 1 FROM outbox WHERE cause = ${`ready:${billId}`}
+    OR cause BETWEEN ${`charge:${billId}:`} AND ${`charge:${billId};`})`
   const stored = (condition: ReturnType<typeof sql>) =>
     sql`EXISTS (SELECT 1 FROM invoices WHERE record_id = ${billId} AND step = 'sent' AND ${condition})`
   if (isPaid)
@@ -49,7 +50,7 @@ export async function invoiceMailQueries(ctx: Context, invoice: Invoice, dueAt: 
       `paid:${billId}`,
     )
   const due = { ...bill, billId, cents: remainingCents, dueAt, payUrl: hostedUrl ?? '' }
-  const open = stored(sql`status = 'open'`)
+  const open = stored(sql`status = 'open' AND held_at IS NULL`)
   const soon = now >= dueSoonAt(due.dueAt)
   const reminder = soon
     ? tellQueries(ctx, to, dueSoonMail(origin, due), sql`${isAnnounced} AND ${open}`, `due_soon:${billId}`)

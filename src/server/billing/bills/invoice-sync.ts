@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
-import { bills } from '../../../../db/schema.ts'
+import { invoices } from '../../../../db/schema.ts'
 import { DAY_MS } from '../../../domain/instant.ts'
 import { dueSoonAt, invoiceDueAt } from '../../../domain/money/invoice.ts'
 import type { Context } from '../../context.ts'
@@ -24,7 +24,8 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
   }
   const { billId, remainingCents, hostedUrl, finalizedAt } = invoice
   const settled = invoice.status === 'paid' || invoice.status === 'void'
-  const dueAt = finalizedAt === null ? Infinity : invoiceDueAt(finalizedAt)
+  const [row] = await ctx.db.select().from(invoices).where(eq(invoices.billId, billId))
+  const dueAt = finalizedAt === null ? Infinity : invoiceDueAt(finalizedAt) + (row?.heldMs ?? 0)
   const overdue = !settled && dueAt <= askedAt
   // Checked again 3 days before it falls due, when it does, and daily: a lost webhook costs a day at most.
   const { invoiceMailQueries } = await import('./invoice-mails.ts')
@@ -36,7 +37,7 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
     ...(overdue ? await suspendQueries(ctx, { billId, remainingCents, dueAt, hostedUrl }) : []),
   ]
   const results = await writeBatch(ctx.db, [
-    ctx.db.run(sql`UPDATE invoices SET stripe_invoice_id = ${invoice.id}, status = ${invoice.status}, due_at = ${finalizedAt === null ? null : dueAt},
+    ctx.db.run(sql`UPDATE invoices SET stripe_invoice_id = ${invoice.id}, status = ${invoice.status}, due_at = ${finalizedAt === null ? null : invoiceDueAt(finalizedAt)} + held_ms,
       paid_at = ${invoice.paidAt}, remaining_cents = ${remainingCents},
       hosted_url = ${hostedUrl}, pdf_url = ${invoice.pdfUrl}, synced_at = ${askedAt},
       next_at = CASE WHEN step = 'sent' THEN ${nextAt} ELSE next_at END,
@@ -48,7 +49,5 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
     ...also,
   ])
   const told = results.slice(2, 2 + tells.length).find(({ rowsAffected }) => rowsAffected)
-  if (!told) return
-  const [bill] = await ctx.db.select({ userId: bills.userId }).from(bills).where(eq(bills.id, billId))
-  if (bill) tellSoon(ctx, bill.userId, told)
+  if (row) tellSoon(ctx, row.userId, told)
 }

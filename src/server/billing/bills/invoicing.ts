@@ -50,6 +50,10 @@ async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillRow):
   let invoice: InvoiceRow | undefined
   try {
     invoice = await claim(ctx, found)
+    if (invoice?.heldAt != null) {
+      const { keepHeld } = await import('./invoice-hold.ts')
+      return await keepHeld(ctx, invoice)
+    }
     while (invoice && invoice.step !== 'sent' && invoice.step !== 'credited') {
       const done = await STEPS[invoice.step](ctx, invoice, record)
       if (done === 'wait') {
@@ -155,7 +159,7 @@ const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
       throw new AppError('unexpected', 'The invoice does not match its billing record.', {
         cause: new Error(`${before.id} is ${before.totalCents} cents, ${record.id} is ${record.amountCents}`),
       })
-    if (before.status !== 'draft') return { step: before.charges ? 'sent' : 'send' }
+    if (before.status !== 'draft') return { step: before.charges ? 'resume' : 'send' }
     const { mayCharge } = await import('./charging.ts')
     const charges = before.charges && (await mayCharge(ctx, record, before.customerId))
     if (charges && (invoice.chargeAt ?? Infinity) > ctx.now()) return 'wait'
@@ -169,6 +173,13 @@ const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
     const before = invoice.attempts > 1 ? await getInvoice(ctx, invoice) : null
     if (!before || before.status === 'open')
       await ctx.payments.sendInvoice(invoice.stripeInvoiceId ?? '', `${record.id}:send`)
+    return { step: 'sent' }
+  },
+
+  /** A hold is over: it may have stopped Stripe's tries. */
+  async resume(ctx, invoice) {
+    const { id, status, charges, advances } = await getInvoice(ctx, invoice)
+    if (status === 'open' && charges && !advances) await ctx.payments.setAdvance(id, true)
     return { step: 'sent' }
   },
 }

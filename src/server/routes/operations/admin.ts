@@ -55,6 +55,12 @@ export const admin = new Hono<AppEnv>()
   .post('/admin/bills/correct', body(z.object({ ...why, bill: text, seconds: text })), async (c) =>
     (await acts()).correct(c, c.req.valid('json')),
   )
+  .post('/admin/bills/hold', body(z.object({ ...why, bill: text })), async (c) =>
+    (await acts()).holdBill(c, true, c.req.valid('json')),
+  )
+  .post('/admin/bills/release', body(z.object({ ...why, bill: text })), async (c) =>
+    (await acts()).holdBill(c, false, c.req.valid('json')),
+  )
   .post(
     '/admin/places',
     body(z.object({ ...why, type: text, zone: text, template: text, gpus: text, count: text })),

@@ -70,6 +70,11 @@ export async function correct(c: C, { bill, seconds, ...why }: Correction): Prom
   return answer(c, { message: changed ? 'The bill is corrected.' : 'Nothing changed: the bill was already right.' })
 }
 
+export async function holdBill(c: C, hold: boolean, { bill, ...why }: Why & { bill: string }): Promise<Response> {
+  await once(c.var.ctx, why, person.holdBill(operatorOf(c), bill, hold, why))
+  return answer(c, { message: hold ? 'The invoice is held.' : 'The invoice is released.' })
+}
+
 type NewPlaces = Why & { type: string; zone: string; template: string; gpus: string; count: string }
 
 export async function addPlaces(c: C, { type, zone, template, gpus, count, ...why }: NewPlaces): Promise<Response> {

@@ -89,6 +89,33 @@ test('credits a bill, once', async () => {
   expect((await act('/admin/bills/correct', { bill: id, seconds: '' })).status).toBe(422)
 })
 
+test("holds a bill's invoice, which ends its suspension, and releases it", async () => {
+  const ada = await site.signInAs('user')
+  const id = newId('bill')
+  const start = Date.UTC(2026, 8, 1)
+  const period = { periodStart: start, periodEnd: start + 30 * 86_400_000, includedHours: 0, trial: false }
+  await db
+    .insert(bills)
+    .values({ ...period, id, userId: ada.userId, seconds: 7_200, amountCents: 350, createdAt: start })
+  const sent = { step: 'sent', status: 'open', dueAt: start, remainingCents: 350, createdAt: start } as const
+  await db.insert(invoices).values({ ...sent, billId: id, userId: ada.userId })
+  await db.update(users).set({ suspendedAt: start }).where(eq(users.id, ada.userId))
+  const suspendedAt = async () =>
+    (await db.select().from(users).where(eq(users.id, ada.userId)))[0]?.suspendedAt ?? null
+  const page = async () => (await open(`/admin/people/${ada.userId}`)).text
+  expect(await page()).not.toContain('Release an invoice')
+  expect((await act('/admin/bills/release', { bill: id })).status).toBe(409)
+  expect((await act('/admin/bills/hold', { bill: id, reason: '' })).status).toBe(422)
+  expect(await suspendedAt()).toBe(start)
+  expect((await act('/admin/bills/hold', { bill: id })).status).toBe(200)
+  expect(await suspendedAt()).toBeNull()
+  expect(await page()).toMatch(/Release an invoice[\s\S]*>held</)
+  expect((await act('/admin/bills/hold', { bill: id })).status).toBe(409)
+  expect((await act('/admin/bills/release', { bill: id })).status).toBe(200)
+  expect((await act('/admin/bills/hold', { bill: 'bill_x' })).status).toBe(404)
+  expect(await actsOn(id)).toEqual([recorded('hold_invoice'), recorded('release_invoice')])
+})
+
 test('signs someone out everywhere, tokens included, and nobody else', async () => {
   const [ada, bob] = [await site.signInAs('user'), await site.signInAs('user')]
   await site.tokenOf(ada.userId, 'read')

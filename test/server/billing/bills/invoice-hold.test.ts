@@ -1,0 +1,162 @@
+import { asc, eq } from 'drizzle-orm'
+import { beforeEach, expect, test } from 'vitest'
+import { auditLog, invoices, outbox, users } from '../../../../db/schema.ts'
+import type { User } from '../../../../src/domain/wire.ts'
+import { holdInvoice, releaseInvoice } from '../../../../src/server/billing/bills/invoice-hold.ts'
+import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
+import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
+import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
+import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const START = Date.UTC(2028, 0, 1)
+const MONTH = Date.UTC(2028, 1, 1)
+
+const stack = await openBillingStack(START)
+let user: User
+beforeEach(async () => {
+  await stack.forgetEverybody()
+  stack.clock.now = START
+  user = await stack.newUser()
+})
+
+const row = async () => (await stack.db.select().from(invoices).where(eq(invoices.userId, user.id)))[0]
+const suspendedAt = async () =>
+  (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]?.suspendedAt ?? null
+const subjects = async () => {
+  const all = await stack.db
+    .select()
+    .from(outbox)
+    .where(eq(outbox.recipient, user.email))
+    .orderBy(asc(outbox.createdAt))
+  return all.map(({ subject }) => subject).filter((subject) => subject.includes('$5.25'))
+}
+const hand = () => ({ db: stack.db, now: stack.ctx.now, by: { id: 'admin', reason: 'They dispute it.' } })
+const billId = async () => (await row())?.billId ?? ''
+const hold = async () => holdInvoice(stack.ctx, hand(), await billId())
+const release = async () => releaseInvoice(stack.ctx, hand(), await billId())
+const atStripe = async () =>
+  stack.atStripe<{ status: string; auto_advance: boolean; attempt_count?: number; collection_method: string }>(
+    `invoices/${(await row())?.stripeInvoiceId}`,
+  )
+
+/** Someone without a plan, billed $5.25 by invoice at the month's end. */
+async function invoiced() {
+  await stack.insertRun(user.id, { from: START + HOUR, until: START + 4 * HOUR })
+  await stack.passTime(MONTH + HOUR, DAY)
+  return row()
+}
+
+/** Someone whose card is to be charged $5.25, as we announced. */
+async function announced(card?: 'declined_later') {
+  const { url } = await createCheckout(stack.ctx, user, { planType: 'basic' })
+  await stack.press(url, card, { chargeUsage: 'yes' })
+  await settleCheckout(stack.ctx, user.id)
+  await stack.insertRun(user.id, { from: START + HOUR, until: START + 9 * HOUR })
+  await stack.passTime(MONTH + HOUR, 6 * HOUR)
+  expect((await row())?.step).toBe('finalize')
+}
+
+test('holds what we announced, and announces it again after the release', async () => {
+  await announced()
+  await hold()
+  await stack.passTime(MONTH + 40 * DAY, DAY)
+  expect(await atStripe()).toMatchObject({ status: 'draft', collection_method: 'charge_automatically' })
+  expect([await suspendedAt(), (await subjects()).length]).toEqual([null, 1])
+  await release()
+  await stack.passTime(MONTH + 40 * DAY + HOUR, HOUR)
+  expect((await subjects())[1]).toMatch(/^We charge your card on Mar 1[23], 2028: \$5\.25$/)
+  expect((await atStripe()).status).toBe('draft')
+  await stack.passTime(MONTH + 44 * DAY, 6 * HOUR)
+  expect([(await atStripe()).status, (await subjects()).at(-1)]).toEqual(['paid', 'We received $5.25'])
+  const acts = await stack.db
+    .select()
+    .from(auditLog)
+    .where(eq(auditLog.subject, await billId()))
+  expect(acts.map(({ act, reason, userId }) => [act, reason, userId])).toEqual([
+    ['hold_invoice', 'They dispute it.', user.id],
+    ['release_invoice', 'They dispute it.', user.id],
+  ])
+})
+
+test("a held invoice isn't due, and its time doesn't count", async () => {
+  const dueAt = (await invoiced())?.dueAt ?? 0
+  stack.clock.now = dueAt - 4 * DAY
+  await hold()
+  await stack.passTime(dueAt + 6 * DAY, DAY)
+  expect([await suspendedAt(), await subjects()]).toEqual([null, [expect.stringMatching(/^Your invoice/)]])
+  await release()
+  expect(await row()).toMatchObject({ heldAt: null, dueAt: dueAt + 10 * DAY })
+  await syncInvoice(stack.ctx, (await row())?.stripeInvoiceId ?? '')
+  expect((await row())?.dueAt).toBe(dueAt + 10 * DAY)
+  await stack.passTime(dueAt + 10 * DAY - 1, 12 * HOUR)
+  expect([await suspendedAt(), (await subjects())[1]]).toEqual([null, expect.stringContaining('is due on Feb 26')])
+  await stack.passTime(dueAt + 10 * DAY, HOUR)
+  expect(await suspendedAt()).toBe(dueAt + 10 * DAY)
+})
+
+test('lifts the suspension for an overdue invoice', async () => {
+  const dueAt = (await invoiced())?.dueAt ?? 0
+  await stack.passTime(dueAt + HOUR, DAY)
+  expect(await suspendedAt()).not.toBeNull()
+  await hold()
+  expect(await suspendedAt()).toBeNull()
+  await stack.passTime(dueAt + 3 * DAY, DAY)
+  expect(await suspendedAt()).toBeNull()
+  await release()
+  await stack.passTime(dueAt + 3 * DAY + HOUR, HOUR)
+  expect(await suspendedAt()).not.toBeNull()
+})
+
+test("stops Stripe's tries to charge a card, and lets them go on", async () => {
+  await announced('declined_later')
+  await stack.passTime(MONTH + 3 * DAY, 6 * HOUR)
+  const tries = (await atStripe()).attempt_count ?? 0
+  expect(tries).toBeGreaterThan(0)
+  await hold()
+  // Stripe doesn't answer at first.
+  stack.stripe.inject('lost_response', 1)
+  await advanceInvoices(stack.ctx)
+  stack.takeLines()
+  await stack.passTime(MONTH + 12 * DAY, 6 * HOUR)
+  expect(await atStripe()).toMatchObject({ status: 'open', auto_advance: false, attempt_count: tries })
+  await release()
+  await stack.passTime(MONTH + 13 * DAY, 6 * HOUR)
+  const now = await atStripe()
+  expect([now.auto_advance, (now.attempt_count ?? 0) > tries]).toEqual([true, true])
+})
+
+test('a hold while we finalize it stops the charge', async () => {
+  await announced()
+  stack.clock.now = (await row())?.chargeAt ?? 0
+  const { payments } = stack.ctx
+  const finalizeInvoice: typeof payments.finalizeInvoice = async (...call) => {
+    const done = await payments.finalizeInvoice(...call)
+    await hold()
+    return done
+  }
+  await advanceInvoices({ ...stack.ctx, payments: { ...payments, finalizeInvoice } })
+  await advanceInvoices(stack.ctx)
+  expect(await atStripe()).toMatchObject({ status: 'open', auto_advance: false })
+  await stack.passTime(stack.clock.now + 5 * DAY, DAY)
+  expect((await atStripe()).status).toBe('open')
+  await release()
+  await stack.passTime(stack.clock.now + DAY, 6 * HOUR)
+  expect((await atStripe()).status).toBe('paid')
+})
+
+test('hears of a payment during the hold, and refuses to hold what is paid or held, or to release what is not', async () => {
+  await invoiced()
+  await expect(release()).rejects.toMatchObject({ code: 'conflict' })
+  await hold()
+  await expect(hold()).rejects.toMatchObject({ code: 'conflict' })
+  await stack.press((await row())?.hostedUrl)
+  await stack.passTime(MONTH + 3 * DAY, 12 * HOUR)
+  expect(await row()).toMatchObject({ status: 'paid', nextAt: null })
+  await release()
+  await stack.passTime(MONTH + 4 * DAY, 12 * HOUR)
+  await expect(hold()).rejects.toMatchObject({ code: 'conflict' })
+  await expect(holdInvoice(stack.ctx, hand(), 'bill_x')).rejects.toMatchObject({ code: 'not_found' })
+  expect(await stack.db.$count(auditLog, eq(auditLog.userId, user.id))).toBe(2)
+})
