@@ -70,7 +70,11 @@ export function BillingHistory({
           <OpenInvoices bills={open} />
         </Card>
       ) : null}
-      {portalToken === null ? null : <ChargeUsage charging={charging} csrfToken={portalToken} />}
+      {portalToken === null ? null : (
+        <div className="card no-print">
+          <ChargeUsage charging={charging} csrfToken={portalToken} />
+        </div>
+      )}
       <Card title={month ? `Bills that start in ${month} (UTC)` : 'All bills'}>
         <BillsTable bills={shown} total={month ? totalDollars(shown) : null} />
         {bills.some((bill) => bill.kind === 'plan') ? (

@@ -6,12 +6,16 @@ import { Badge } from '../../ui/Badge.tsx'
 import { ButtonLink } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
+import { FlashAlert, type FlashMessage } from '../../ui/FlashAlert.tsx'
 import { Meter } from '../../ui/Meter.tsx'
 import { ChargeUsage } from './ChargeUsage.tsx'
 import { PortalForm } from './PortalForm.tsx'
 
 /** The balance is the unpaid invoices plus this cycle's charges so far. */
-export function BillingCard(props: BillingView & { csrfToken: string }) {
+export function BillingCard({
+  flash = null,
+  ...props
+}: BillingView & { csrfToken: string; flash?: FlashMessage | null }) {
   const { summary, unpaidDollars, openInvoices, overdue, payUrl, hasPortal, csrfToken, budget, charging } = props
   const { hoursUsed, amountOwedDollars } = summary.monthlyUsage
   const balance = Math.round((unpaidDollars + amountOwedDollars) * 100) / 100
@@ -25,6 +29,7 @@ export function BillingCard(props: BillingView & { csrfToken: string }) {
   return (
     <Card title="Billing" aside={badge}>
       <div className="stack">
+        <FlashAlert flash={flash} />
         <DefinitionStats
           stats={[
             { label: 'Current Balance', value: dollars(balance), hint: 'USD' },

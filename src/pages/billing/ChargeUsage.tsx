@@ -17,7 +17,7 @@ export function ChargeUsage({ charging, csrfToken }: { charging: ChargeChoice; c
     </Button>
   )
   return (
-    <form method="post" action="/api/v1/billings/charge_card" className="stack no-print" aria-labelledby="charge-usage">
+    <form method="post" action="/api/v1/billings/charge_card" className="stack" aria-labelledby="charge-usage">
       <HiddenFields csrfToken={csrfToken} />
       <div>
         <p>
@@ -28,7 +28,7 @@ export function ChargeUsage({ charging, csrfToken }: { charging: ChargeChoice; c
         <p className="hint">
           {isOn
             ? 'We charge your card for server time beyond your plan, and email you a day before each charge. Without a card, we email you an invoice.'
-            : `Your plan pays itself, but server time beyond it comes as an invoice that you pay within ${PAYMENT_DAYS} days. We can charge your card instead, and email you a day before each charge.`}
+            : `Server time beyond your plan comes as an invoice that you pay within ${PAYMENT_DAYS} days. We can charge your card instead, and email you a day before each charge.`}
         </p>
       </div>
       <div className="row">

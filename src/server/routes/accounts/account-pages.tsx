@@ -70,7 +70,8 @@ export const accountPages = new Hono<AppEnv>()
     // The profile's form always sends a name.
     const aboutPlan =
       flash?.values?.about === 'plan' || (flash?.kind === 'danger' && !('user[name]' in (flash.values ?? {})))
-    const profile = { user, csrfToken: csrfToken(c), flash: aboutPlan ? null : flash }
+    const aboutBilling = flash?.values?.about === 'billing'
+    const profile = { user, csrfToken: csrfToken(c), flash: aboutPlan || aboutBilling ? null : flash }
     return renderPage(
       c,
       { title: 'Account' },
@@ -83,7 +84,7 @@ export const accountPages = new Hono<AppEnv>()
             flash={aboutPlan ? flash : null}
           />
         }
-        billing={<BillingCard {...billing} csrfToken={profile.csrfToken} />}
+        billing={<BillingCard {...billing} csrfToken={profile.csrfToken} flash={aboutBilling ? flash : null} />}
       />,
     )
   })

@@ -30,7 +30,9 @@ export const billings = new Hono<AppEnv>()
   })
   .post('/api/v1/billings/charge_card', body(z.object({ on: checkbox })), async (c) => {
     const { setCharging } = await import('../../billing/bills/charge-consent.ts')
-    return answer(c, await setCharging(c.var.ctx, signedIn(c).user.id, c.req.valid('json')))
+    return answer(c, await setCharging(c.var.ctx, signedIn(c).user.id, c.req.valid('json')), {
+      carry: { about: 'billing' },
+    })
   })
   .get('/billing_history.csv', async (c) => {
     const month = c.req.query('month')
