@@ -8,8 +8,10 @@ import type { PaidSubscription } from '../../ports/payments.ts'
 import { findPlanPayments } from '../bills/plan-payments.ts'
 import { planBeforeChange, toSpan } from '../bills/plan-spans.ts'
 import { hearOfPayments } from './paid-until.ts'
-import { alertIgnored, alertNotRecorded, alertSecond } from './plan-alerts.ts'
 import { type Asked, storePlanQueries } from './store-plan.ts'
+
+/** Rarely needed. */
+const alerts = () => import('./plan-alerts.ts')
 
 /**
  * Stores Stripe's state of a subscription. Safe to repeat, in any order.
@@ -47,7 +49,7 @@ function retryWhenTaken(cause: unknown, record: () => Promise<void>): Promise<vo
 
 async function giveUp(ctx: Context, stripeId: string, cause: unknown): Promise<never> {
   if (!isUniqueViolation(cause)) throw cause
-  await alertNotRecorded(ctx, stripeId, cause)
+  await (await alerts()).alertNotRecorded(ctx, stripeId, cause)
   throw new AppError('conflict', "We couldn't set up the plan you paid for. We've been notified and will fix it.", {
     cause,
   })
@@ -70,7 +72,7 @@ async function takeOver(ctx: Context, found: PaidSubscription, asked: Asked): Pr
   // A second plan that we canceled at once never counted, so it must not cut a cycle of the plan beside it.
   // Alert again: the call that canceled it may have died before its alert.
   if (!known && found.endedAt !== null && rows.some((row) => stoodBeside(row, found))) {
-    await alertSecond(ctx, found.id)
+    await (await alerts()).alertSecond(ctx, found.id)
     return []
   }
   // If the price is no longer one of ours, a known plan stays what it was.
@@ -79,7 +81,7 @@ async function takeOver(ctx: Context, found: PaidSubscription, asked: Asked): Pr
     (known && { type: known.planType, hours: known.hours }) ??
     planForSale(found.boughtAs)
   if (!user || !plan) {
-    if (found.endedAt === null) await alertIgnored(ctx, found.id, user ? 'its price' : 'its user')
+    if (found.endedAt === null) await (await alerts()).alertIgnored(ctx, found.id, user ? 'its price' : 'its user')
     return []
   }
   const rival = rows.find(
@@ -136,6 +138,6 @@ function stoodBeside(row: PlanRow, { anchor, endedAt }: PaidSubscription): boole
 /** They paid in two windows: keep the current plan, end the other before it costs more. */
 async function refuseSecond(ctx: Context, second: PaidSubscription): Promise<Query[]> {
   await ctx.payments.cancelNow(second.id)
-  await alertSecond(ctx, second.id)
+  await (await alerts()).alertSecond(ctx, second.id)
   return []
 }
