@@ -9,7 +9,6 @@ import { currentPasswordForm } from '../../domain/user.ts'
 import type { User } from '../../domain/wire.ts'
 import { dueQuery } from '../billing/bills/close-cycles.ts'
 import { IS_UNPAID } from '../billing/bills/debts.ts'
-import { cancelAtPeriodEnd } from '../billing/plans/cancel-plan.ts'
 import { closeOpenCheckout } from '../billing/plans/checkout.ts'
 import type { Context } from '../context.ts'
 import { deleteWebhooksQueries } from '../events/outbox.ts'
@@ -76,6 +75,7 @@ export async function closeAccount(
 /** Nothing may renew once they can't sign in to cancel it. */
 async function endPlan(ctx: Context, user: User): Promise<void> {
   try {
+    const { cancelAtPeriodEnd } = await import('../billing/plans/cancel-plan.ts')
     await cancelAtPeriodEnd(ctx, user)
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'not_found')) throw error

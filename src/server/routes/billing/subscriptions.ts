@@ -5,7 +5,6 @@ import { CANCEL_FAILED, SUBSCRIPTION_CANCELLED } from '../../../domain/money/pla
 import { haveNow, haveStill, haveThen } from '../../../domain/money/plan-words.ts'
 import type { Subscription } from '../../../domain/wire.ts'
 import { getUsage, toSummary } from '../../billing/bills/usage.ts'
-import { cancelPlan } from '../../billing/plans/cancel-plan.ts'
 import { createCheckout } from '../../billing/plans/checkout.ts'
 import type { Context } from '../../context.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
@@ -21,6 +20,7 @@ export const subscriptions = new Hono<AppEnv>()
   .post('/api/v1/subscriptions/cancel_subscription_at_period_end', async (c) => {
     const { ctx } = c.var
     const { user } = signedIn(c)
+    const { cancelPlan } = await import('../../billing/plans/cancel-plan.ts')
     await cancelPlan(ctx, user).catch(orElse(CANCEL_FAILED))
     const { subscription } = toSummary(await getUsage(ctx, user.id))
     return answer(c, { subscription, message: SUBSCRIPTION_CANCELLED }, ABOUT_PLAN)
