@@ -167,7 +167,9 @@ export class Person {
     this.#world.stripe.passTime()
     const page = random.pick(this.openPages())
     if (!page) return
-    this.#world.stripe.pay(page.id, declinedLater ? 'declined_later' : 'good')
+    // A random choice would change every seed.
+    const chargeUsage = ['yes', 'no', '', 'yes'][this.#world.clock.ms % 4] ?? ''
+    this.#world.stripe.pay(page.id, declinedLater ? 'declined_later' : 'good', { chargeUsage })
     this.#world.note(this.closedAt === null ? 'paid for a plan' : 'paid for a plan after closing')
   }
 

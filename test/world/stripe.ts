@@ -116,7 +116,8 @@ export function openStripe(now: () => number, note: (state: string) => void, fai
     forgetKeys() {
       for (const [key] of store.entries('idempotency_keys')) store.remove('idempotency_keys', key)
     },
-    pay: (checkout: string, card: Card) => act(() => payCheckout(account, checkout, card)),
+    pay: (checkout: string, card: Card, answers: Record<string, string>) =>
+      act(() => payCheckout(account, checkout, card, answers)),
     payInvoice: (id: string) => act(() => payInvoice(account, id)),
     voidInvoice: (id: string) => act(() => voidInvoice(account, id)),
     markUncollectible: (id: string) => act(() => markUncollectible(account, id)),

@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
+import { setCharging } from '../../../src/server/billing/bills/charge-consent.ts'
 import { correctBill } from '../../../src/server/billing/bills/corrections.ts'
 import { grantPlan } from '../../../src/server/billing/plans/grants.ts'
 import type { Person } from '../people.ts'
@@ -87,6 +88,12 @@ export const leaveBillUnpaid: Habit = async (world, random, _person, people) => 
   if ((await debtor.live()) === null) await does(world, debtor, 'start', () => debtor.start())
   await world.advance(4 * MINUTE_MS)
   await at(world, ((await mine()).user?.billingDueAt ?? 0) + HOUR_MS)
+  // A random choice would change every seed.
+  const answer = world.clock.ms % 4
+  if (answer > 1)
+    await does(world, debtor, 'answers about charges', async () => {
+      await setCharging(world.ctx, debtor.user.id, { on: answer === 2 })
+    })
   await world.advance(HOUR_MS)
   const { bill } = await mine()
   if (bill && random.chance(0.6)) {

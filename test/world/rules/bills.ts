@@ -68,8 +68,8 @@ export const BILLS_RULES: Rule[] = [
   {
     name: 'a-bill-is-charged-once',
     sentence:
-      'A bill has one invoice at Stripe, or one credit on each invoice of what it corrects, with its own amount, sent within 30 quiet hours.',
-    broken: ({ world, rows, memory }) => {
+      'A bill has one invoice at Stripe, or one credit on each invoice of what it corrects, with its own amount, sent within 30 quiet hours, or of the day before a charge.',
+    broken: ({ world, rows, memory, now }) => {
       const invoices = Map.groupBy(world.stripe.invoices(), ({ metadata }) => metadata.record_id ?? '')
       const notes = Map.groupBy(world.stripe.creditNotes(), ({ metadata }) => metadata.record_id ?? '')
       return rows.bills.flatMap((bill) => {
@@ -78,13 +78,22 @@ export const BILLS_RULES: Rule[] = [
         const credited = notes.get(bill.id) ?? []
         const wanted = Math.max(0, bill.amountCents)
         // Stripe refuses to credit what it no longer tries to collect: we tell the operator.
-        const corrected = rows.bills
-          .filter(({ id, corrects }) => bill.corrects !== null && (id === bill.corrects || corrects === bill.corrects))
-          .flatMap(({ id }) => invoices.get(id) ?? [])
+        const related = rows.bills.filter(
+          ({ id, corrects }) => bill.corrects !== null && (id === bill.corrects || corrects === bill.corrects),
+        )
+        const theirs = new Set(related.map(({ id }) => id))
+        const corrected = related.flatMap(({ id }) => invoices.get(id) ?? [])
         const isOperators = row?.step === 'credit' && corrected.some(({ status }) => status === 'uncollectible')
         const given = credited.reduce((sum, { amount }) => sum + amount, 0)
         const isGiven = row?.step === 'credited' && corrected.every(({ status }) => status !== 'void')
-        const waits = row !== undefined && row.step !== 'sent' && row.step !== 'credited' && !isOperators
+        const isAnnounced = rows.invoices.some(
+          ({ billId, step, chargeAt }) =>
+            (billId === bill.id || (bill.corrects !== null && theirs.has(billId))) &&
+            step === 'finalize' &&
+            (chargeAt ?? 0) > now,
+        )
+        const waits =
+          row !== undefined && row.step !== 'sent' && row.step !== 'credited' && !isOperators && !isAnnounced
         const since = memory.since(`unsent ${bill.id}`, waits)
         return [
           ...((bill.amountCents === 0) === (row === undefined)

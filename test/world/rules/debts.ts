@@ -25,7 +25,7 @@ export const DEBTS_RULES: Rule[] = [
           .filter(
             ({ metadata, status }) => theirs.has(metadata.record_id ?? '') && /^(open|uncollectible)$/.test(status),
           )
-          .map(({ due_date }) => (due_date ?? Infinity) * 1000)
+          .map(({ status_transitions: { finalized_at } }) => (finalized_at ?? Infinity) * 1000 + 15 * DAY_MS)
           .filter((due) => due <= world.clock.ms)
         // A paid one may still be open here.
         const debts = debtsOf(user, rows).filter(({ stripeInvoiceId }) =>

@@ -6,6 +6,13 @@ import { isOverdue, iso, type Rule, type View } from './rule.ts'
 
 /** As the product promises: see docs/billing.md. */
 const DUE_SOON_MS = 3 * DAY_MS
+const INVOICE_MAILS = [
+  /^mail: Your invoice: /,
+  /^mail: We charge your card on /,
+  /^mail: We couldn't charge your card/,
+  /^mail: .* is due on /,
+  /^mail: We received /,
+]
 /** In this order: whoever reads that all hours are used needs no email about 80 percent of them. */
 const HOURS_MAILS = [
   { share: 0.8, subject: '80% of your included hours are used' },
@@ -24,7 +31,7 @@ export const MONEY_MAILS_RULES: Rule[] = [
       return [
         ...people.flatMap(({ user }) => {
           const theirs = rows.invoices.filter(({ userId, stripeInvoiceId }) => userId === user.id && stripeInvoiceId)
-          return [/^mail: Your invoice: /, /^mail: .* is due on /, /^mail: We received /].flatMap((subject) => {
+          return INVOICE_MAILS.flatMap((subject) => {
             const mails = rows.witnessed.filter(({ id, what }) => id === user.id && subject.test(what))
             return mails.length > theirs.length
               ? [`${user.name} got ${mails.length} mails "${subject.source}" for ${theirs.length} invoices`]
@@ -34,11 +41,14 @@ export const MONEY_MAILS_RULES: Rule[] = [
         ...rows.invoices.flatMap(({ billId, userId, dueAt }) => {
           const found = invoices.get(billId)
           const isOpenAccount = rows.users.some(({ id, closedAt }) => id === userId && closedAt === null)
-          const due = (found?.due_date ?? 0) * 1000
+          const due = (found?.status_transitions.finalized_at ?? 0) * 1000 + 15 * DAY_MS
           const isDue = found?.status === 'open' && found.amount_remaining > 0 && now < due
-          const isReady = isTold(`ready:${billId}`)
+          const charges = found?.collection_method === 'charge_automatically'
+          const isReady = isTold(`ready:${billId}`) || announcedAt(rows, billId) !== null
+          const isFailing = isTold(`charge_failed:${billId}`) || isTold(`charge_asks:${billId}`)
           const waits = {
-            ready: isDue && !isReady,
+            ready: isDue && !charges && !isTold(`ready:${billId}`),
+            failed: isDue && charges && Boolean(found?.attempted) && !isFailing,
             due_soon: isDue && isReady && now >= due - DUE_SOON_MS && !isTold(`due_soon:${billId}`),
             paid: found?.status === 'paid' && found.amount_paid > 0 && isReady && !isTold(`paid:${billId}`),
           }
@@ -57,6 +67,25 @@ export const MONEY_MAILS_RULES: Rule[] = [
         }),
       ]
     },
+  },
+  {
+    name: 'charges-are-agreed-and-announced',
+    sentence: 'A card pays usage only if its owner agreed to that, at least a day after we said so.',
+    broken: ({ world, rows, now }) =>
+      rows.invoices.flatMap(({ billId, userId }) => {
+        const invoice = world.stripe.invoices().find(({ metadata }) => metadata.record_id === billId)
+        const at = invoice?.status_transitions.finalized_at
+        if (!at || invoice?.collection_method !== 'charge_automatically') return []
+        const ms = at * 1000 + 999
+        // Emails are deleted after months.
+        if (now - ms > 30 * DAY_MS) return []
+        const { chargeConsentAt: yes, chargeRefusedAt: no } = rows.users.find(({ id }) => id === userId) ?? {}
+        const isAgreed = yes != null && yes <= ms && !(no != null && no > yes && no + HOUR_MS < ms)
+        const told = announcedAt(rows, billId)
+        return isAgreed && told !== null && told + DAY_MS <= ms
+          ? []
+          : [`${billId} is charged ${iso(ms)}, announced ${iso(told)}, agreed ${iso(yes ?? null)}`]
+      }),
   },
   {
     name: 'used-hours-are-mailed-once',
@@ -106,6 +135,11 @@ export const MONEY_MAILS_RULES: Rule[] = [
       }),
   },
 ]
+
+/** When we said that a card will be charged. */
+function announcedAt({ outbox }: Rows, billId: string): number | null {
+  return outbox.find(({ cause }) => cause?.startsWith(`charge:${billId}`))?.createdAt ?? null
+}
 
 /** Whether no cycle of theirs can have ended, and we heard of no change of their plans, between those moments. */
 export function isSameCycle(
