@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
-import { alerts, outbox, places } from '../../db/schema.ts'
+import { alerts, outbox, places, runs } from '../../db/schema.ts'
 import { hearMachine } from '../../src/server/fleet/machines/hear.ts'
 import { runKeyUntil } from '../../src/server/fleet/machines/run-key.ts'
 import { memoryDatabase } from '../../testing/stack/memory-database.ts'
@@ -104,10 +104,23 @@ const scenarios: Record<string, Scenario> = {
       await isOn(world, customer)
     },
     async play(world, customer) {
-      await sayLastWords(world, customer)
+      await sayAll(world, customer, BATCHES)
       await finishJobs(world, customer)
     },
     check: expectLastWords,
+  },
+  'end of a program that its run ends with': {
+    answerMs: Number.POSITIVE_INFINITY,
+    async prepare(world, customer) {
+      await pressStart(world, customer)
+      await isOn(world, customer)
+      await world.db.update(runs).set({ untilExit: true }).where(eq(runs.userId, customer.user.id))
+    },
+    async play(world, customer) {
+      await sayAll(world, customer, PROGRAM)
+      await settle(world, customer)
+    },
+    check: expectExit,
   },
   'end of a vanished instance': {
     async prepare(world, customer) {
@@ -125,20 +138,28 @@ const scenarios: Record<string, Scenario> = {
 
 const TRACEBACK = ['Traceback (most recent call last):', 'FileNotFoundError: No map at /app/maps/harbor.json']
 const said = (text: string, source = 'stderr') => ({ at: 0, source, text })
+type Batch = { lines: ReturnType<typeof said>[]; phase?: object }
 /** Two tries of a program that throws, as its machine posts them. */
-const BATCHES = [
+const BATCHES: Batch[] = [
   { lines: [said('Started the program', 'machine')], phase: { name: 'started' } },
   { lines: TRACEBACK.map((text) => said(text)), phase: { name: 'exited', exit_code: 3, oom: false } },
   { lines: TRACEBACK.map((text) => said(text)) },
   { lines: [said('Giving up', 'machine')], phase: { name: 'failed', code: 'exited', exit_code: 3 } },
 ]
 
+/** A program that its run ends with. */
+const PROGRAM: Batch[] = [
+  { lines: [said('Started the program', 'machine')], phase: { name: 'started' } },
+  { lines: [said('1 failed', 'stdout')] },
+  { lines: [said('It exited', 'machine')], phase: { name: 'exited', exit_code: 3, oom: false, answered: false } },
+]
+
 /** A machine repeats each batch until it is told that the site has it. */
-async function sayLastWords(world: World, { user }: Customer): Promise<void> {
+async function sayAll(world: World, { user }: Customer, batches: Batch[]): Promise<void> {
   const { id } = await latestRun(world, user.id)
   let first = 1
-  for (const batch of BATCHES) {
-    const body = { first, complete: batch === BATCHES.at(-1), ...batch }
+  for (const batch of batches) {
+    const body = { first, complete: batch === batches.at(-1), ...batch }
     for (let next = first; next < first + batch.lines.length; ) {
       if (world.process.killed) world.restart()
       const key = runKeyUntil(world.ctx.config.secretKey, id, world.clock.ms + 60_000)
@@ -147,6 +168,14 @@ async function sayLastWords(world: World, { user }: Customer): Promise<void> {
     }
     first += batch.lines.length
   }
+}
+
+/** A run that ended with its program says so, whatever went wrong meanwhile, and costs only what its machine said. */
+async function expectExit(world: World, { user }: Customer, about: string): Promise<void> {
+  const run = await latestRun(world, user.id)
+  expect(run, about).toMatchObject({ endedBecause: 'exited', exitCode: 3, errorCode: null, errorMessage: null })
+  expect(run.exitedAt, about).not.toBeNull()
+  expect(run.meteredUntil, about).toBe(Math.max(run.billedFrom ?? 0, run.exitedAt ?? 0))
 }
 
 /** A start that failed has its last words: its code, each line once, and one email that ends with them. */

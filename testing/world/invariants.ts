@@ -41,7 +41,7 @@ function expectNotBilledBeyondRun(world: World, userId: string, run: Run, about:
   const until = run.endedAt === null ? (run.confirmedAt ?? from) : (run.meteredUntil ?? Infinity)
   const end = instance?.shuttingDownAt ?? world.clock.ms
   expect(from, `${about}: the meter starts when the server answers`).toBeGreaterThanOrEqual(
-    (instance?.runningAt ?? Infinity) + world.answerMs,
+    (instance?.runningAt ?? Infinity) + (run.untilExit ? 0 : world.answerMs),
   )
   expect(until, `${about}: the meter ends when the instance ends`).toBeLessThanOrEqual(end)
   const ran = (end - (instance?.runningAt ?? 0)) / 1000
