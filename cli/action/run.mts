@@ -37,6 +37,7 @@ export async function runProgram(): Promise<number> {
     ...['--stop-after', `${seconds(input('stop-after'))}s`, '--wait', `${seconds(input('wait'), 'wait')}s`],
     ...(input('vehicle') ? ['--vehicle', input('vehicle')] : []),
     ...Object.entries(readParameters(input('parameters'))).flatMap(([name, value]) => ['--set', `${name}=${value}`]),
+    ...lines('secrets').flatMap((name) => ['--secret', name.trim()]),
     ...(input('keep') ? ['--keep', input('keep')] : []),
     ...['--', ...wordsOf(input('run'), lines('run'))],
   ]

@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest'
-import { serversOf } from '../../testing/people/client.ts'
+import { PASSWORD, serversOf } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
 import { newPremiumPerson } from '../../testing/people/premium.ts'
@@ -36,11 +36,16 @@ async function withImage(image: string) {
 test.concurrent('a program that passes: its log as a group, its code, its summary', async () => {
   const { fly, person } = await withImage('example.com/exits:0')
   const output = (name: string) => `\${{ steps.flight.outputs.${name} }}`
+  const value = 'correct-horse'
+  expect((await person.request('PUT', '/secrets/LICENSE', { value, current_password: PASSWORD })).status).toBe(200)
   const after = `echo "code ${output('exit-code')} of ${output('id')}"`
-  const { ok, log, summary } = await fly(['run: pytest -q', 'parameters: SEED=1', 'stop-after: 10m'], after)
+  const { ok, log, summary } = await fly(
+    ['run: pytest -q', 'parameters: SEED=1', 'secrets: LICENSE', 'stop-after: 10m'],
+    after,
+  )
   const [server] = await serversOf(person)
   expect([ok, log]).toEqual([true, expect.stringMatching(/::group::Log\n::stop-commands::\S+\n/)])
-  expect(log).toMatch(/\nhello\nSEED=1\npytest\n-q\n/)
+  expect(log).toMatch(/\nhello\nSEED=1\nLICENSE=\*\*\*\npytest\n-q\n/)
   expect(log).toContain(`code 0 of ${server?.id}`)
   expect(summary).toMatch(
     /^\*\*Passed\*\*, exit code 0\. \d s on a g6\S+, covered by your plan\. \[The server and its log\]\(http/,
