@@ -1,6 +1,6 @@
 import { and, desc, eq, isNotNull, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
-import { type BillRow, type InvoiceRow, plans, users } from '../../../../db/schema.ts'
+import { type BillRow, bills, type InvoiceRow, invoices, plans, users } from '../../../../db/schema.ts'
 import { CHARGE_NOTICE_MS, chargeChoice, SMALLEST_CHARGE_CENTS } from '../../../domain/money/charge.ts'
 import { type Context, siteOrigin } from '../../context.ts'
 import { chargeSoonMail } from '../../mail/charge-letters.ts'
@@ -9,10 +9,15 @@ import { tellQueries, tellSoon } from '../../mail/notices.ts'
 /**
  * Whether a bill is charged to its owner's card: they agreed to it, and there is a card. Asked when we draft its invoice,
  * and again before we finalize it. A closed account is sent its last invoice, since nothing would announce the charge.
+ * So is a bill with a correction yet to credit: the credit comes off what is left to pay, and a charge would be too much.
  */
-export async function mayCharge(ctx: Context, { userId, amountCents }: BillRow, customerId: string): Promise<boolean> {
+export async function mayCharge(
+  ctx: Context,
+  { id, userId, amountCents, corrects }: BillRow,
+  customerId: string,
+): Promise<boolean> {
   if (amountCents < SMALLEST_CHARGE_CENTS) return false
-  const [[owner], [plan]] = await ctx.db.batch([
+  const [[owner], [plan], [credit]] = await ctx.db.batch([
     ctx.db.select().from(users).where(eq(users.id, userId)),
     ctx.db
       .select({ id: plans.stripeSubscriptionId })
@@ -20,8 +25,15 @@ export async function mayCharge(ctx: Context, { userId, amountCents }: BillRow, 
       .where(and(eq(plans.userId, userId), isNotNull(plans.stripeSubscriptionId)))
       .orderBy(desc(plans.createdAt))
       .limit(1),
+    ctx.db
+      .select({ id: bills.id })
+      .from(bills)
+      .innerJoin(invoices, eq(invoices.billId, bills.id))
+      .where(and(eq(bills.corrects, corrects ?? id), eq(invoices.step, 'credit')))
+      .limit(1),
   ])
   if (!owner || owner.closedAt !== null || chargeChoice(owner) !== 'on') return false
+  if (credit) return false
   if (await ctx.payments.hasCard(customerId, ctx.now())) return true
   // Someone who bought a plan before we asked has a card there, and no default.
   return plan?.id ? ctx.payments.adoptCard({ customerId, subscriptionId: plan.id }, ctx.now()) : false

@@ -4,6 +4,7 @@ import { invoices, outbox, users } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { setCharging } from '../../../../src/server/billing/bills/charge-consent.ts'
 import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
+import { correctBill } from '../../../../src/server/billing/bills/corrections.ts'
 import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
 import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
@@ -185,6 +186,21 @@ describe('with consent and a card', () => {
     await removeCard()
     await skipTo(MONTH + 3 * DAY)
     expect([await collected(), await subjects()]).toEqual([[SENT], [READY]])
+  })
+
+  test('a bill that is corrected after its notice: we send it, and the credit comes off', async () => {
+    await customer({ answer: 'yes' })
+    await skipTo(MONTH + HOUR, HOUR)
+    expect(await subjects()).toEqual([SOON])
+    // An hour past the plan's five.
+    const correction = { seconds: 6 * 3600, reason: 'It was our fault.' }
+    await correctBill(stack.ctx, (await row())?.billId ?? '', correction)
+    await stack.passTime(MONTH + 4 * DAY, HOUR)
+    stack.takeLines()
+    expect(await collected()).toEqual([SENT])
+    expect(await row()).toMatchObject({ step: 'sent', status: 'open', remainingCents: 175 })
+    const path = `customers/${(await account())?.stripeCustomerId}`
+    expect((await stack.atStripe<{ balance: number }>(path)).balance).toBe(0)
   })
 
   test("a closed account's last invoice is sent", async () => {
