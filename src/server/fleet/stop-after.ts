@@ -1,6 +1,7 @@
-import { and, desc, eq, isNotNull, isNull, or, type SQL } from 'drizzle-orm'
+import { and, desc, eq, gte, isNotNull, isNull, or, type SQL } from 'drizzle-orm'
 import { type RunRow, runs } from '../../../db/schema.ts'
 import { FIRST_STOP_AFTER } from '../../domain/ending.ts'
+import { firstPaidAt } from '../billing/bills/usage.ts'
 import type { Context } from '../context.ts'
 
 type Choice = Pick<RunRow, 'stopAfter'>
@@ -18,6 +19,8 @@ export function stopAfterQuery(ctx: Context, userId: string | SQL) {
         eq(runs.userId, userId),
         eq(runs.byToken, false),
         eq(runs.inTrial, false),
+        // Rows from before `inTrial` don't have it.
+        gte(runs.requestedAt, firstPaidAt(userId)),
         eq(runs.untilExit, false),
         or(isNotNull(runs.billedFrom), isNull(runs.endedAt)),
       ),

@@ -75,10 +75,12 @@ function wishesOf(run: RunRow): Record<string, string> {
 
 /** After how many seconds a run like this one ends. An end that nobody chose on the site becomes the first one of a plan. */
 export function stopAfterLike(run: RunRow): number | null {
-  const { inTrial, byToken, untilExit, defaultEndsAt, budgetCents, requestedAt } = run
+  const { inTrial, mustStopAt, byToken, untilExit, defaultEndsAt, budgetCents, requestedAt } = run
   // A budget, a smaller plan, and disuse set their end again by themselves.
   if (budgetCents !== null) return run.stopAfter
   const end = run.idleEnds || run.planEnds ? run.ownEndsAt : run.endsAt
-  if (end === null) return (inTrial || byToken) && !untilExit ? FIRST_STOP_AFTER : null
+  // Rows from before `inTrial` don't have it.
+  const isUnasked = inTrial || mustStopAt !== null || byToken
+  if (end === null) return isUnasked && !untilExit ? FIRST_STOP_AFTER : null
   return end === defaultEndsAt ? FIRST_STOP_AFTER : Math.max(60, Math.round((end - requestedAt) / 1000))
 }

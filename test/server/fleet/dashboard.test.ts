@@ -67,6 +67,22 @@ test("a trial's servers end by themselves, so they are no choice for those that 
   expect(await stopAfterOf(ada)).toBe(2 * HOUR)
 })
 
+test("a trial's servers are none either where the row doesn't tell, before a plan and after", async () => {
+  const ada = await newCustomer(world, { demo: true })
+  await startAndStop(ada, null)
+  expect((await latestRun(world, ada.user.id)).mustStopAt).not.toBeNull()
+  await world.db.update(runs).set({ inTrial: false }).where(eq(runs.userId, ada.user.id))
+  expect(await stopAfterOf(ada)).toBe(4 * HOUR)
+  world.advance(1)
+  await grant(ada, 'basic')
+  expect(await stopAfterOf(ada)).toBe(4 * HOUR)
+  await startAndStop(ada, null)
+  expect(await stopAfterOf(ada)).toBeNull()
+  // Their first plan counts, not the latest.
+  await grant(ada, 'premium')
+  expect(await stopAfterOf(ada)).toBeNull()
+})
+
 test('a server that a plan took over from a trial is no choice, and we ask for its end until they move it', async () => {
   const ada = await newCustomer(world, { demo: true })
   await start(ada, null)

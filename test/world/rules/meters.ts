@@ -148,10 +148,12 @@ export const METERS_RULES: Rule[] = [
   },
   {
     name: 'plans-end-servers-of-trials',
-    sentence: 'A server that began in a trial and runs under a paid plan has an end, unless its user removed it.',
+    sentence:
+      'A server that began in a trial and runs under a paid plan has an end, unless its user removed it or it ends with its program.',
     broken: ({ rows }) =>
-      rows.runs.flatMap(({ id, userId, inTrial, endsAt, endsSetAt, stopRequestedAt }) =>
+      rows.runs.flatMap(({ id, userId, inTrial, untilExit, endsAt, endsSetAt, stopRequestedAt }) =>
         inTrial &&
+        !untilExit &&
         endsAt === null &&
         endsSetAt === null &&
         stopRequestedAt === null &&

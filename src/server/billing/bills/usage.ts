@@ -49,6 +49,10 @@ export function planHistoryQuery(ctx: Context, userId: string | SQL) {
     .where(eq(users.id, userId))
 }
 
+/** When their first plan that is no trial began, bought or granted; null if they never had one. */
+export const firstPaidAt = (userId: string | SQL): SQL =>
+  sql`(SELECT min(anchor) FROM subscriptions WHERE user_id = ${userId} AND sub_type = 'paid')`
+
 /** The user with each of their plans, or with none. */
 export type PlanHistory = {
   plan: PlanRow | null

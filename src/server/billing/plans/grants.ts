@@ -10,6 +10,7 @@ import { newId } from '../../id.ts'
 import { noticeQuery } from '../../mail/notices.ts'
 import { grantEndedNotice, planGrantedNotice } from '../../mail/operator-letters.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
+import { firstPaidAt } from '../bills/usage.ts'
 
 /**
  * Grants a plan as of now, replacing a trial or another granted plan.
@@ -116,7 +117,8 @@ export function voidGrantsQuery(db: Database, userId: string, since: number, whe
 
 /**
  * Running servers no longer belong to a trial, so they don't stop when its minutes are used up. Nobody asked when one
- * that began in a trial should stop: unless its user said so, it gets the first end of a plan, and the dashboard asks.
+ * that began in a trial should stop: unless its user said so, or it ends with its program, it gets the first end of a
+ * plan, and the dashboard asks.
  */
 export function liftTrialEndQueries(
   { db, now }: Pick<Hand, 'db' | 'now'>,
@@ -125,13 +127,16 @@ export function liftTrialEndQueries(
 ): Query[] {
   const end = now() + FIRST_STOP_AFTER * 1000
   const isLive = sql`user_id = ${userId} AND stop_requested_at IS NULL AND ended_at IS NULL AND ${when}`
-  const lacksEnd = sql`in_trial AND default_ends_at IS NULL AND ends_set_at IS NULL
+  // Rows from before `in_trial` don't have it. A server that began on a plan may also have a trial's end.
+  const beganInTrial = sql`(in_trial OR must_stop_at IS NOT NULL AND requested_at < ${firstPaidAt(userId)})`
+  const lacksEnd = sql`${beganInTrial} AND NOT until_exit AND default_ends_at IS NULL AND ends_set_at IS NULL
     AND CASE WHEN idle_ends THEN own_ends_at ELSE ends_at END IS NULL`
   return [
     db.run(sql`INSERT INTO run_events (id, session_id, at, what, detail, by)
       SELECT ${newId('rev')}, id, ${now()}, 'end_set', ${toIso(end)}, 'plan' FROM server_sessions WHERE ${isLive} AND ${lacksEnd}`),
     db.run(sql`UPDATE server_sessions SET default_ends_at = ${end},
       ends_at = coalesce(ends_at, ${end}), own_ends_at = CASE WHEN idle_ends THEN ${end} END WHERE ${isLive} AND ${lacksEnd}`),
+    // Last: it tells what began in a trial.
     db.run(sql`UPDATE server_sessions SET must_stop_at = NULL WHERE ${isLive}`),
   ]
 }

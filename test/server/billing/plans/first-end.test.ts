@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { places, runEvents, runs } from '../../../../db/schema.ts'
+import { places, type RunRow, runEvents, runs } from '../../../../db/schema.ts'
 import { grantPlan } from '../../../../src/server/billing/plans/grants.ts'
 import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
 import { changeRun } from '../../../../src/server/fleet/change-run.ts'
@@ -17,11 +17,15 @@ const grant = () => grantPlan(ctx, owner().email, { type: 'basic', hours: 5 })
 const run = async () => (await db.select().from(runs).where(eq(runs.userId, owner().id)))[0]
 
 /** Starts a server in a trial, a minute before a purchase. */
-async function start(demo = true) {
+async function start(demo = true, set: Partial<RunRow> = {}) {
   const plan = demo ? ({ planType: 'demo', subType: 'demo', status: 'trialing' } as const) : {}
   await stack.insertPlan(owner().id, { ...plan, hours: 0.5 })
   await db.update(places).set({ reservedBy: null })
   await startRun(ctx, { user: owner() })
+  await db
+    .update(runs)
+    .set({ billedFrom: NOW, ...set })
+    .where(eq(runs.userId, owner().id))
   clock.now += MINUTE
 }
 
@@ -42,6 +46,30 @@ test.each([
   await changeRun(ctx, { user: owner() }, id, { ends_at: null })
   await (begin === grant ? grant() : syncPlan(ctx, await stripeId()))
   expect(await run()).toMatchObject({ endsAt: null })
+})
+
+test.each([
+  ['bought', () => buy('basic')],
+  ['granted', grant],
+])('a plan that is %s also ends one whose row only has the end of its trial', async (_, begin) => {
+  await start(true, { inTrial: false, mustStopAt: NOW + HOUR / 2 })
+  await begin()
+  const end = NOW + MINUTE + 4 * HOUR
+  expect(await run()).toMatchObject({ endsAt: end, defaultEndsAt: end, mustStopAt: null })
+})
+
+test('a server that ends with its program gets no other end', async () => {
+  await start(true, { untilExit: true, mustStopAt: NOW + HOUR / 2 })
+  await grant()
+  expect(await run()).toMatchObject({ inTrial: true, endsAt: null, defaultEndsAt: null, mustStopAt: null })
+})
+
+test('a server that began on a plan keeps its own end when a trial comes and goes', async () => {
+  await start(false)
+  await grantPlan(ctx, owner().email, { type: 'demo', hours: 0.5 })
+  expect((await run())?.mustStopAt).not.toBeNull()
+  await grant()
+  expect(await run()).toMatchObject({ endsAt: null, defaultEndsAt: null, mustStopAt: null })
 })
 
 test('an end that its user set, moved, or removed in the trial stays', async () => {
