@@ -733,7 +733,7 @@ export const invoices = sqliteTable(
     /** When to continue, or to ask Stripe again; null once settled. */
     nextAt: integer('next_at'),
     lastError: text('last_error'),
-    /** When we finalize it and Stripe charges a card, as we announced; null if we didn't. */
+    /** When Stripe may start to charge a card for it, as we announced; null if we didn't. */
     chargeAt: integer('charge_at'),
     /** Set while an operator holds it: nobody is charged, reminded, or overdue. */
     heldAt: integer('held_at'),

@@ -4,7 +4,7 @@ import { PAYMENT_DAYS } from './plan.ts'
 /** Stripe's states of an invoice. Overdue is not one of them: it is an open invoice past its due date. */
 export type InvoiceStatus = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
 
-/** The calls that make and send an invoice, in order, or charge it again after a hold; or the one that issues a credit. */
+/** The calls that make and send an invoice, in order, or ask again whether to charge it; or the one that issues a credit. */
 export type InvoiceStep = 'draft' | 'line' | 'finalize' | 'send' | 'resume' | 'sent' | 'credit' | 'credited'
 
 /** Days from suspension until we stop what still runs, and how many days before that we warn the owner. */

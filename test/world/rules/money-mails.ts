@@ -43,7 +43,7 @@ export const MONEY_MAILS_RULES: Rule[] = [
           const isOpenAccount = rows.users.some(({ id, closedAt }) => id === userId && closedAt === null)
           const due = (found?.status_transitions.finalized_at ?? 0) * 1000 + 15 * DAY_MS
           const isDue = found?.status === 'open' && found.amount_remaining > 0 && now < due
-          const charges = found?.collection_method === 'charge_automatically'
+          const charges = found?.collection_method === 'charge_automatically' && found.auto_advance
           const isReady = isTold(`ready:${billId}`) || announcedAt(rows, billId) !== null
           const isFailing = isTold(`charge_failed:${billId}`) || isTold(`charge_asks:${billId}`)
           const waits = {

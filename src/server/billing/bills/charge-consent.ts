@@ -1,16 +1,24 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
-import type { Query } from '../../../../db/client.ts'
+import { type Query, writeBatch } from '../../../../db/client.ts'
 import { checkouts } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import type { Context } from '../../context.ts'
 import type { Checkout } from '../../ports/payments.ts'
 
 /** Stores someone's answer with its time: the latest one counts. @param who a condition on rows of `users` */
-function chargeAnswerQuery({ db, now }: Pick<Context, 'db' | 'now'>, yes: boolean, who: SQL): Query {
+function chargeAnswerQueries({ db, now }: Pick<Context, 'db' | 'now'>, yes: boolean, who: SQL): Query[] {
   const [answer, other] = yes
     ? [sql`charge_consent_at`, sql`charge_refused_at`]
     : [sql`charge_refused_at`, sql`charge_consent_at`]
-  return db.run(sql`UPDATE users SET ${answer} = max(${now()}, coalesce(${other}, 0) + 1) WHERE ${who}`)
+  const store = db.run(sql`UPDATE users SET ${answer} = max(${now()}, coalesce(${other}, 0) + 1) WHERE ${who}`)
+  if (yes) return [store]
+  // Stripe may be charging what we finalized, or be about to: each is due now, and invoicing asks again.
+  const stop = db.run(sql`UPDATE invoices SET step = CASE WHEN step = 'sent' THEN 'resume' ELSE step END,
+    next_at = ${now()}, attempts = min(attempts, 1)
+    WHERE user_id IN (SELECT id FROM users WHERE ${who}) AND step IN ('finalize', 'resume', 'sent') AND held_at IS NULL
+    AND coalesce(status, 'draft') NOT IN ('paid', 'void')`)
+  // The answer may end `who`.
+  return [stop, store]
 }
 
 /**
@@ -31,12 +39,12 @@ export async function checkoutCardQueries(
     // The plan matters more. Invoicing looks again.
     ctx.log('card_not_adopted', { subscriptionId }, error)
   }
-  return chargesUsage === null ? [] : [checkoutAnswerQuery(ctx, stripeSessionId, chargesUsage)]
+  return chargesUsage === null ? [] : checkoutAnswerQueries(ctx, stripeSessionId, chargesUsage)
 }
 
 /** Unless they gave another answer since they opened the checkout. */
-function checkoutAnswerQuery(ctx: Context, stripeSessionId: string, yes: boolean): Query {
-  return chargeAnswerQuery(
+function checkoutAnswerQueries(ctx: Context, stripeSessionId: string, yes: boolean): Query[] {
+  return chargeAnswerQueries(
     ctx,
     yes,
     sql`EXISTS (SELECT 1 FROM checkouts WHERE stripe_session_id = ${stripeSessionId} AND status = 'open'
@@ -46,11 +54,11 @@ function checkoutAnswerQuery(ctx: Context, stripeSessionId: string, yes: boolean
 
 /** The switch on the billing pages. */
 export async function setCharging(ctx: Context, userId: string, { on }: { on: boolean }) {
-  await chargeAnswerQuery(ctx, on, sql`id = ${userId} AND closed_at IS NULL`)
+  await writeBatch(ctx.db, chargeAnswerQueries(ctx, on, sql`id = ${userId} AND closed_at IS NULL`))
   return {
     message: on
       ? 'From your next invoice on, we charge your card for usage.'
-      : "We don't charge your card for usage. We email you invoices to pay.",
+      : "We don't charge your card for usage, open invoices included. We email you invoices to pay.",
     charges_card: on,
   }
 }

@@ -8,7 +8,7 @@ import { tellQueries, tellSoon } from '../../mail/notices.ts'
 
 /**
  * Whether a bill is charged to its owner's card: they agreed to it, and there is a card. Asked when we draft its invoice,
- * and again before we finalize it. A closed account is sent its last invoice, since nothing would announce the charge.
+ * again before we finalize it, and when Stripe's tries may begin again or must end. A closed account is sent its last invoice, since nothing would announce the charge.
  * So is a bill with a correction yet to credit: the credit comes off what is left to pay, and a charge would be too much.
  */
 export async function mayCharge(
@@ -39,7 +39,7 @@ export async function mayCharge(
   return plan?.id ? ctx.payments.adoptCard({ customerId, subscriptionId: plan.id }, ctx.now()) : false
 }
 
-/** Announces the charge, once, and puts the invoice off until it's time. */
+/** Announces the charge, once per time of it, and puts the invoice off until then. */
 export async function waitToCharge(ctx: Context, row: InvoiceRow, record: BillRow): Promise<void> {
   const { billId, step, attempts, nextAt } = row
   const chargeAt = row.chargeAt ?? ctx.now() + CHARGE_NOTICE_MS
@@ -47,7 +47,9 @@ export async function waitToCharge(ctx: Context, row: InvoiceRow, record: BillRo
     .select({ id: users.id, email: users.email })
     .from(users)
     .where(eq(users.id, record.userId))
-  const bill = { ...record, billId, cents: record.amountCents, chargeAt }
+  // Once finalized, a part of it may be paid or credited.
+  const cents = step === 'resume' ? (row.remainingCents ?? record.amountCents) : record.amountCents
+  const bill = { ...record, billId, cents, chargeAt }
   const stands = sql`EXISTS (SELECT 1 FROM invoices WHERE record_id = ${billId} AND charge_at = ${chargeAt})`
   const wait: Query = ctx.db.run(sql`UPDATE invoices SET charge_at = ${chargeAt}, next_at = ${chargeAt}, attempts = 0,
     last_error = NULL WHERE record_id = ${billId} AND step = ${step} AND attempts = ${attempts} AND next_at = ${nextAt}`)

@@ -28,7 +28,7 @@ export async function releaseInvoice(ctx: Context, hand: Hand, billId: string): 
   const lost = sql`CASE WHEN due_at IS NULL THEN 0 ELSE ${now} - held_at END`
   const release =
     ctx.db.run(sql`UPDATE invoices SET held_ms = held_ms + ${lost}, due_at = due_at + ${lost}, held_at = NULL,
-    next_at = ${now}, attempts = min(attempts, 1), charge_at = CASE WHEN step = 'finalize' THEN NULL ELSE charge_at END,
+    next_at = ${now}, attempts = min(attempts, 1), charge_at = NULL,
     step = CASE WHEN step = 'sent' THEN 'resume' ELSE step END WHERE ${held}`)
   return change(ctx, hand, { act: 'release_invoice', billId, when: held }, [release])
 }

@@ -55,7 +55,8 @@ export async function invoiceMailQueries(ctx: Context, invoice: Invoice, dueAt: 
   const reminder = soon
     ? tellQueries(ctx, to, dueSoonMail(origin, due), sql`${isAnnounced} AND ${open}`, `due_soon:${billId}`)
     : []
-  if (charges) {
+  // Stripe doesn't charge one that may not be charged anymore: they pay it as any other.
+  if (charges && invoice.advances) {
     const cause = `charge_${failure?.asks ? 'asks' : 'failed'}:${billId}`
     return [...reminder, ...(failure ? tellQueries(ctx, to, chargeMail(origin, due, failure), open, cause) : [])]
   }

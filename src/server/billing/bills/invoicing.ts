@@ -176,10 +176,14 @@ const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
     return { step: 'sent' }
   },
 
-  /** A hold is over: it may have stopped Stripe's tries. */
-  async resume(ctx, invoice) {
-    const { id, status, charges, advances } = await getInvoice(ctx, invoice)
-    if (status === 'open' && charges && !advances) await ctx.payments.setAdvance(id, true)
+  /** A hold stopped Stripe's tries and is over, or they changed their mind: asks again whether Stripe may charge it. */
+  async resume(ctx, invoice, record) {
+    const { id, status, charges, advances, customerId } = await getInvoice(ctx, invoice)
+    if (status !== 'open' || !charges) return { step: 'sent' }
+    const { mayCharge } = await import('./charging.ts')
+    const may = await mayCharge(ctx, record, customerId)
+    if (may && !advances && (invoice.chargeAt ?? Infinity) > ctx.now()) return 'wait'
+    if (may !== advances) await ctx.payments.setAdvance(id, may)
     return { step: 'sent' }
   },
 }

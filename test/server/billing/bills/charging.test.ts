@@ -161,7 +161,7 @@ describe('with consent and a card', () => {
     expect([await collected(), (await subjects()).at(-1)]).toEqual([[CHARGED], PAID])
   })
 
-  test('a withdrawn consent counts until the invoice is finalized: then we send it', async () => {
+  test('a consent withdrawn before the invoice is finalized: we send it at once', async () => {
     await customer({ answer: 'yes' })
     await skipTo(MONTH + HOUR, HOUR)
     expect(await subjects()).toEqual([SOON])
@@ -169,7 +169,48 @@ describe('with consent and a card', () => {
     await stack.passTime(MONTH + 3 * DAY, 6 * HOUR)
     expect(await collected()).toEqual([SENT])
     expect((await usageInvoices())[0]).toMatchObject({ auto_advance: false })
+    expect(await subjects()).toEqual([SOON, READY])
+  })
+
+  test('a consent withdrawn while we finalize the invoice: nothing is charged', async () => {
+    await customer({ answer: 'yes' })
+    await skipTo(MONTH + HOUR, HOUR)
+    stack.clock.now = (await row())?.chargeAt ?? 0
+    const { payments } = stack.ctx
+    const finalizeInvoice: typeof payments.finalizeInvoice = async (...call) => {
+      const done = await payments.finalizeInvoice(...call)
+      await setCharging(stack.ctx, user.id, { on: false })
+      return done
+    }
+    await advanceInvoices({ ...stack.ctx, payments: { ...payments, finalizeInvoice } })
+    await stack.passTime(MONTH + 6 * DAY, 30 * MINUTE)
+    expect(await collected()).toEqual([['charge_automatically', 'open', 525]])
     expect(await subjects()).toEqual([SOON, 'Your invoice: $5.25, due Feb 17, 2028'])
+  })
+
+  test('a consent withdrawn from an open invoice ends the tries: we email the link, and a later yes changes nothing', async () => {
+    await customer({ card: 'declined_later', answer: 'yes' })
+    await skipTo(MONTH + 3 * DAY)
+    const tries = (await usageInvoices())[0]?.attempt_count
+    expect(tries).toBeGreaterThan(0)
+    await setCharging(stack.ctx, user.id, { on: false })
+    await stack.passTime(stack.clock.now + 10 * MINUTE, 5 * MINUTE)
+    expect((await usageInvoices())[0]).toMatchObject({ auto_advance: false, attempt_count: tries })
+    const told = await mails()
+    expect(told.map(({ subject }) => subject)).toEqual([
+      SOON,
+      "We couldn't charge your card: $5.25 is due Feb 17, 2028",
+      'Your invoice: $5.25, due Feb 17, 2028',
+    ])
+    expect(told[2]?.text).toContain((await row())?.hostedUrl)
+    await openPortalAndReplaceCard()
+    await setCharging(stack.ctx, user.id, { on: true })
+    await stack.passTime(MONTH + 12 * DAY, 6 * HOUR)
+    expect((await usageInvoices())[0]).toMatchObject({ status: 'open', attempt_count: tries })
+    expect(await mails()).toHaveLength(3)
+    await stack.press((await row())?.hostedUrl)
+    await stack.passTime(MONTH + 14 * DAY, DAY)
+    expect([(await row())?.status, (await subjects()).at(-1)]).toEqual(['paid', PAID])
   })
 
   test('a card that was removed before its invoice is finalized: we send it', async () => {

@@ -2,6 +2,7 @@ import { asc, eq } from 'drizzle-orm'
 import { beforeEach, expect, test } from 'vitest'
 import { auditLog, invoices, outbox, users } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
+import { setCharging } from '../../../../src/server/billing/bills/charge-consent.ts'
 import { holdInvoice, releaseInvoice } from '../../../../src/server/billing/bills/invoice-hold.ts'
 import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
 import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
@@ -109,7 +110,7 @@ test('lifts the suspension for an overdue invoice', async () => {
   expect(await suspendedAt()).not.toBeNull()
 })
 
-test("stops Stripe's tries to charge a card, and lets them go on", async () => {
+test("stops Stripe's tries to charge a card, and lets them go on a day after we said so", async () => {
   await announced('declined_later')
   await stack.passTime(MONTH + 3 * DAY, 6 * HOUR)
   const tries = (await atStripe()).attempt_count ?? 0
@@ -122,9 +123,25 @@ test("stops Stripe's tries to charge a card, and lets them go on", async () => {
   await stack.passTime(MONTH + 12 * DAY, 6 * HOUR)
   expect(await atStripe()).toMatchObject({ status: 'open', auto_advance: false, attempt_count: tries })
   await release()
-  await stack.passTime(MONTH + 13 * DAY, 6 * HOUR)
+  await stack.passTime(stack.clock.now + 12 * HOUR, 6 * HOUR)
+  expect(await atStripe()).toMatchObject({ auto_advance: false, attempt_count: tries })
+  expect((await subjects()).at(-1)).toBe('We charge your card on Feb 14, 2028: $5.25')
+  await stack.passTime(MONTH + 14 * DAY, 6 * HOUR)
   const now = await atStripe()
   expect([now.auto_advance, (now.attempt_count ?? 0) > tries]).toEqual([true, true])
+})
+
+test('sends the link after the release if they no longer want to be charged', async () => {
+  await announced('declined_later')
+  await stack.passTime(MONTH + 3 * DAY, 6 * HOUR)
+  const tries = (await atStripe()).attempt_count
+  await hold()
+  await stack.passTime(MONTH + 4 * DAY, 6 * HOUR)
+  await setCharging(stack.ctx, user.id, { on: false })
+  await release()
+  await stack.passTime(MONTH + 10 * DAY, 6 * HOUR)
+  expect(await atStripe()).toMatchObject({ status: 'open', auto_advance: false, attempt_count: tries })
+  expect((await subjects()).at(-1)).toBe('Your invoice: $5.25, due Feb 18, 2028')
 })
 
 test('a hold while we finalize it stops the charge', async () => {
@@ -142,6 +159,8 @@ test('a hold while we finalize it stops the charge', async () => {
   await stack.passTime(stack.clock.now + 5 * DAY, DAY)
   expect((await atStripe()).status).toBe('open')
   await release()
+  await stack.passTime(stack.clock.now + 12 * HOUR, 6 * HOUR)
+  expect((await atStripe()).status).toBe('open')
   await stack.passTime(stack.clock.now + DAY, 6 * HOUR)
   expect((await atStripe()).status).toBe('paid')
 })
