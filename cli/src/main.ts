@@ -35,8 +35,8 @@ Environment:
 
 Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not signed in, 4 no capacity, 5 timeout,
 6 port in use, 7 port needs an administrator, 8 port not open on the server, 9 no private address,
-10 no rclone, or one too old, 130 Ctrl-C. run: those of its program, or 124 its end came, 125 it didn't run,
-143 somebody stopped it`,
+10 no rclone, or one too old, 124 run: its end came, 125 run: no program ran, 130 Ctrl-C,
+143 run: somebody stopped it`,
   )
   .configureHelp({ showGlobalOptions: true })
   .exitOverride()

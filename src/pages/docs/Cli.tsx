@@ -195,7 +195,10 @@ proving-ground completion fish | source`}</Code>
           ['8', "forward: that port of the server isn't open"],
           ['9', 'forward: this site gives servers no private address'],
           ['10', 'files get, put, and sync: no rclone on the PATH, or one older than 1.69'],
+          ['124', "run: its end came before its program's"],
+          ['125', "run: the program didn't run, or what it left couldn't be kept"],
           ['130', 'Interrupted by Ctrl-C. Without a terminal to ask on, the server keeps running'],
+          ['143', 'run: somebody stopped the server'],
         ]}
       />
 

@@ -11,8 +11,8 @@ import { tellHowFull } from './how-full.ts'
 import { endQuery, isOver, openLinks } from './links.ts'
 import { lookAtUnfinished } from './unfinished.ts'
 
-/** How many pages of 1,000 files a request counts itself; a trigger counts the rest. */
-export const PAGES_PER_REQUEST = 3
+/** How many pages of 1,000 files a request counts itself, so that none makes more than 12 calls; a trigger counts the rest. */
+export const PAGES_PER_REQUEST = 2
 const PAGES_PER_TRIGGER = 200
 const FOLDERS_PER_TRIGGER = 20
 /** A page is listed at most this often, however often people look. */
