@@ -37,8 +37,11 @@ export function isWithinLimits(userId: string, now: number): SQL {
 const DEADLINE_MS = sql`CASE WHEN ${runs.containerStartedAt} IS NOT NULL THEN max(0, ${runs.containerStartedAt} - ${runs.runningAt}) + ${ANSWER_DEADLINE_MS}
   WHEN ${runs.pull} IS NOT NULL THEN ${LONGEST_PULL_MS} ELSE ${ANSWER_DEADLINE_MS} END`
 
+/** From its machine's last word to the end, which nobody pays for. */
+const SILENT_MS = sql`CASE WHEN ${runs.errorCode} = 'silent' THEN ${runs.stopRequestedAt} - ${runs.meteredUntil} ELSE 0 END`
+
 /** Counts every ending, even a stop by the user or an answer at the last moment. If we looked late, the deadline counts. */
-const UNANSWERED_MS = sql<number>`max(${UNANSWERED_LIMIT.least}, min(${DEADLINE_MS}, coalesce(${runs.billedFrom}, ${runs.stopRequestedAt}, ${runs.runningAt}) - ${runs.runningAt}))`
+const UNANSWERED_MS = sql<number>`(${SILENT_MS} + max(${UNANSWERED_LIMIT.least}, min(${DEADLINE_MS}, coalesce(${runs.billedFrom}, ${runs.stopRequestedAt}, ${runs.runningAt}) - ${runs.runningAt})))`
 
 function ranSince(userId: string, now: number): SQL | undefined {
   return and(eq(runs.userId, userId), gt(runs.requestedAt, now - UNANSWERED_LIMIT.ms), isNotNull(runs.runningAt))

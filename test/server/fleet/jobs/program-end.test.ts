@@ -3,9 +3,11 @@ import { expect, test } from 'vitest'
 import { runs } from '../../../../db/schema.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../../src/domain/instant.ts'
 import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
+import { UNANSWERED_LIMIT } from '../../../../src/domain/start-limits.ts'
 import { hearMachine } from '../../../../src/server/fleet/machines/hear.ts'
 import { runKeyUntil } from '../../../../src/server/fleet/machines/run-key.ts'
 import { addOwnEnvironment } from '../../../../src/server/fleet/own-environments.ts'
+import { unansweredQuery } from '../../../../src/server/fleet/start-limits.ts'
 import { startRun } from '../../../../src/server/fleet/start-run.ts'
 import { wakeOverdue } from '../../../../src/server/fleet/sweep.ts'
 import { toServer } from '../../../../src/server/fleet/wire.ts'
@@ -137,6 +139,9 @@ test('a machine that falls silent is billed to its last word, and ended 3 minute
     errorCode: 'silent',
     endedBecause: 'failure',
   })
+  // What nobody pays for counts toward the 2 hours a day: these 3 minutes, and the minute that each start counts.
+  const [{ ms } = { ms: 0 }] = await unansweredQuery(world.ctx, ada.user.id, world.clock.ms)
+  expect(ms - UNANSWERED_LIMIT.least).toBe(((await run()).stopRequestedAt ?? 0) - (from + 100 * SECOND_MS))
   expect(sentences(world, ada).at(-1)).toMatch(
     /^Your server stopped telling us about its program.* You used 1m (39|40)s/,
   )
