@@ -4,10 +4,9 @@ import { appendFileSync, existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { readParameters } from '../../src/domain/parameters.ts'
 import { fetchCommandLine } from './keep.mts'
 import { fetchRclone } from './rclone.mts'
-import { input, seconds, site, tell } from './site.mts'
+import { input, parameters, seconds, site, tell } from './site.mts'
 
 type Result = {
   server: {
@@ -36,7 +35,7 @@ export async function runProgram(): Promise<number> {
     ...['run', '--json', '--environment', input('environment'), '--name', input('name')],
     ...['--stop-after', `${seconds(input('stop-after'))}s`, '--wait', `${seconds(input('wait'), 'wait')}s`],
     ...(input('vehicle') ? ['--vehicle', input('vehicle')] : []),
-    ...Object.entries(readParameters(input('parameters'))).flatMap(([name, value]) => ['--set', `${name}=${value}`]),
+    ...Object.entries(parameters(input('parameters'))).flatMap(([name, value]) => ['--set', `${name}=${value}`]),
     ...lines('secrets').flatMap((name) => ['--secret', name.trim()]),
     ...(input('keep') ? ['--keep', input('keep')] : []),
     ...['--', ...wordsOf(input('run'), lines('run'))],

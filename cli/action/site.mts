@@ -1,7 +1,5 @@
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readParameters } from '../../src/domain/parameters.ts'
-import { normalName } from '../../src/domain/person.ts'
 
 type Server = {
   id: string
@@ -103,9 +101,26 @@ const wishes = () => ({
   vehicle: input('vehicle'),
   name: input('name'),
   stop_after: seconds(input('stop-after')),
-  parameters: readParameters(input('parameters')),
+  parameters: parameters(input('parameters')),
   secrets: input('secrets').split(/\s+/).filter(Boolean),
 })
+
+/** `NAME=value`, a line each. The site says what is wrong with one. */
+export function parameters(text: string): Record<string, string> {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim())
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', value = ''] = line.split(/=(.*)/s, 2)
+      return [name.trim(), value]
+    }),
+  )
+}
+
+/** As the site writes a name. */
+function normalName(name: string): string {
+  const trimmed = name.normalize('NFC').trim()
+  return /[^\p{Z}\p{Cf}\p{M}]/u.test(trimmed) ? trimmed : ''
+}
 
 /** The same key gets the same server, however often we send it. */
 export async function startServer(key: string): Promise<Server> {

@@ -35,6 +35,17 @@ test.each(['cli/action/action.yml', ...readdirSync(WORKFLOWS).map((name) => `${W
   },
 )
 
+test('its files need nothing that people don’t download with them', async () => {
+  const files = readdirSync('cli/action')
+  const used = files.flatMap((name) => [
+    ...readFileSync(`cli/action/${name}`, 'utf8').matchAll(/(?:from|import\() ?'([^']+)'/g),
+  ])
+  expect(used.length).toBeGreaterThan(10)
+  for (const [, from = ''] of used) if (!from.startsWith('node:')) expect(files).toContain(from.replace('./', ''))
+  const page = await (await fetch(`${url}/docs`)).text()
+  expect(page).toContain(`/cli/action/{${files.toSorted().join()}}`)
+})
+
 test('pins other people’s actions', () => {
   const all = readdirSync(WORKFLOWS).map((name) => readFileSync(`${WORKFLOWS}/${name}`, 'utf8'))
   const used = all.join('\n').match(/uses: .*/g) ?? []

@@ -7,7 +7,7 @@ export const PACKAGE_PATH = '/cli/proving-ground.tgz'
 /** A function also works in scripts, and completes in zsh; an alias doesn't. */
 export const getCli = (origin: string) => `curl -fsSo ~/proving-ground.mjs ${origin}${CLI_PATH}
 proving-ground() { node ~/proving-ground.mjs "$@"; }`
-const ACTION_FILES = ['action.yml', 'start.mts', 'stop.mts', 'run.mts', 'site.mts', 'keep.mts', 'rclone.mts']
+const ACTION_FILES = ['action.yml', 'keep.mts', 'rclone.mts', 'run.mts', 'site.mts', 'start.mts', 'stop.mts']
 
 export const getAction = (origin: string) => `curl -fsS --create-dirs --output-dir .github/actions/proving-ground \\
   -O "${origin}/cli/action/{${ACTION_FILES.join()}}"`
