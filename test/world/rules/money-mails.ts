@@ -71,14 +71,14 @@ export const MONEY_MAILS_RULES: Rule[] = [
   {
     name: 'charges-are-agreed-and-announced',
     sentence: 'A card pays usage only if its owner agreed to that, at least a day after we said so.',
-    broken: ({ world, rows, now }) =>
+    broken: ({ world, rows, memory, now }) =>
       rows.invoices.flatMap(({ billId, userId }) => {
         const invoice = world.stripe.invoices().find(({ metadata }) => metadata.record_id === billId)
         const at = invoice?.status_transitions.finalized_at
         if (!at || invoice?.collection_method !== 'charge_automatically') return []
         const ms = at * 1000 + 999
-        // Emails are deleted after months.
-        if (now - ms > 30 * DAY_MS) return []
+        // Judged at first sight: their answer may change afterward.
+        if (memory.since(`charge of ${billId}`, true) !== now) return []
         const { chargeConsentAt: yes, chargeRefusedAt: no } = rows.users.find(({ id }) => id === userId) ?? {}
         const isAgreed = yes != null && yes <= ms && !(no != null && no > yes && no + HOUR_MS < ms)
         const told = announcedAt(rows, billId)
