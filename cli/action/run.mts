@@ -72,21 +72,21 @@ async function follow(cli: string, words: string[], tools: string): Promise<{ co
   const child = spawn(process.execPath, [cli, ...words], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   // It stops the server, and exits.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill('SIGINT'))
-  let first = ''
-  let last = ''
+  let said = ''
+  let id: string | undefined
   child.stderr.on('data', (chunk) => {
-    process.stderr.write(chunk)
-    last = `${last}${chunk}`.slice(-2_000)
-    if (first.includes('\n')) return
-    first += chunk
-    // Before anything that its program prints.
-    const [, id] = /^(?:.* Waiting…\n)*Started (ses_[\w-]+) /.exec(first) ?? []
+    // One pipe keeps the order of the log and of what ends it.
+    process.stdout.write(chunk)
+    said = id ? `${said}${chunk}`.slice(-2_000) : `${said}${chunk}`
+    if (id) return
+    // It comes before anything that its program prints.
+    id = /^Started (ses_[\w-]+) /m.exec(said)?.[1]
     if (id) tell('STATE', 'id', id)
   })
   const ended = new Promise<number>((done) => child.on('close', (code) => done(code ?? 125)))
   const [out, code] = await Promise.all([text(child.stdout), ended])
   console.log(`::${resume}::\n::endgroup::`)
-  if (code === 125) console.log(`::error::${last.trimEnd().split('\n').at(-1)}`)
+  if (code === 125) console.log(`::error::${said.trimEnd().split('\n').at(-1)}`)
   return { code, result: out ? (JSON.parse(out) as Result) : null }
 }
 

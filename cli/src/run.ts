@@ -40,12 +40,16 @@ export async function run(command: string[], options: RunOptions): Promise<void>
     interrupted.abort()
   }
   for (const signal of SIGNALS) process.on(signal, onSignal)
+  // Who closes our output, as `head` does, still gets the program's code.
+  process.stdout.removeAllListeners('error').on('error', () => {})
+  process.stderr.on('error', () => {})
   try {
     process.exitCode = await runToItsEnd(command, options, interrupted.signal)
   } catch (error) {
-    if (interrupted.signal.aborted) throw new Failure(EXIT.interrupted, 'Interrupted.')
+    const { aborted } = interrupted.signal
+    if (!(error instanceof Failure)) throw aborted ? new Failure(EXIT.interrupted, 'Interrupted.') : error
     // Its program may exit with any other code.
-    throw error instanceof Failure ? new Failure(EXIT.notRun, error.message, error.code) : error
+    throw new Failure(aborted ? EXIT.interrupted : EXIT.notRun, error.message, error.code)
   } finally {
     for (const signal of SIGNALS) process.off(signal, onSignal)
   }
@@ -55,17 +59,22 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 async function runToItsEnd(command: string[], options: RunOptions, interrupted: AbortSignal): Promise<number> {
   const site = currentSite(options)
   const keep = options.keep === undefined ? null : checkPath(options.keep)
+  if (keep?.startsWith('/'))
+    throw new Failure(EXIT.notRun, `Write the path inside /data: --keep ${keep.replace(/^\/(data\/)?/, '') || 'out'}`)
   // Before it costs anything.
   if (keep !== null) await findRclone()
   const begun = await begin(site, command, options, interrupted)
   note(`Started ${begun.id} on a ${begun.instance_type}: ${site.url}/servers/${begun.id}`)
-  const ended = await follow(site, begun, options, interrupted)
+  const ended = await follow(site, begun, options, interrupted).catch((error) => {
+    note(`The server may still run: ${site.url}/servers/${begun.id}`)
+    throw error
+  })
   const { exit_code, ended_because, error_message } = ended
   const kept = keep === null || (await bringBack(site, keep))
   if (options.json) sayJson({ server: ended, exit_code, ended_because })
   if (interrupted.aborted) throw new Failure(EXIT.interrupted, '')
   if (ended_because === 'failure') throw new Failure(EXIT.notRun, error_message ?? 'The server failed.')
-  const seconds = Math.floor((Date.parse(ended.end_time ?? '') - Date.parse(ended.billed_from ?? '')) / 1000)
+  const seconds = Math.floor((Date.parse(ended.end_time ?? '') - Date.parse(ended.billed_from ?? '')) / 1000) || 0
   note(`${WORDS[ended_because ?? 'exited']} It ran ${formatUptime(seconds)}.`)
   const code = exitCodeOf(ended)
   // What it wrote is missing: that isn't success.
@@ -131,8 +140,8 @@ async function follow(site: Site, { id }: Server, { json }: RunOptions, interrup
   let stopped = false
   for (;;) {
     if (interrupted.aborted && !stopped) {
-      note('Stopping the server. You pay nothing from now on.')
       await insist(async () => stopServer(site, await findRun(site, id)).catch(unlessOver))
+      note('Stopping the server. You pay nothing from now on.')
       stopped = true
     }
     const { lines, next, complete } = await insist(() => readLog(site, id, after))
@@ -159,14 +168,17 @@ function print(line: LogLine, isJson: boolean): void {
 const findRun = async (site: Site, id: string): Promise<Server> =>
   (await call(site, (client) => client.GET('/api/v1/servers/{id}', { params: { path: { id } } }))).server
 
-/** Asks again while the site can't be reached: what it refuses, it refuses again. */
+/** Not reached, or not our fault to refuse: what the site decides, it decides again. */
+const PASSES = new Set<string | null>([null, 'unavailable', 'provider_failed'])
+
+/** Asks again while the site can't be reached, or can't answer. */
 async function insist<T>(ask: () => Promise<T>): Promise<T> {
   const until = Date.now() + LOST_MS
   for (let told = false; ; told = true) {
     try {
       return await ask()
     } catch (error) {
-      const isLost = error instanceof Failure && error.code === null && error.exitCode !== EXIT.notSignedIn
+      const isLost = error instanceof Failure && error.exitCode !== EXIT.notSignedIn && PASSES.has(error.code)
       if (!isLost || Date.now() >= until) throw error
       if (!told) note(`${error.message} Trying again…`)
       await sleep(WAIT_MS)
