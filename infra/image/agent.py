@@ -42,8 +42,10 @@ MOST_PHASES = 20
 QUIET_SECONDS = 30
 # After its start, people wait for each line.
 FRESH_SECONDS = 120
-MOST_BACK_OFF = 60
+MOST_BACK_OFF = 20
 LAST_SECONDS = 5
+# To say how its program ended, for a run that ends with it: nobody pays for that.
+MOST_LAST_SECONDS = 900
 SAMPLE_SECONDS = 10
 # Nothing of a pull moves for so long: it is stuck.
 SILENT_SECONDS = 120
@@ -953,8 +955,8 @@ def main(words):
     if failure:
         log.say(str(failure), failure.phase)
     log.end()
-    # The site ends the machine once it knows. If it never hears, it ends it for being silent.
-    sending.join(SILENT_SECONDS if program.has_ended else LAST_SECONDS)
+    # The site ends the machine once it knows.
+    sending.join(MOST_LAST_SECONDS if program.has_ended else LAST_SECONDS)
     if program.has_ended:
         subprocess.run(["systemctl", "poweroff"], check=False)
     if not failure:

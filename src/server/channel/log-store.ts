@@ -76,6 +76,9 @@ const PART_CHARACTERS = 1_000_000
 const PULL_NEWS_MS = { seen: 5 * SECOND_MS, unseen: 20 * SECOND_MS }
 /** A machine gives up a request after 10 s, so what it says is at most that old, or it couldn't reach us before. */
 const ON_ITS_WAY_MS = 10 * SECOND_MS
+/** Who watches a quiet machine asks 3 minutes after its word, so an older one was missed. It tries again within 25 s. */
+const FORGOTTEN_MS = 3.5 * MINUTE_MS
+const TRIES_AGAIN_MS = 90 * SECOND_MS
 /** A program that ends this often in so long isn't getting anywhere. */
 const EXITS = { count: 3, withinMs: 10 * MINUTE_MS }
 
@@ -86,6 +89,8 @@ export class LogStore {
   private state: State | null
   /** A quiet machine's last word isn't written. */
   private quietAt = 0
+  /** Since when somebody asks for a last word that is old. */
+  private askedFrom: number | null = null
 
   constructor(storage: DurableObjectStorage) {
     this.storage = storage
@@ -123,7 +128,18 @@ export class LogStore {
     return { next: state.next, startedAt: state.startedAt, news: this.newsOf(state, phase, now) }
   }
 
-  heardAt(): number | null {
+  /**
+   * Null for a while where nobody has asked for long: we were away, or this object has forgotten a quiet machine's last
+   * word, and the machine tries again only now and then.
+   */
+  heardFor(now: number): number | null {
+    const at = this.heardAt()
+    const isOld = at !== null && now - at > FORGOTTEN_MS
+    this.askedFrom = isOld ? (this.askedFrom ?? now) : null
+    return this.askedFrom !== null && now - this.askedFrom < TRIES_AGAIN_MS ? null : at
+  }
+
+  private heardAt(): number | null {
     const at = Math.max(this.quietAt, this.state?.saidAt ?? 0, this.samples.newest()?.at ?? 0)
     return at || null
   }

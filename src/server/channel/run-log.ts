@@ -37,8 +37,8 @@ export class RunLog extends DurableObject<Env> implements RunLogCalls {
     return { next: heard.next, every_seconds: isFollowed || isFresh ? 1 : 30, news: heard.news } as const
   }
 
-  async heardAt(): Promise<number | null> {
-    return (await this.open()).heardAt()
+  async heardAt(now: number): Promise<number | null> {
+    return (await this.open()).heardFor(now)
   }
 
   async acted(news: MachineNews): Promise<void> {

@@ -31,7 +31,9 @@ export async function setIdleMinutes(ctx: Context, userId: string, input: InferI
           ),
         ]
       : []),
-    ctx.db.run(sql`UPDATE server_sessions SET idle_look_at = ${minutes === null ? null : now} WHERE ${live}`),
+    ctx.db.run(
+      sql`UPDATE server_sessions SET idle_look_at = ${minutes === null ? null : now} WHERE ${live} AND NOT until_exit`,
+    ),
   ])
   ctx.background(channel.wake(userId))
   return { message: minutes === null ? 'We never stop an idle server.' : 'Saved.', minutes }

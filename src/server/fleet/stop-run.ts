@@ -3,7 +3,7 @@ import { type Query, writeBatch } from '../../../db/client.ts'
 import { type JobRow, jobs, type RunRow, runs } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { NOT_CHARGED } from '../../domain/money/receipt.ts'
-import { type EndReason, endOfFailure, type Failure } from '../../domain/run-end.ts'
+import { endOfFailure, type Failure } from '../../domain/run-end.ts'
 import { STOPPING } from '../../domain/server-list.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
@@ -66,7 +66,6 @@ async function stopAndQueue(
 
 type StopOptions = {
   failure?: Failure | null
-  because?: EndReason
   cancelled?: string
   when?: SQL
   before?: (isOpen: SQL) => Query[]
@@ -79,7 +78,6 @@ type StopOptions = {
  * @param until the last moment that may be billed
  * @param failure the reason, if the user didn't ask for it; the stop job then cleans up and fails with it,
  * and so does the start
- * @param because why, if neither an end of its own nor its user ended it
  * @param cancelled what an unfinished start says, without a failure
  * @param when an SQL condition: nothing stops unless it is true at that moment
  * @param before what this batch writes first, given an SQL condition: this call records the end
@@ -90,17 +88,13 @@ export async function requestStop(
   ctx: Context,
   run: Pick<RunRow, 'id' | 'userId'>,
   until: number,
-  {
-    failure = null,
-    because,
-    cancelled = START_CANCELLED,
-    when = sql`1`,
-    before = () => [],
-    after = [],
-  }: StopOptions = {},
+  { failure = null, cancelled = START_CANCELLED, when = sql`1`, before = () => [], after = [] }: StopOptions = {},
 ): Promise<boolean> {
   const now = ctx.now()
   const end = failure && endOfFailure(failure.code)
+  const ends = sql`min(${until}, coalesce(must_stop_at, ${until}), coalesce(ends_at, ${until}))`
+  // Its program may have ended before anyone stopped it.
+  const endReason = sql`CASE WHEN exited_at <= ${ends} THEN 'exited' ELSE ${endReasonAt(now, until)} END`
   const open = sql`id = ${run.id} AND stop_requested_at IS NULL AND ended_at IS NULL AND ${when}`
   const first = before(sql`EXISTS (SELECT 1 FROM server_sessions WHERE ${open})`)
   const results = await writeBatch(ctx.db, [
@@ -115,9 +109,9 @@ export async function requestStop(
       WHERE session_id = ${run.id} AND kind = 'server_start' AND run_at IS NOT NULL
       AND EXISTS (SELECT 1 FROM server_sessions WHERE ${open})`),
     ctx.db.run(sql`UPDATE server_sessions SET stop_requested_at = ${now},
-      ended_because = ${end?.because ?? because ?? endReasonAt(now, until)}, error_code = ${end?.code ?? null},
+      ended_because = ${end ? end.because : endReason}, error_code = ${end?.code ?? null},
       metered_until = CASE WHEN billed_from IS NULL THEN NULL ELSE max(billed_from,
-        min(${until}, coalesce(must_stop_at, ${until}), coalesce(ends_at, ${until}))) END
+        min(${ends}, coalesce(exited_at, ${until}))) END
       WHERE ${open}`),
     ...after,
   ])

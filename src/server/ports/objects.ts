@@ -119,8 +119,8 @@ export type RunLogCalls = {
   acted(news: MachineNews): Promise<void>
   /** What follows line `after`. @param isOver the run has ended */
   read(after: number, isOver: boolean): Promise<LogPart>
-  /** When the machine last said anything; null if it never did. */
-  heardAt(): Promise<number | null>
+  /** When the machine last said anything; null if it never did, or if it may be trying to reach us since we were away. */
+  heardAt(now: number): Promise<number | null>
   /** Its last lines, oldest first. */
   tail(count: number): Promise<LogLine[]>
   /** The finest samples that reach as far back as that. @param now the caller's clock */

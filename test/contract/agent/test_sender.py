@@ -141,7 +141,7 @@ class Sending(Quiet):
         self.pass_seconds(3600)
         self.assertEqual([len(batch["lines"]) for _, batch in self.site.batches if batch["lines"]][-1], 100)
 
-    def test_backs_off_from_1_to_60_seconds_while_the_site_is_in_trouble(self):
+    def test_backs_off_from_1_to_20_seconds_while_the_site_is_in_trouble(self):
         self.look()
         self.log.say("Exited", {"name": "exited"})
         self.site.log_statuses = [503, OSError("unreachable"), 500, ValueError("no JSON"), 429, 504, 502, 502]
@@ -149,7 +149,7 @@ class Sending(Quiet):
         while self.site.log_statuses:
             self.clock.now += waits[-1]
             waits.append(self.look())
-        self.assertEqual([round(wait) for wait in waits], [1, 2, 4, 8, 16, 32, 60, 60])
+        self.assertEqual([round(wait) for wait in waits], [1, 2, 4, 8, 16, 20, 20, 20])
         self.clock.now += 60
         self.look()
         self.assertEqual(self.sent(), ["Exited"])

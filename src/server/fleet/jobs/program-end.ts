@@ -3,7 +3,6 @@ import { type RunRow, runs } from '../../../../db/schema.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../domain/instant.ts'
 import type { Context } from '../../context.ts'
 import { requestStop } from '../stop-run.ts'
-import { endOf } from './ends.ts'
 
 /** A machine speaks at least every 30 s. */
 const SILENT_MS = 3 * MINUTE_MS
@@ -24,15 +23,13 @@ export async function endWithProgram(ctx: Context, run: RunRow): Promise<number>
   const { id, billedFrom, exitedAt } = run
   if (billedFrom === null) return Infinity
   if (exitedAt !== null) {
-    // An end that came first is what ended it.
-    const because = exitedAt <= endOf(run).end ? 'exited' : undefined
-    await requestStop(ctx, run, exitedAt, because && { because })
+    await requestStop(ctx, run, exitedAt)
     return exitedAt
   }
   const now = ctx.now()
   const heardAt = await ctx
     .runLog(id)
-    .heardAt()
+    .heardAt(now)
     .catch((error) => {
       ctx.log('log_not_read', { runId: id }, error)
       return null

@@ -7,6 +7,7 @@ import { ALL_RESERVED } from '../../../domain/server-list.ts'
 import { getAllowance } from '../../billing/allowance.ts'
 import type { CloudInstance, LaunchRefusal } from '../../ports/cloud.ts'
 import { addressOf } from '../machine.ts'
+import { requestStop } from '../stop-run.ts'
 import { awaitAnswer } from './await-answer.ts'
 import { worldTags } from './images.ts'
 import { findOpenLaunch, moveToNextPlace, recordInstance, recordLaunch, recordRefusal } from './launches.ts'
@@ -42,6 +43,11 @@ export const stepServerStart: Step = async (input) => {
   if (instance !== 'lost' && instance.state === 'pending') {
     await report('Booting…')
     return { wait: LOOK_AGAIN_MS }
+  }
+  if (instance !== 'lost' && instance.state !== 'running' && run.exitedAt !== null) {
+    // Its program ended before we saw its machine run, so it costs nothing.
+    await requestStop(ctx, run, run.exitedAt)
+    return 'finished'
   }
   if (instance !== 'lost' && instance.state !== 'running' && instance.shutItselfDown) return failByItself(input)
   if (instance !== 'lost' && instance.state !== 'running' && instance.refusal)

@@ -213,3 +213,53 @@ test('a program of a run that does not end with it changes nothing but its last 
   await pressStop(world, ada)
   await settle(world, ada)
 })
+
+test('after an outage of ours, a machine has a minute and a half to speak before it counts as silent', async () => {
+  for (const speaks of [true, false]) {
+    const { ada, run, say, begin } = await start()
+    const from = await begin()
+    world.clock.ms = from + 600 * SECOND_MS
+    await world.ring(ada.user.id)
+    expect((await run()).stopRequestedAt).toBeNull()
+    world.clock.ms += 25 * SECOND_MS
+    if (speaks) await say(null, world.clock.ms)
+    await world.ringUntil(ada.user.id, async () => (await run()).stopRequestedAt !== null)
+    const { stopRequestedAt, meteredUntil } = await run()
+    const heard = from + (speaks ? 625 * SECOND_MS : 0)
+    expect(meteredUntil).toBeGreaterThan(heard - SECOND_MS)
+    expect(meteredUntil).toBeLessThan(heard + SECOND_MS)
+    const least = from + (speaks ? 625 + 180 : 600 + 90) * SECOND_MS
+    expect(stopRequestedAt).toBeGreaterThanOrEqual(least - SECOND_MS)
+    expect(stopRequestedAt).toBeLessThan(least + 32 * SECOND_MS)
+    await settle(world, ada)
+  }
+})
+
+test('whoever stops it after its program has ended pays to that end', async () => {
+  const { ada, run, say, begin } = await start()
+  const from = await begin()
+  world.clock.ms = from + 20 * SECOND_MS
+  world.wire = async (name, effect) => (name === 'channel: wake' ? (undefined as never) : effect())
+  await say(exit(7), world.clock.ms)
+  world.wire = (_, effect) => effect()
+  world.clock.ms += 50 * SECOND_MS
+  await pressStop(world, ada)
+  await settle(world, ada)
+  expect(await run()).toMatchObject({ meteredUntil: from + 20 * SECOND_MS, endedBecause: 'exited', exitCode: 7 })
+})
+
+test('a machine that is gone before we saw it run says how its program ended', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, { premium: true })
+  await addOwnEnvironment(world.process.ctx, ada.user.id, { name: 'Harbor', image: 'ghcr.io/ada/harbor:1' })
+  await startRun(world.process.ctx, ada, null, null, { ...NO_WISHES, environment: 'Harbor', untilExit: true })
+  while ((await latestRun(world, ada.user.id)).instanceId === null) await world.ring(ada.user.id)
+  const { id, instanceId } = await latestRun(world, ada.user.id)
+  const at = world.clock.ms
+  await world.db.update(runs).set({ containerStartedAt: at, exitedAt: at, exitCode: 5 }).where(eq(runs.id, id))
+  world.ec2.inject('terminate_instance', 1, { instance_id: instanceId ?? '' })
+  await settle(world, ada)
+  const run = await latestRun(world, ada.user.id)
+  expect(run).toMatchObject({ endedBecause: 'exited', exitCode: 5, errorCode: null, billedFrom: null })
+  expect(aliveOf(world, ada.user.id)).toEqual([])
+})
