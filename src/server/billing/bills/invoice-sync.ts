@@ -36,11 +36,13 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
     ...(await invoiceMailQueries(ctx, invoice, dueAt)),
     ...(overdue ? await suspendQueries(ctx, { billId, remainingCents, dueAt, hostedUrl }) : []),
   ]
+  // A hold that has just begun is due at once, and this answer must not put it off.
+  const isWatched = sql`step = 'sent' AND (held_at IS NULL OR ${nextAt} IS NULL)`
   const results = await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE invoices SET stripe_invoice_id = ${invoice.id}, status = ${invoice.status}, due_at = ${finalizedAt === null ? null : invoiceDueAt(finalizedAt)} + held_ms,
       paid_at = ${invoice.paidAt}, remaining_cents = ${remainingCents},
       hosted_url = ${hostedUrl}, pdf_url = ${invoice.pdfUrl}, synced_at = ${askedAt},
-      next_at = CASE WHEN step = 'sent' THEN ${nextAt} ELSE next_at END,
+      next_at = CASE WHEN ${isWatched} THEN ${nextAt} ELSE next_at END,
       attempts = CASE WHEN step = 'sent' THEN 0 ELSE attempts END
       WHERE record_id = ${billId} AND synced_at <= ${askedAt}`),
     // An owner is suspended exactly while one of their invoices is overdue.

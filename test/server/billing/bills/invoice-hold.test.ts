@@ -131,6 +131,15 @@ test("stops Stripe's tries to charge a card, and lets them go on a day after we 
   expect([now.auto_advance, (now.attempt_count ?? 0) > tries]).toEqual([true, true])
 })
 
+test("news of the invoice right after the hold doesn't put off its end of the tries", async () => {
+  await announced('declined_later')
+  await stack.passTime(MONTH + 3 * DAY, 6 * HOUR)
+  await hold()
+  await syncInvoice(stack.ctx, (await row())?.stripeInvoiceId ?? '')
+  await advanceInvoices(stack.ctx)
+  expect((await atStripe()).auto_advance).toBe(false)
+})
+
 test('sends the link after the release if they no longer want to be charged', async () => {
   await announced('declined_later')
   await stack.passTime(MONTH + 3 * DAY, 6 * HOUR)
