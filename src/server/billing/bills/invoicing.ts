@@ -171,6 +171,8 @@ const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
 
   async send(ctx, invoice, record) {
     const before = invoice.attempts > 1 ? await getInvoice(ctx, invoice) : null
+    // A version that knew no charges finalized it: Stripe refuses to send one that charges a card.
+    if (before?.charges) return { step: 'resume' }
     if (!before || before.status === 'open')
       await ctx.payments.sendInvoice(invoice.stripeInvoiceId ?? '', `${record.id}:send`)
     return { step: 'sent' }

@@ -348,6 +348,18 @@ describe('whatever goes wrong', () => {
       await stack.stripe.settle()
     }
   }
+  test('an invoice that a version without charges finalized is charged as announced', async () => {
+    await billed()
+    await collect([HOUR])
+    const { stripeInvoiceId } = (await row()) ?? {}
+    await stack.atStripe(`invoices/${stripeInvoiceId}/finalize`, 'auto_advance=false')
+    await stack.db.update(invoices).set({ step: 'send', attempts: 1, nextAt: stack.clock.now })
+    await collect([20 * HOUR, HOUR])
+    expect(await collected()).toEqual([['charge_automatically', 'open', 525]])
+    await collect([6 * HOUR, 30 * HOUR, 30 * HOUR])
+    expect([await collected(), await subjects()]).toEqual([[CHARGED], [SOON, PAID]])
+  })
+
   const outcome = async () => [await collected(), (await subjects()).sort()]
   const whole = [[CHARGED], [SOON, PAID].sort()]
 
