@@ -80,7 +80,7 @@ async function follow(cli: string, words: string[], tools: string): Promise<{ co
     said = id ? `${said}${chunk}`.slice(-2_000) : `${said}${chunk}`
     if (id) return
     // It comes before anything that its program prints.
-    id = /ses_[\w-]+/.exec(said)?.[0]
+    id = /ses_[\w-]+(?= )/.exec(said)?.[0]
     if (id) tell('STATE', 'id', id)
   })
   const ended = new Promise<number>((done) => child.on('close', (code) => done(code ?? 125)))
