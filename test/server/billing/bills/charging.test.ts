@@ -353,7 +353,10 @@ describe('whatever goes wrong', () => {
     await collect([HOUR])
     const { stripeInvoiceId } = (await row()) ?? {}
     await stack.atStripe(`invoices/${stripeInvoiceId}/finalize`, 'auto_advance=false')
-    await stack.db.update(invoices).set({ step: 'send', attempts: 1, nextAt: stack.clock.now })
+    await stack.db
+      .update(invoices)
+      .set({ step: 'send', attempts: 1, nextAt: stack.clock.now })
+      .where(eq(invoices.userId, user.id))
     await collect([20 * HOUR, HOUR])
     expect(await collected()).toEqual([['charge_automatically', 'open', 525]])
     await collect([6 * HOUR, 30 * HOUR, 30 * HOUR])
