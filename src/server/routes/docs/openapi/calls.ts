@@ -170,7 +170,7 @@ export const CALLS: Record<JsonCall, Description> = {
   'PUT /secrets/:name': {
     summary: 'Add a secret, or replace its value',
     answer: [200, shape.storedSecret],
-    refusals: ['conflict', 'invalid'],
+    refusals: ['conflict', 'invalid', 'not_found'],
   },
   'POST /secrets': {
     summary: 'Add a secret, or replace its value, by a form',
