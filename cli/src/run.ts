@@ -15,7 +15,7 @@ import { note, sayJson } from './terminal.ts'
 const POLL_MS = 1_000
 const WAIT_MS = 3_000
 const DEFAULT_WAIT_S = 2 * 3600
-/** A run goes on without us, so a lost connection loses nothing. */
+/** The server keeps running without us, so a lost connection loses nothing. */
 const LOST_MS = 10 * 60_000
 
 type RunOptions = SiteOptions & {
