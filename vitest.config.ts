@@ -20,7 +20,8 @@ const MODULES = [
   'test/contract/cable/*.test.ts',
   'test/dev/!(components).test.ts',
   'test/dev/{ec2,stand-in,stripe}/**/*.test.ts',
-  'test/server/!(calls|log|settings).test.ts',
+  'test/server/*.test.ts',
+  'test/server/{runtime,settings}/!(calls|log|settings).test.ts',
   'test/server/{billing,door,events,files,fleet,mail,operations}/**/!(server-requests).test.ts',
   'test/server/{accounts,http,limits,routes}/**/!(guessing|kept-pages|metrics|password|status).test.ts',
 ]

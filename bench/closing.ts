@@ -6,7 +6,7 @@ import { migrateDatabase } from '../db/migrate.ts'
 import { bills, places, runs, users } from '../db/schema.ts'
 import { startSqld } from '../dev/sqld.ts'
 import { closeDueCycles } from '../src/server/billing/bills/close-cycles.ts'
-import type { Context } from '../src/server/context.ts'
+import type { Context } from '../src/server/runtime/context.ts'
 
 /** The cost of closing per account, with 100, 1,000, and 10,000 due at once, each with one run to bill. */
 const start = Date.UTC(2028, 0, 1)

@@ -946,7 +946,7 @@ export const alerts = sqliteTable('alerts', {
   toldAt: integer('told_at').notNull(),
 })
 
-/** How often we called a vendor or the database, or Stripe called us, by outcome: see src/server/calls.ts. */
+/** How often we called a vendor or the database, or Stripe called us, by outcome: see src/server/runtime/calls.ts. */
 export const callCounts = sqliteTable(
   'call_counts',
   {

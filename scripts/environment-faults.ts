@@ -1,5 +1,5 @@
 import type { Environment } from '../dev/wrangler-config.ts'
-import { faultsOf, SETTINGS } from '../src/server/settings.ts'
+import { faultsOf, SETTINGS } from '../src/server/settings/settings.ts'
 import type { Settings } from './environment.ts'
 
 /** Whatever is in git, everyone who reads the repository knows. */

@@ -1,5 +1,5 @@
-import type { Hand } from '../src/server/audit.ts'
 import { addEnvironment, changeEnvironment, listCatalog, retireEnvironment } from '../src/server/fleet/catalog.ts'
+import type { Hand } from '../src/server/runtime/audit.ts'
 
 type Values = { description?: string; image?: string; from?: string; position?: string }
 

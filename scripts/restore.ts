@@ -1,8 +1,8 @@
-import type { Env } from '../src/server/env.ts'
 import { ec2Cloud } from '../src/server/fleet/ec2.ts'
 import { repair } from '../src/server/operations/repair.ts'
 import { findRepairs, type Plan, type Repair } from '../src/server/operations/restore.ts'
-import { isMigrated } from '../src/server/ready.ts'
+import { isMigrated } from '../src/server/runtime/ready.ts'
+import type { Env } from '../src/server/settings/env.ts'
 import { ENV, openSettings, readArguments, runCommand } from './arguments.ts'
 import { settingsOf } from './environment.ts'
 

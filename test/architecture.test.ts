@@ -6,7 +6,7 @@ const ROOT = resolve(import.meta.dirname, '..')
 
 /**
  * The rooms, and which other rooms each may import from. A room is a folder or a file; a file belongs to the first
- * that matches. `server` holds the files directly in src/server: settings, the log, and the context every verb receives.
+ * that matches. `runtime` is what every verb works with: the context it receives, the records it writes.
  */
 const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = {
   domain: { path: 'src/domain/', looksInto: [] },
@@ -19,7 +19,8 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
   app: {
     path: ['src/server/index.ts', 'src/server/app.ts', 'src/server/cron.ts'],
     looksInto: [
-      'server',
+      'runtime',
+      'settings',
       'limits',
       'mail',
       'events',
@@ -36,7 +37,19 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
   },
   door: {
     path: 'src/server/door/',
-    looksInto: ['domain', 'pages', 'db', 'server', 'fleet', 'accounts', 'objects', 'http'],
+    looksInto: [
+      'domain',
+      'pages',
+      'db',
+      'ports',
+      'runtime',
+      'crypto',
+      'settings',
+      'fleet',
+      'accounts',
+      'objects',
+      'http',
+    ],
   },
   routes: {
     path: 'src/server/routes/',
@@ -44,7 +57,10 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
       'domain',
       'ui',
       'pages',
-      'server',
+      'ports',
+      'runtime',
+      'crypto',
+      'settings',
       'mail',
       'billing',
       'files',
@@ -57,30 +73,88 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
   },
   http: {
     path: 'src/server/http/',
-    looksInto: ['domain', 'ui', 'pages', 'db', 'server', 'limits', 'mail', 'billing', 'fleet', 'accounts'],
+    looksInto: [
+      'domain',
+      'ui',
+      'pages',
+      'db',
+      'runtime',
+      'crypto',
+      'settings',
+      'limits',
+      'mail',
+      'billing',
+      'fleet',
+      'accounts',
+    ],
   },
   objects: {
-    path: ['src/server/channel/', 'src/server/create-context.ts'],
-    looksInto: ['domain', 'db', 'server', 'mail', 'events', 'billing', 'files', 'fleet', 'accounts'],
+    path: ['src/server/channel/', 'src/server/runtime/create-context.ts'],
+    looksInto: [
+      'domain',
+      'db',
+      'ports',
+      'runtime',
+      'settings',
+      'mail',
+      'events',
+      'billing',
+      'files',
+      'fleet',
+      'accounts',
+    ],
   },
   operations: {
     path: 'src/server/operations/',
-    looksInto: ['domain', 'db', 'server', 'mail', 'billing', 'fleet', 'accounts'],
+    looksInto: ['domain', 'db', 'ports', 'runtime', 'crypto', 'mail', 'billing', 'fleet', 'accounts'],
   },
   accounts: {
     path: 'src/server/accounts/',
-    looksInto: ['domain', 'db', 'server', 'limits', 'mail', 'events', 'billing', 'fleet'],
+    looksInto: [
+      'domain',
+      'db',
+      'ports',
+      'runtime',
+      'crypto',
+      'settings',
+      'limits',
+      'mail',
+      'events',
+      'billing',
+      'fleet',
+    ],
   },
   fleet: {
     path: 'src/server/fleet/',
-    looksInto: ['domain', 'db', 'server', 'limits', 'mail', 'events', 'billing', 'files'],
+    looksInto: [
+      'domain',
+      'db',
+      'ports',
+      'runtime',
+      'crypto',
+      'settings',
+      'limits',
+      'mail',
+      'events',
+      'billing',
+      'files',
+    ],
   },
-  files: { path: 'src/server/files/', looksInto: ['domain', 'db', 'server', 'limits', 'mail'] },
-  billing: { path: 'src/server/billing/', looksInto: ['domain', 'db', 'server', 'limits', 'mail', 'events'] },
-  events: { path: 'src/server/events/', looksInto: ['domain', 'db', 'server', 'mail'] },
-  mail: { path: 'src/server/mail/', looksInto: ['domain', 'db', 'server', 'limits'] },
-  limits: { path: 'src/server/limits/', looksInto: ['domain', 'server'] },
-  server: { path: 'src/server/', looksInto: ['domain', 'db'] },
+  files: {
+    path: 'src/server/files/',
+    looksInto: ['domain', 'db', 'ports', 'runtime', 'crypto', 'settings', 'limits', 'mail'],
+  },
+  billing: {
+    path: 'src/server/billing/',
+    looksInto: ['domain', 'db', 'ports', 'runtime', 'crypto', 'settings', 'limits', 'mail', 'events'],
+  },
+  events: { path: 'src/server/events/', looksInto: ['domain', 'db', 'ports', 'runtime', 'crypto', 'mail'] },
+  mail: { path: 'src/server/mail/', looksInto: ['domain', 'db', 'ports', 'runtime', 'crypto', 'settings', 'limits'] },
+  limits: { path: 'src/server/limits/', looksInto: ['domain', 'ports', 'runtime', 'settings'] },
+  runtime: { path: 'src/server/runtime/', looksInto: ['domain', 'db', 'ports', 'crypto', 'settings'] },
+  crypto: { path: 'src/server/crypto/', looksInto: ['domain'] },
+  settings: { path: 'src/server/settings/', looksInto: ['domain', 'ports'] },
+  ports: { path: 'src/server/ports/', looksInto: ['domain'] },
 }
 
 function roomOf(file: string): string | undefined {
@@ -210,5 +284,5 @@ test('only the log writes to the console', () => {
   const writers = ours.filter((file) =>
     /\bconsole\b\s*(\?\.|\.\w|\[)|[=(,]\s*console\b/.test(readFileSync(join(ROOT, file), 'utf8')),
   )
-  expect(writers).toEqual(['src/server/log.ts'])
+  expect(writers).toEqual(['src/server/settings/log.ts'])
 })

@@ -1,7 +1,7 @@
 import { isNull } from 'drizzle-orm'
 import { openDatabase } from '../../db/client.ts'
 import { type PlaceRow, places } from '../../db/schema.ts'
-import { isMigrated } from '../../src/server/ready.ts'
+import { isMigrated } from '../../src/server/runtime/ready.ts'
 import type { Settings } from '../environment.ts'
 import { databaseSentence } from '../failure.ts'
 import { type Finding, fail, ok } from './check.ts'

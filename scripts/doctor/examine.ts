@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises'
 import type { PlaceRow } from '../../db/schema.ts'
-import { faultsOf } from '../../src/server/settings.ts'
+import { faultsOf } from '../../src/server/settings/settings.ts'
 import type { Settings } from '../environment.ts'
 import { sentenceOf } from '../failure.ts'
 import { checkAws } from './aws.ts'

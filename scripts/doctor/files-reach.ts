@@ -1,11 +1,11 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto'
 import { request as sendHttp } from 'node:http'
 import { request as sendHttps } from 'node:https'
-import type { BucketSettings } from '../../src/server/bucket-settings.ts'
 import { s3Bucket } from '../../src/server/files/s3-bucket.ts'
 import { amzDate } from '../../src/server/files/s3-request.ts'
 import { temporaryCredentials } from '../../src/server/files/temporary-credentials.ts'
 import type { TemporaryCredentials } from '../../src/server/ports/bucket.ts'
+import type { BucketSettings } from '../../src/server/settings/bucket-settings.ts'
 import { type Finding, fail, ok } from './check.ts'
 import type { Send, Sender } from './files.ts'
 

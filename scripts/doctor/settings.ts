@@ -1,4 +1,4 @@
-import { faultsOf } from '../../src/server/settings.ts'
+import { faultsOf } from '../../src/server/settings/settings.ts'
 import type { Settings } from '../environment.ts'
 import { type Finding, fail, ok } from './check.ts'
 

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { bills, jobs, places, runs, signIns } from '../../db/schema.ts'
-import { newId } from '../../src/server/id.ts'
+import { newId } from '../../src/server/crypto/id.ts'
 import { change, openSite } from '../../testing/stack/site.ts'
 
 const site = await openSite()

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { places, runs } from '../../db/schema.ts'
-import type { Context } from '../../src/server/context.ts'
+import { newId } from '../../src/server/crypto/id.ts'
 import { checkServerAddress } from '../../src/server/fleet/addresses.ts'
-import { newId } from '../../src/server/id.ts'
+import type { Context } from '../../src/server/runtime/context.ts'
 import { openSite } from '../../testing/stack/site.ts'
 
 const site = await openSite()

@@ -6,8 +6,8 @@ import { afterAll, expect, test } from 'vitest'
 import { bills, places, plans, users } from '../../db/schema.ts'
 import { startStack } from '../../dev/stack.ts'
 import type { Server, SignIn } from '../../src/domain/wire.ts'
+import { newId } from '../../src/server/crypto/id.ts'
 import { SITE_MAP } from '../../src/server/http/site-map.ts'
-import { newId } from '../../src/server/id.ts'
 import {
   Client,
   confirmationToken,

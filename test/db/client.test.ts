@@ -4,7 +4,7 @@ import { expect, inject, test, vi } from 'vitest'
 import { isUniqueViolation, openDatabase, writeBatch } from '../../db/client.ts'
 import { users } from '../../db/schema.ts'
 import { AppError } from '../../src/domain/error.ts'
-import { newId } from '../../src/server/id.ts'
+import { newId } from '../../src/server/crypto/id.ts'
 import { testDatabase } from '../../testing/stack/database.ts'
 
 const newUser = () => {

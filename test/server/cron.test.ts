@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest'
 import { readWranglerConfig } from '../../dev/wrangler-config.ts'
-import type { Context } from '../../src/server/context.ts'
 import { runCron, TASKS } from '../../src/server/cron.ts'
 import { deliverMail } from '../../src/server/mail/outbox.ts'
+import type { Context } from '../../src/server/runtime/context.ts'
 import { accountContext } from '../../testing/people/account-app.ts'
 import { recordLog } from '../../testing/stack/recorded-log.ts'
 

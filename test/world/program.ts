@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { MINUTE_MS } from '../../src/domain/instant.ts'
 import { toAppError } from '../../src/server/http/error-response.ts'
-import type { Log } from '../../src/server/log.ts'
+import type { Log } from '../../src/server/settings/log.ts'
 import { Cut } from '../../testing/world/wire.ts'
 import { Broken, causes, isMishap, unanswered } from './mishaps.ts'
 import { Turns } from './turns.ts'

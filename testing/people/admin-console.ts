@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { auditLog, places, runs } from '../../db/schema.ts'
-import { newId } from '../../src/server/id.ts'
+import { newId } from '../../src/server/crypto/id.ts'
 import { change, openSite } from '../stack/site.ts'
 
 export const REASON = 'They asked us to.'

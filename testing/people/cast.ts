@@ -19,8 +19,8 @@ import {
 } from '../../db/schema.ts'
 import type { Stack } from '../../dev/stack.ts'
 import { EVENT_TYPES } from '../../src/domain/webhook.ts'
-import { newId } from '../../src/server/id.ts'
-import { runLinkPath } from '../../src/server/run-links.ts'
+import { newId } from '../../src/server/crypto/id.ts'
+import { runLinkPath } from '../../src/server/crypto/run-links.ts'
 import { keepRuns } from '../stack/many-instances.ts'
 import { newSignedInPerson, type Person, start, untilServer } from './signed-in-person.ts'
 

@@ -11,10 +11,10 @@ import { createCheckout, settleCheckout } from '../../src/server/billing/plans/c
 import { keepPlan } from '../../src/server/billing/plans/keep-plan.ts'
 import { findPlanPayPage } from '../../src/server/billing/plans/pay-plan.ts'
 import { syncPlan } from '../../src/server/billing/plans/plan-sync.ts'
-import type { Context } from '../../src/server/context.ts'
 import { findAvailability } from '../../src/server/fleet/availability.ts'
 import { startRun } from '../../src/server/fleet/start-run.ts'
 import type { PaidSubscription } from '../../src/server/ports/payments.ts'
+import type { Context } from '../../src/server/runtime/context.ts'
 import { openBillingStack } from '../stack/billing-stack.ts'
 
 /** What someone does with their plan, and what they then have. Each test begins with a new person, at the same moment. */

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { openDatabase } from '../../db/client.ts'
 import { plans } from '../../db/schema.ts'
-import { newId } from '../../src/server/id.ts'
+import { newId } from '../../src/server/crypto/id.ts'
 import { newPerson } from './client.ts'
 
 /** A person on Premium, who may bring images. */

@@ -2,7 +2,7 @@ import { openDatabase } from '../../db/client.ts'
 import { plans, signIns, users } from '../../db/schema.ts'
 import type { Server } from '../../src/domain/wire.ts'
 import { issueSignInToken } from '../../src/server/accounts/credentials/sign-in-token.ts'
-import { newId } from '../../src/server/id.ts'
+import { newId } from '../../src/server/crypto/id.ts'
 import { waitFor } from './client.ts'
 
 export type Person = {

@@ -1,8 +1,8 @@
 import { asc, eq } from 'drizzle-orm'
 import { fileFolders, notices, outbox, plans, users } from '../../db/schema.ts'
 import type { PlanType } from '../../src/domain/money/plan.ts'
+import { newId } from '../../src/server/crypto/id.ts'
 import { openFolder } from '../../src/server/files/folder.ts'
-import { newId } from '../../src/server/id.ts'
 import { accountContext } from '../people/account-app.ts'
 import { memoryBucket } from './memory-bucket.ts'
 

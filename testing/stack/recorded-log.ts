@@ -1,4 +1,4 @@
-import { type Log, openLog } from '../../src/server/log.ts'
+import { type Log, openLog } from '../../src/server/settings/log.ts'
 
 export type Line = { event: string; error?: { message: string; code?: string; requestId?: string }[] } & Record<
   string,

@@ -1,7 +1,7 @@
 import { asc, desc, eq, sql } from 'drizzle-orm'
 import { writeBatch } from '../../db/client.ts'
 import { jobs, places, plans, runs, users } from '../../db/schema.ts'
-import { newId } from '../../src/server/id.ts'
+import { newId } from '../../src/server/crypto/id.ts'
 import type { World } from './world.ts'
 
 const ZONES = ['us-east-1a', 'us-east-1b', 'us-east-1c']

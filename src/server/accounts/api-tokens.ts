@@ -8,12 +8,12 @@ import { apiTokenForm, MAX_TOKENS, newApiToken, TOKEN_NAME_TAKEN, TOO_MANY_TOKEN
 import { AppError } from '../../domain/error.ts'
 import { DAY_MS, MINUTE_MS, toIso } from '../../domain/instant.ts'
 import type { ApiToken, User } from '../../domain/wire.ts'
-import { type Context, siteOrigin } from '../context.ts'
-import { requireValid } from '../form-rules.ts'
-import { newId } from '../id.ts'
+import { newId } from '../crypto/id.ts'
 import { limitPerson } from '../limits/limits.ts'
 import { apiTokenMadeMail } from '../mail/account-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
+import { type Context, siteOrigin } from '../runtime/context.ts'
+import { requireValid } from '../runtime/form-rules.ts'
 import { requireCurrentPassword, wrongPassword } from './credentials/current-password.ts'
 import {
   type CurrentSignIn,

@@ -7,10 +7,10 @@ import { DEVICE_LOGIN_MS, deviceName, freeTokenName, newUserCode, POLL_EVERY_MS 
 import { AppError } from '../../domain/error.ts'
 import { MINUTE_MS } from '../../domain/instant.ts'
 import type { User } from '../../domain/wire.ts'
-import type { Context } from '../context.ts'
-import { newId } from '../id.ts'
-import { deriveKeys } from '../keys.ts'
+import { newId } from '../crypto/id.ts'
+import { deriveKeys } from '../crypto/keys.ts'
 import { type Caller, limitCalls, limitPerson } from '../limits/limits.ts'
+import type { Context } from '../runtime/context.ts'
 import { createApiToken, hashApiToken, listApiTokens } from './api-tokens.ts'
 import { isLiveToken, isUsableAccount } from './live-sign-ins.ts'
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
 import { emailTokens } from '../../../db/schema.ts'
 import { DAY_MS, HOUR_MS } from '../../domain/instant.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** How long each kind of mailed link is valid. */
 const LIFETIME_MS = { confirm: DAY_MS, reset: HOUR_MS }

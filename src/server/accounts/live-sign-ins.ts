@@ -10,7 +10,7 @@ import { ACCOUNT_CLOSED, SESSION_ENDED, SESSION_IDLE, SESSION_REVOKED } from '..
 import type { User } from '../../domain/wire.ts'
 import { isDebtOf } from '../billing/bills/debts.ts'
 import { isOverdue } from '../billing/bills/suspension.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** The sign-in that the request's cookie names, or its API token; and the user. */
 export type CurrentSignIn = Holder & {

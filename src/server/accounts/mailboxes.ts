@@ -5,12 +5,12 @@ import { keptKeys } from '../../../db/schema.ts'
 import { mailboxOf } from '../../domain/mailbox.ts'
 import { TRIAL_MINUTES } from '../../domain/money/plan.ts'
 import { dueQuery } from '../billing/bills/close-cycles.ts'
-import { type Context, siteOrigin } from '../context.ts'
-import { newId } from '../id.ts'
-import { deriveKeys } from '../keys.ts'
+import { newId } from '../crypto/id.ts'
+import { deriveKeys } from '../crypto/keys.ts'
+import { seal, unseal } from '../crypto/sealed.ts'
 import { tellQueries } from '../mail/notices.ts'
 import { noTrialMail } from '../mail/trial-letters.ts'
-import { seal, unseal } from '../sealed.ts'
+import { type Context, siteOrigin } from '../runtime/context.ts'
 
 /**
  * One trial per mailbox, ever. We remember a mailbox by its HMAC, so the database alone names nobody. The HMAC's key is

@@ -6,11 +6,11 @@ import { STOP_AFTER_DAYS, STOP_WARNING_DAYS, STOPPED_OVERDUE } from '../../domai
 import { isDebtOf } from '../billing/bills/debts.ts'
 import { syncInvoice } from '../billing/bills/invoice-sync.ts'
 import { billsUrl, isOverdue } from '../billing/bills/suspension.ts'
-import type { Context } from '../context.ts'
 import { requestStop } from '../fleet/stop-run.ts'
-import { fourAtOnce } from '../four-at-once.ts'
 import { tellQueries, tellSoon } from '../mail/notices.ts'
 import { stopWarningMail } from '../mail/overdue-letters.ts'
+import type { Context } from '../runtime/context.ts'
+import { fourAtOnce } from '../runtime/four-at-once.ts'
 
 const STOP_AFTER_MS = STOP_AFTER_DAYS * DAY_MS
 const WARNING_MS = STOP_WARNING_DAYS * DAY_MS

@@ -1,8 +1,8 @@
 import { DAY_MS } from '../../domain/instant.ts'
 import { LOG_DAYS } from '../../domain/run-log.ts'
 import type { Server } from '../../domain/wire.ts'
-import type { Context } from '../context.ts'
 import { readLog, toOwnRun } from '../fleet/run-log.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** Each log takes calls of its own, and a Worker may make only so many. Older ones are at /servers/:id/log.txt. */
 const MOST_LOGS = 100

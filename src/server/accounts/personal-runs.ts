@@ -1,8 +1,8 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { readInPieces } from '../../../db/client.ts'
 import { type JobRow, jobs, type RunEventRow, runEvents } from '../../../db/schema.ts'
-import type { Context } from '../context.ts'
 import { listAllRuns } from '../fleet/run-list.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** What grows with every run, oldest first. */
 export async function collectRuns(ctx: Context, userId: string) {

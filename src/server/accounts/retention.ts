@@ -19,8 +19,8 @@ import {
 import { DAY_MS } from '../../domain/instant.ts'
 import { DELIVERY_DAYS, TRACE_DAYS } from '../../domain/retention.ts'
 import { IS_UNPAID } from '../billing/bills/debts.ts'
-import type { Context } from '../context.ts'
 import { forgetKeys } from '../fleet/repeats.ts'
+import type { Context } from '../runtime/context.ts'
 import { forgetLinks } from './email-tokens.ts'
 
 /** How long a link still identifies its address, so that people needn't type it again. */

@@ -1,11 +1,11 @@
 import { eq } from 'drizzle-orm'
 import { type RunRow, runs } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
-import type { Context } from '../context.ts'
+import { isRunLinkKey } from '../crypto/run-links.ts'
 import { STOPPED } from '../fleet/change-run.ts'
 import { requestStop } from '../fleet/stop-run.ts'
 import { type Caller, limitCalls } from '../limits/limits.ts'
-import { isRunLinkKey } from '../run-links.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** The run that a mailed link may keep for longer, or stop. @throws not_found, too_many */
 export async function getRunOfLink(

@@ -3,7 +3,7 @@ import { signIns } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { SignIn } from '../../domain/wire.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 import { type CurrentSignIn, isLive } from './live-sign-ins.ts'
 
 const LIST_LIMIT = 100

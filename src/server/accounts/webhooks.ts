@@ -20,15 +20,15 @@ import {
   webhookUrlFault,
 } from '../../domain/webhook.ts'
 import type { User, Webhook } from '../../domain/wire.ts'
-import { type Context, siteHosts, siteOrigin } from '../context.ts'
+import { newId } from '../crypto/id.ts'
 import { deleteWebhooksQueries, messageOf } from '../events/outbox.ts'
 import { liveSecrets, newSecret, sealSecret } from '../events/secrets.ts'
 import { toDelivery, toWebhook } from '../events/wire.ts'
-import { requireValid } from '../form-rules.ts'
-import { newId } from '../id.ts'
 import { limitPerson } from '../limits/limits.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { webhookMadeMail } from '../mail/webhook-letters.ts'
+import { type Context, siteHosts, siteOrigin } from '../runtime/context.ts'
+import { requireValid } from '../runtime/form-rules.ts'
 import { requireCurrentPassword, wrongPassword } from './credentials/current-password.ts'
 
 /**

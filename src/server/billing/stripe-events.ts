@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { stripeEvents } from '../../../db/schema.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 import { syncInvoice } from './bills/invoice-sync.ts'
 import { syncCheckout } from './plans/checkout-sync.ts'
 import { syncPlan } from './plans/plan-sync.ts'

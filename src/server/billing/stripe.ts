@@ -1,7 +1,7 @@
 import Stripe from 'stripe'
 import { AppError } from '../../domain/error.ts'
-import type { Env } from '../env.ts'
 import type { Invoice, Payments } from '../ports/payments.ts'
+import type { Env } from '../settings/env.ts'
 import { cards } from './stripe-cards.ts'
 import { type Ask, findPrice, planChanges } from './stripe-changes.ts'
 import { orNull, translated, withKey } from './stripe-errors.ts'

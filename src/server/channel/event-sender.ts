@@ -1,9 +1,9 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { DurableObjectState } from '@cloudflare/workers-types'
-import { createContext } from '../create-context.ts'
-import type { Env } from '../env.ts'
-import { log } from '../log.ts'
 import type { EventSenderCalls } from '../ports/objects.ts'
+import { createContext } from '../runtime/create-context.ts'
+import type { Env } from '../settings/env.ts'
+import { log } from '../settings/log.ts'
 import { JobAlarm } from './job-alarm.ts'
 
 /**

@@ -1,10 +1,10 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { DurableObjectState } from '@cloudflare/workers-types'
-import { createContext } from '../create-context.ts'
-import type { Env } from '../env.ts'
 import { FAILED_LOOK_MS, watchFleet } from '../fleet/look.ts'
-import { log } from '../log.ts'
 import { FLEET, type FleetWatcherCalls } from '../ports/objects.ts'
+import { createContext } from '../runtime/create-context.ts'
+import type { Env } from '../settings/env.ts'
+import { log } from '../settings/log.ts'
 import { JobAlarm } from './job-alarm.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { DurableObjectStorage } from '@cloudflare/workers-types'
-import type { Log } from '../log.ts'
+import type { Log } from '../settings/log.ts'
 
 /**
  * What outlives the object: whose alarm it is, how long it is armed, its last look, how many looks in a row

@@ -21,8 +21,8 @@ import {
 import { MINUTE_MS } from '../../domain/instant.ts'
 import type { Job, LinePlace, Server } from '../../domain/wire.ts'
 import { liveSignInsQuery } from '../accounts/live-sign-ins.ts'
-import type { Context } from '../context.ts'
-import type { Log } from '../log.ts'
+import type { Context } from '../runtime/context.ts'
+import type { Log } from '../settings/log.ts'
 import { type Attachment, attachmentOf, closeSocket, sendTo } from './job-socket.ts'
 import { MissedJobs } from './missed-jobs.ts'
 

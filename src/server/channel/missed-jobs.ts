@@ -1,10 +1,10 @@
 import type { WebSocket as WorkerSocket } from '@cloudflare/workers-types'
 import { jobFrame } from '../../domain/cable.ts'
 import { liveSignInsQuery } from '../accounts/live-sign-ins.ts'
-import type { Context } from '../context.ts'
 import { currentJobsQuery } from '../fleet/dashboard.ts'
 import { toJob } from '../fleet/wire.ts'
-import type { Log } from '../log.ts'
+import type { Context } from '../runtime/context.ts'
+import type { Log } from '../settings/log.ts'
 import { attachmentOf, closeSocket, restartSocket, sendTo } from './job-socket.ts'
 
 /** Tells clients that subscribe what they missed: the unfinished jobs, and the latest one. */

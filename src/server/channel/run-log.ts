@@ -2,8 +2,8 @@ import { DurableObject } from 'cloudflare:workers'
 import type { WebSocket as WorkerSocket } from '@cloudflare/workers-types'
 import type { LogLine, LogPart } from '../../domain/run-log.ts'
 import type { MetricsPart } from '../../domain/run-metrics.ts'
-import type { Env } from '../env.ts'
 import type { LogBatch, MachineNews, RunLogCalls } from '../ports/objects.ts'
+import type { Env } from '../settings/env.ts'
 import type { LogStore } from './log-store.ts'
 
 const MOST_READERS = 5

@@ -1,8 +1,8 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { doorLinks, runs, users } from '../../../db/schema.ts'
 import { liveSignInsQuery } from '../accounts/live-sign-ins.ts'
-import type { Context } from '../context.ts'
 import { isLiveGuest } from '../fleet/guests.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** Why someone may come in: the owner's sign-in, a guest's link, or the owner's API token. */
 export type Pass = { kind: 'sign_in' | 'guest' | 'token'; id: string }

@@ -1,7 +1,7 @@
 import type { Door } from '../../domain/door.ts'
 import { DAY_MS } from '../../domain/instant.ts'
-import type { Context } from '../context.ts'
-import { readSigned, sign } from '../signed-cookie.ts'
+import { readSigned, sign } from '../crypto/signed-cookie.ts'
+import type { Context } from '../runtime/context.ts'
 import type { Pass } from './access.ts'
 
 /** The sign-in or the link that it names ends earlier, as a rule. */

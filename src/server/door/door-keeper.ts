@@ -1,11 +1,11 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { DurableObjectState, WebSocket as WorkerSocket } from '@cloudflare/workers-types'
 import { ACCESS_ENDED } from '../../domain/door.ts'
-import type { Context } from '../context.ts'
-import { createContext } from '../create-context.ts'
-import type { Env } from '../env.ts'
-import { log } from '../log.ts'
 import type { DoorCalls } from '../ports/objects.ts'
+import type { Context } from '../runtime/context.ts'
+import { createContext } from '../runtime/create-context.ts'
+import type { Env } from '../settings/env.ts'
+import { log } from '../settings/log.ts'
 import type { Pass } from './access.ts'
 
 /** Only our own Worker can send it: this object has no address. */

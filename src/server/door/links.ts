@@ -6,9 +6,9 @@ import { type Door, doorUrl, ENTER_PATH, GUEST_HOURS, guestMs, MAX_GUESTS, TICKE
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { Guest } from '../../domain/wire.ts'
-import type { Context } from '../context.ts'
+import { newId } from '../crypto/id.ts'
 import { isLiveGuest } from '../fleet/guests.ts'
-import { newId } from '../id.ts'
+import type { Context } from '../runtime/context.ts'
 import type { Pass } from './access.ts'
 
 const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url')

@@ -1,5 +1,5 @@
-import { answered } from '../answered.ts'
-import { type Context, siteOrigin } from '../context.ts'
+import { answered } from '../runtime/answered.ts'
+import { type Context, siteOrigin } from '../runtime/context.ts'
 import type { FoundDoor, Pass } from './access.ts'
 import type { Crossing } from './addresses.ts'
 import { endedCookies, isFlood } from './cookie.ts'

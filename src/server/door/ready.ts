@@ -1,7 +1,7 @@
 import { and, desc, isNotNull, isNull } from 'drizzle-orm'
 import { runs } from '../../../db/schema.ts'
 import { SERVER_WEB_PORT } from '../../domain/server.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** One simulator may have crashed; three at once have not. */
 const ASKED = 3

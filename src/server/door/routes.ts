@@ -2,11 +2,11 @@ import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Door } from '../../domain/door.ts'
 import { AppError } from '../../domain/error.ts'
-import type { Context } from '../context.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
 import { body, numberOr } from '../http/body.ts'
 import { isPrefetch, isSeen } from '../http/flash.ts'
 import { answer } from '../http/reply.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** The site's half of the door. Each route loads its code when first asked. */
 export const doorRoutes = new Hono<AppEnv>()

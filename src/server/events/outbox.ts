@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Query } from '../../../db/client.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { EventType } from '../../domain/webhook.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 
 /**
  * Something that a user's programs may want to know.

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { WebhookSecret } from '../../../db/schema.ts'
-import type { Context } from '../context.ts'
-import { deriveKeys } from '../keys.ts'
+import { deriveKeys } from '../crypto/keys.ts'
+import type { Context } from '../runtime/context.ts'
 import { liveSecrets, openSecret, sealSecret } from './secrets.ts'
 
 const BATCH = 500

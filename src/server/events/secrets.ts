@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { WebhookSecret } from '../../../db/schema.ts'
-import { seal, unseal } from '../sealed.ts'
+import { seal, unseal } from '../crypto/sealed.ts'
 
 /** Standard Webhooks asks for 24 to 64 bytes. */
 export function newSecret(): string {

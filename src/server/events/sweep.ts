@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import type { Context } from '../context.ts'
-import { fourAtOnce } from '../four-at-once.ts'
+import type { Context } from '../runtime/context.ts'
+import { fourAtOnce } from '../runtime/four-at-once.ts'
 
 const LATE_MS = 5_000
 const BATCH = 500

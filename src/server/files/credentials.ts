@@ -2,9 +2,9 @@ import { AppError } from '../../domain/error.ts'
 import { FILES_READ_ONLY } from '../../domain/files.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { FilesAccess } from '../../domain/wire.ts'
-import type { Context } from '../context.ts'
 import { limitPerson } from '../limits/limits.ts'
 import type { CredentialsMode } from '../ports/bucket.ts'
+import type { Context } from '../runtime/context.ts'
 import { filesModeOf, issueFilesCredentials } from './mode.ts'
 
 const SECONDS = 3600

@@ -2,7 +2,7 @@ import { AppError } from '../../domain/error.ts'
 import { isAddressable } from '../../domain/file-keys.ts'
 import { nameOf } from '../../domain/file-names.ts'
 import { FILE_NOT_FOUND } from '../../domain/files.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 import { findFolder, keyOf, requireBucket, requirePath } from './folder.ts'
 import { isGoing, openRemovals } from './removals.ts'
 

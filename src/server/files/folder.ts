@@ -2,9 +2,9 @@ import { eq } from 'drizzle-orm'
 import { type FileFolderRow, fileFolders } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { FILES_UNREACHABLE, faultOfPath, toNewPath } from '../../domain/files.ts'
-import type { Context } from '../context.ts'
-import { newFolderPrefix } from '../id.ts'
+import { newFolderPrefix } from '../crypto/id.ts'
 import type { Bucket } from '../ports/bucket.ts'
+import type { Context } from '../runtime/context.ts'
 
 const RETRY_AFTER_S = 5
 

@@ -3,10 +3,10 @@ import { type FileFolderRow, fileFolders, users } from '../../../db/schema.ts'
 import { sizeText } from '../../domain/files.ts'
 import { toDay } from '../../domain/instant.ts'
 import { reachedPercent } from '../../domain/money/plan-files.ts'
-import { type Context, siteOrigin } from '../context.ts'
 import { alertOperator } from '../mail/alerts.ts'
 import { filesFullMail } from '../mail/files-letters.ts'
 import { tellQueries } from '../mail/notices.ts'
+import { type Context, siteOrigin } from '../runtime/context.ts'
 
 /**
  * What to write with a new count: when 80 or 100% of the limit is reached, a notice and an email, once until it is less

@@ -1,7 +1,7 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import { type FileUploadRow, fileUploads } from '../../../db/schema.ts'
-import type { Context } from '../context.ts'
 import type { StoredFile } from '../ports/bucket.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** Someone's open links, the oldest first. */
 export function openLinks(ctx: Pick<Context, 'db' | 'now'>, userId: string): Promise<FileUploadRow[]> {

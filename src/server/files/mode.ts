@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts'
 import type { CredentialsMode, TemporaryCredentials } from '../ports/bucket.ts'
+import type { Context } from '../runtime/context.ts'
 import { filesPrefix, openFolder, requireBucket } from './folder.ts'
 import { getUsageNow, getUsageOf, openQuery } from './usage.ts'
 

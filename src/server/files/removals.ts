@@ -3,9 +3,9 @@ import { writeBatch } from '../../../db/client.ts'
 import { type FileRemovalRow, fileRemovals } from '../../../db/schema.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
 import { TRACE_DAYS } from '../../domain/retention.ts'
-import type { Context } from '../context.ts'
-import { newId } from '../id.ts'
+import { newId } from '../crypto/id.ts'
 import { alertOperator } from '../mail/alerts.ts'
+import type { Context } from '../runtime/context.ts'
 import { continueRemoval, PAGES_AHEAD } from './continue-removal.ts'
 
 /** Of files that came later, before one that must go. */

@@ -1,7 +1,7 @@
 import { AwsV4Signer } from 'aws4fetch'
 import { isAddressable } from '../../domain/file-keys.ts'
-import type { BucketSettings } from '../bucket-settings.ts'
 import type { TemporaryCredentials } from '../ports/bucket.ts'
+import type { BucketSettings } from '../settings/bucket-settings.ts'
 import { unreachable } from './folder.ts'
 
 export type S3Request = {

@@ -3,9 +3,9 @@ import { type FileFolderRow, fileUploads } from '../../../db/schema.ts'
 import { isAddressable } from '../../domain/file-keys.ts'
 import { MAX_FILE_BYTES } from '../../domain/files.ts'
 import { DAY_MS } from '../../domain/instant.ts'
-import type { Context } from '../context.ts'
-import { fourAtOnce } from '../four-at-once.ts'
 import type { BegunUpload, UploadMarker } from '../ports/bucket.ts'
+import type { Context } from '../runtime/context.ts'
+import { fourAtOnce } from '../runtime/four-at-once.ts'
 import { filesPrefix, requireBucket } from './folder.ts'
 
 /** How long someone may take to continue an upload in parts. The bucket's own rule must leave them this long. */

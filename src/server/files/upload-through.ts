@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 import { unreachable } from './folder.ts'
 import { requestUpload } from './upload.ts'
 

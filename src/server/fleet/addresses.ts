@@ -2,7 +2,7 @@ import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 import { runs } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { SERVER_WEB_PORT } from '../../domain/server.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 import { addressOf } from './machine.ts'
 
 /**

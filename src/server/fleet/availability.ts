@@ -4,7 +4,7 @@ import { places } from '../../../db/schema.ts'
 import { BASIC, ENTERPRISE, PREMIUM } from '../../domain/money/plan.ts'
 import type { Availability, Machine } from '../../domain/wire.ts'
 import type { Allowance } from '../billing/allowance.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 import { isLeftFor } from './line/hold-back.ts'
 import { isFreeFor } from './line/turns.ts'
 

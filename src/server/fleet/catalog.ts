@@ -8,8 +8,8 @@ import { toIso } from '../../domain/instant.ts'
 import type { PlanType } from '../../domain/money/plan.ts'
 import type { EnvironmentLine } from '../../domain/views.ts'
 import { ENVIRONMENT_NAME_RULE, isEnvironmentName, PLAN_TYPES } from '../../domain/worlds.ts'
-import { auditQuery, type Hand } from '../audit.ts'
-import { newId } from '../id.ts'
+import { newId } from '../crypto/id.ts'
+import { auditQuery, type Hand } from '../runtime/audit.ts'
 
 /** The environments that the operator offers. */
 

@@ -11,8 +11,8 @@ import {
   RunInstancesCommand,
   TerminateInstancesCommand,
 } from '@aws-sdk/client-ec2'
-import type { Env } from '../env.ts'
 import type { Cloud, CloudInstance, InstanceState } from '../ports/cloud.ts'
+import type { Env } from '../settings/env.ts'
 import { isShortage, isUnknownInstance, madeEarlier, refusalOfEnd, refusalScope, translate } from './ec2-errors.ts'
 
 /** On all our instances, so that the console and the sweep find them and no others. */

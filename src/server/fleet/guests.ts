@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
 import { doorLinks, runs } from '../../../db/schema.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** A link that still lets guests in. The other links are tickets, which name a sign-in. */
 export function isLiveGuest(now: number) {

@@ -3,9 +3,9 @@ import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
 import { users } from '../../../db/schema.ts'
 import { idleForm } from '../../domain/idle.ts'
-import type { Context } from '../context.ts'
-import { requireValid } from '../form-rules.ts'
-import { runEventQuery } from '../run-events.ts'
+import type { Context } from '../runtime/context.ts'
+import { requireValid } from '../runtime/form-rules.ts'
+import { runEventQuery } from '../runtime/run-events.ts'
 
 /** After how many minutes without use their server ends; null: never. A running one is looked at soon. @throws invalid */
 export async function setIdleMinutes(ctx: Context, userId: string, input: InferInput<typeof idleForm>) {

@@ -3,7 +3,7 @@ import { type RunRow, runs, users } from '../../../db/schema.ts'
 import { toIso } from '../../domain/instant.ts'
 import { dollarsOf, meterEnd, runSeconds } from '../../domain/money/billing.ts'
 import type { Instance } from '../../domain/wire.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 
 /**
  * All our cloud instances, newest first, with their owners, for the admin console.

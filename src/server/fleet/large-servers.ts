@@ -5,11 +5,11 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from '../../domain/instant.ts'
 import { BASIC } from '../../domain/money/plan.ts'
 import { findPlanEnd } from '../billing/allowance.ts'
 import { readAgainQuery } from '../billing/bills/settle-meter.ts'
-import { type Context, siteOrigin } from '../context.ts'
-import { fourAtOnce } from '../four-at-once.ts'
 import { tellQueries, tellSoon } from '../mail/notices.ts'
 import { largeServerMail } from '../mail/plan-letters.ts'
-import { runEventQuery } from '../run-events.ts'
+import { type Context, siteOrigin } from '../runtime/context.ts'
+import { fourAtOnce } from '../runtime/four-at-once.ts'
+import { runEventQuery } from '../runtime/run-events.ts'
 
 /**
  * A server that is larger than the plan ends with the period in which the plan was made smaller or canceled. What the

@@ -1,7 +1,7 @@
 import type { RunRow } from '../../../db/schema.ts'
-import type { Context } from '../context.ts'
-import type { Env } from '../env.ts'
 import type { Machine, MachineSocket } from '../ports/machine.ts'
+import type { Context } from '../runtime/context.ts'
+import type { Env } from '../settings/env.ts'
 
 /** Through the private network that the Worker is bound to (docs/decisions/016). */
 export function fleetNetwork(fleet: NonNullable<Env['FLEET']>): Machine {

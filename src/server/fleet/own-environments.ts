@@ -15,9 +15,9 @@ import {
 import type { OwnEnvironment } from '../../domain/wire.ts'
 import { OWN_PLANS } from '../../domain/worlds.ts'
 import { getAllowance } from '../billing/allowance.ts'
-import type { Context } from '../context.ts'
-import { requireValid } from '../form-rules.ts'
-import { newId } from '../id.ts'
+import { newId } from '../crypto/id.ts'
+import type { Context } from '../runtime/context.ts'
+import { requireValid } from '../runtime/form-rules.ts'
 
 /** Oldest first. */
 export function ownEnvironmentsQuery(ctx: Pick<Context, 'db'>, userId: string) {

@@ -6,9 +6,9 @@ import { AppError } from '../../domain/error.ts'
 import { MINUTE_MS, toIso } from '../../domain/instant.ts'
 import { MAX_GPUS } from '../../domain/run-wishes.ts'
 import type { PlaceLine } from '../../domain/views.ts'
-import { auditQuery, type Hand } from '../audit.ts'
-import type { Context } from '../context.ts'
-import { newId } from '../id.ts'
+import { newId } from '../crypto/id.ts'
+import { auditQuery, type Hand } from '../runtime/audit.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** How long we set a place aside after its zone or subnet refused a launch. */
 const SET_ASIDE_MS = 10 * MINUTE_MS

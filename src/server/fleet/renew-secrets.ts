@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { secrets } from '../../../db/schema.ts'
-import type { Context } from '../context.ts'
-import { deriveKeys } from '../keys.ts'
+import { deriveKeys } from '../crypto/keys.ts'
+import type { Context } from '../runtime/context.ts'
 import { openSecret, sealSecret } from './secrets.ts'
 
 const BATCH = 500

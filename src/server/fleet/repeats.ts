@@ -3,7 +3,7 @@ import type { Query } from '../../../db/client.ts'
 import { idempotencyKeys, type JobRow, jobs, type RunRow, runs } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { DAY_MS } from '../../domain/instant.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** How long a key is tied to its call. */
 const REPEAT_MS = DAY_MS

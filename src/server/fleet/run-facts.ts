@@ -5,7 +5,7 @@ import { toIso } from '../../domain/instant.ts'
 import type { RunFacts } from '../../domain/run-timeline.ts'
 import { endedBecause } from '../../domain/server.ts'
 import type { ProviderRecord } from '../../domain/wire.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 import { toServer } from './wire.ts'
 
 /** The reads for `toRunFacts`. */

@@ -6,7 +6,7 @@ import type { RunFilter } from '../../domain/run-list.ts'
 import type { ServerStatus } from '../../domain/server.ts'
 import type { RunListView } from '../../domain/views.ts'
 import type { Server } from '../../domain/wire.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 import { toServer } from './wire.ts'
 
 const PAGE = 50

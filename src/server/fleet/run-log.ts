@@ -4,8 +4,8 @@ import { plainText } from '../../domain/ansi.ts'
 import { AppError } from '../../domain/error.ts'
 import { DAY_MS, MINUTE_MS } from '../../domain/instant.ts'
 import { LOG_DAYS, type LogLine, type LogPart, logText } from '../../domain/run-log.ts'
-import type { Context } from '../context.ts'
-import { fourAtOnce } from '../four-at-once.ts'
+import type { Context } from '../runtime/context.ts'
+import { fourAtOnce } from '../runtime/four-at-once.ts'
 
 /** `until`: its end, or now. */
 export type OwnRun = { id: string; isOver: boolean; isGone: boolean; until: number }

@@ -3,8 +3,8 @@ import { type RunRow, secrets } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { StoredSecret } from '../../domain/wire.ts'
-import type { Context } from '../context.ts'
-import { seal, unseal } from '../sealed.ts'
+import { seal, unseal } from '../crypto/sealed.ts'
+import type { Context } from '../runtime/context.ts'
 import type { World } from './worlds.ts'
 
 const sealOf = (secretKey: string, userId: string, name: string) =>

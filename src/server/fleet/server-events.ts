@@ -1,7 +1,7 @@
 import type { RunRow } from '../../../db/schema.ts'
 import type { EventType } from '../../domain/webhook.ts'
-import type { Context } from '../context.ts'
 import type { OutgoingEvent } from '../events/outbox.ts'
+import type { Context } from '../runtime/context.ts'
 import { toServer } from './wire.ts'
 
 /** @param run as it is once the change is written */

@@ -4,10 +4,10 @@ import { serverRequests } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { HOUR_MS } from '../../domain/instant.ts'
 import type { User } from '../../domain/wire.ts'
-import { type Context, siteOrigin } from '../context.ts'
-import { newId } from '../id.ts'
+import { newId } from '../crypto/id.ts'
 import { composeMail } from '../mail/letter.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
+import { type Context, siteOrigin } from '../runtime/context.ts'
 
 const EVERY_MS = HOUR_MS
 

@@ -3,7 +3,7 @@ import { jobs, runs } from '../../../db/schema.ts'
 import { LONGEST_PULL_MS } from '../../domain/image-pull.ts'
 import { ANSWER_DEADLINE_MS } from '../../domain/server.ts'
 import { LONGEST_LIMIT_MS, START_LIMITS, UNANSWERED_LIMIT } from '../../domain/start-limits.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** It ended with its program. */
 const EXITED = sql<0 | 1>`(${runs.endedBecause} IS 'exited')`

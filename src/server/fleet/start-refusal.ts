@@ -4,7 +4,7 @@ import { AppError } from '../../domain/error.ts'
 import { HELD, SUSPENDED } from '../../domain/money/start-cost.ts'
 import { ALL_RESERVED } from '../../domain/server-list.ts'
 import { tooEarly, tooLongUnanswered, UNANSWERED_LIMIT } from '../../domain/start-limits.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 import { countedStartsQuery, unansweredQuery } from './start-limits.ts'
 
 const SMALLER_RESERVED = 'No smaller machine is free right now. Choose the larger one, or try again in a minute.'

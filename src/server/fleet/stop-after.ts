@@ -2,7 +2,7 @@ import { and, desc, eq, gte, isNotNull, isNull, or, type SQL } from 'drizzle-orm
 import { type RunRow, runs } from '../../../db/schema.ts'
 import { FIRST_STOP_AFTER } from '../../domain/ending.ts'
 import { firstPaidAt } from '../billing/bills/usage.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 
 type Choice = Pick<RunRow, 'stopAfter'>
 

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
-import type { Context } from '../context.ts'
-import { fourAtOnce } from '../four-at-once.ts'
 import { alertOnce } from '../mail/alerts.ts'
 import type { CloudInstance } from '../ports/cloud.ts'
 import { FLEET, LINE } from '../ports/objects.ts'
+import type { Context } from '../runtime/context.ts'
+import { fourAtOnce } from '../runtime/four-at-once.ts'
 import { isEndDue } from './jobs/ends.ts'
 
 const WAKES_AT_ONCE = 500

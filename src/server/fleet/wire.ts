@@ -3,7 +3,7 @@ import { doorUrl } from '../../domain/door.ts'
 import { toIso } from '../../domain/instant.ts'
 import { UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
 import type { Job, Server } from '../../domain/wire.ts'
-import type { Config } from '../settings.ts'
+import type { Config } from '../settings/settings.ts'
 
 /** Without the settings, as if doors were switched off. */
 export function toServer(row: RunRow, { door }: Pick<Config, 'door'> = { door: null }): Server {

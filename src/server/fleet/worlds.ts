@@ -6,7 +6,7 @@ import { type PlanType, UNPAID_STATUSES } from '../../domain/money/plan.ts'
 import type { RunWishes } from '../../domain/run-wishes.ts'
 import type { Vehicle, Worlds } from '../../domain/wire.ts'
 import { choose, whyNotChosen, worldsFor } from '../../domain/worlds.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** As its index has it. The catalog's are nobody's. */
 const OWNER = sql`(CASE WHEN user_id IS NULL THEN '' ELSE user_id END)`

@@ -1,9 +1,9 @@
 import type { Context as HonoContext } from 'hono'
 import { AppError } from '../../domain/error.ts'
 import type { CurrentSignIn } from '../accounts/live-sign-ins.ts'
-import type { Context } from '../context.ts'
-import type { Env } from '../env.ts'
-import type { Log } from '../log.ts'
+import type { Context } from '../runtime/context.ts'
+import type { Env } from '../settings/env.ts'
+import type { Log } from '../settings/log.ts'
 
 /** What Hono hands to every handler. */
 export type AppEnv = {

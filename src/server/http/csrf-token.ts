@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { MASKED_LENGTH, personOfToken } from '../../domain/page-token.ts'
-import { isSignature, signatureOf } from '../keys.ts'
+import { isSignature, signatureOf } from '../crypto/keys.ts'
 
 const BYTES = 32
 

@@ -2,7 +2,7 @@ import type { Context as HonoContext } from 'hono'
 import { COOKIE_S } from '../../domain/retention.ts'
 import { COOKIES_BLOCKED } from '../../domain/user.ts'
 import type { FlashMessage } from '../../ui/FlashAlert.tsx'
-import { readSigned, sign } from '../signed-cookie.ts'
+import { readSigned, sign } from '../crypto/signed-cookie.ts'
 import type { AppEnv } from './app-env.ts'
 import { clearCookie, readCookie, writeCookie } from './cookies.ts'
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Context as HonoContext } from 'hono'
-import { isSignature, signatureOf } from '../keys.ts'
+import { isSignature, signatureOf } from '../crypto/keys.ts'
 import type { AppEnv } from './app-env.ts'
 import { readCookie, writeCookie } from './cookies.ts'
 

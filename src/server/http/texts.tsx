@@ -1,7 +1,7 @@
 import type { Context as HonoContext } from 'hono'
 import type { ReactNode } from 'react'
 import type { ORIGIN, TextName } from '../../pages/texts.tsx'
-import { siteOrigin } from '../context.ts'
+import { siteOrigin } from '../runtime/context.ts'
 import type { AppEnv } from './app-env.ts'
 
 const ORIGIN_IN_FILES: typeof ORIGIN = 'https://origin.invalid'

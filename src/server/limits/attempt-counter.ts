@@ -9,8 +9,8 @@ import {
   takeExactlyFrom,
   takeFrom,
 } from '../../domain/attempts.ts'
-import type { Env } from '../env.ts'
 import type { CounterCalls, Spent } from '../ports/objects.ts'
+import type { Env } from '../settings/env.ts'
 
 /**
  * One object per thing we count. It runs one call at a time, so that two guesses never share a number, and

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { DAY_MS } from '../../domain/instant.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 import { connectionOf, networkOf } from './network.ts'
 
 const SEEN_WITHIN_MS = 90 * DAY_MS

@@ -2,7 +2,7 @@ import { and, gt, inArray, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { alerts } from '../../../db/schema.ts'
 import { HOUR_MS } from '../../domain/instant.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 import { composeMail } from './letter.ts'
 import { mailQuery } from './outbox.ts'
 

@@ -4,7 +4,7 @@ import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import { LISTED_NOTICES, MAIL_KINDS, type MailKind } from '../../domain/notice.ts'
 import type { Notice } from '../../domain/wire.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** A person's latest notices, newest first. */
 export function listNoticesQuery(ctx: Pick<Context, 'db'>, userId: string | SQL) {

@@ -1,5 +1,5 @@
-import type { Env } from '../env.ts'
 import type { Mailer } from '../ports/mailer.ts'
+import type { Env } from '../settings/env.ts'
 
 /** Cloudflare's `send_email` binding. */
 export function emailBinding(env: Pick<Env, 'EMAIL' | 'MAIL_FROM'>): Mailer {

@@ -3,7 +3,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { contactMessages, serverRequests, users } from '../../../db/schema.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { Message } from '../../domain/wire.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 
 const AT_ONCE = 50
 

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { AppError } from '../../domain/error.ts'
 import { isMailKind, type MailKind } from '../../domain/notice.ts'
-import { type Context, siteOrigin } from '../context.ts'
-import { isSignature, signatureOf } from '../keys.ts'
+import { isSignature, signatureOf } from '../crypto/keys.ts'
+import { type Context, siteOrigin } from '../runtime/context.ts'
 
 /** A link in an email that turns off emails of one kind for one account, without a sign-in. */
 export type OffLink = { of: string; kind: string; key: string }

@@ -1,8 +1,8 @@
 import { and, asc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import { type OutboxRow, outbox } from '../../../db/schema.ts'
 import { HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
-import type { Context } from '../context.ts'
-import { newId } from '../id.ts'
+import { newId } from '../crypto/id.ts'
+import type { Context } from '../runtime/context.ts'
 import { isRecipientRefused } from './email-binding.ts'
 import type { MailContent } from './letter.ts'
 

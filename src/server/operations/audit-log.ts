@@ -3,7 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { auditLog, users } from '../../../db/schema.ts'
 import { AUDIT_CSV_HEAD, type AuditLine, auditCsv, isAct } from '../../domain/audit.ts'
 import { toIso } from '../../domain/instant.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 
 const AT_ONCE = 50
 const AT_ONCE_IN_FILE = 5_000

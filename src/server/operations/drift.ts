@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Drift } from '../../domain/drift.ts'
 import { MINUTE_MS, toIso } from '../../domain/instant.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** The page waits no longer than this for the cloud. */
 const WAIT_MS = 4_000

@@ -2,12 +2,12 @@ import { eq, or, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { launches, runs } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
-import { auditQuery } from '../audit.ts'
 import { endedCause } from '../fleet/jobs/ends.ts'
 import { requestStop } from '../fleet/stop-run.ts'
 import { tellQueries } from '../mail/notices.ts'
 import { stoppedByUsMail } from '../mail/operator-letters.ts'
 import { deliverMail } from '../mail/outbox.ts'
+import { auditQuery } from '../runtime/audit.ts'
 import { getAccount, handOf, type Operator, requireOther, type Why } from './operator.ts'
 
 /** Stops someone's server, as they could themselves. @throws not_found, conflict, forbidden, invalid */

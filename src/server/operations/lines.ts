@@ -3,7 +3,7 @@ import { incidents, line, lineWaits, users } from '../../../db/schema.ts'
 import { DAY_MS, toIso } from '../../domain/instant.ts'
 import { hourLabel, shortMinutes } from '../../domain/line-week.ts'
 import type { InLine, Waited } from '../../domain/views.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../runtime/context.ts'
 
 const WEEKS_MS = 28 * DAY_MS
 const WAITS_MS = 30 * DAY_MS

@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
-import type { Context } from '../context.ts'
 import { isPastEnd } from '../fleet/jobs/ends.ts'
 import { IS_FREE, isOfferedAt } from '../fleet/places.ts'
 import { alertOnce, type Lasting } from '../mail/alerts.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** More of one kind than this are a single cause, and one email shows enough of them. */
 const AT_ONCE = 100

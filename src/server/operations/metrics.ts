@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { callCounts, statusChecks } from '../../../db/schema.ts'
 import { HOUR_MS } from '../../domain/instant.ts'
-import type { Context } from '../context.ts'
 import { isOfferedAt } from '../fleet/places.ts'
+import type { Context } from '../runtime/context.ts'
 import type { Metric } from './prometheus.ts'
 
 /** Bounds a scrape after an extraordinary hour. Only the newest count. */

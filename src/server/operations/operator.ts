@@ -4,8 +4,8 @@ import { LONGEST_REASON } from '../../domain/audit.ts'
 import { AppError } from '../../domain/error.ts'
 import type { User } from '../../domain/wire.ts'
 import { requireCurrentPassword } from '../accounts/credentials/current-password.ts'
-import type { Hand } from '../audit.ts'
-import type { Context } from '../context.ts'
+import type { Hand } from '../runtime/audit.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** What every act in the console requires, and the ID that its form carries. A form sent twice acts once. */
 export type Why = { reason: string; confirmed: boolean; act_id?: string }

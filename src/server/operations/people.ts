@@ -5,8 +5,8 @@ import { toIso } from '../../domain/instant.ts'
 import { dollarsOf, meterEnd, runSeconds } from '../../domain/money/billing.ts'
 import type { FoundPerson, PersonDetails } from '../../domain/person-details.ts'
 import { isLive } from '../accounts/live-sign-ins.ts'
-import type { Context } from '../context.ts'
 import { toServer } from '../fleet/wire.ts'
+import type { Context } from '../runtime/context.ts'
 import { listAudit } from './audit-log.ts'
 
 const MOST_FOUND = 50

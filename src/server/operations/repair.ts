@@ -2,11 +2,11 @@ import { eq, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { type RunRow, runs, users } from '../../../db/schema.ts'
 import { LONGEST_START_MS } from '../../domain/image-pull.ts'
-import { auditQuery } from '../audit.ts'
 import { getAllowance } from '../billing/allowance.ts'
-import type { Context } from '../context.ts'
 import { endReasonAt } from '../fleet/jobs/ends.ts'
 import type { CloudInstance } from '../ports/cloud.ts'
+import { auditQuery } from '../runtime/audit.ts'
+import type { Context } from '../runtime/context.ts'
 import type { Hand, Repair } from './restore.ts'
 
 const BY = { id: 'script', reason: 'The database was restored.' }

@@ -1,8 +1,8 @@
 import { inArray, isNull, sql } from 'drizzle-orm'
 import { places, type RunRow, runs } from '../../../db/schema.ts'
-import type { Context } from '../context.ts'
 import { areMany } from '../fleet/jobs/sight.ts'
 import type { CloudInstance } from '../ports/cloud.ts'
+import type { Context } from '../runtime/context.ts'
 
 const AT_ONCE = 500
 

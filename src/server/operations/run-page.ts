@@ -9,11 +9,11 @@ import { runTimeline } from '../../domain/run-timeline.ts'
 import { secretFields } from '../../domain/run-wishes.ts'
 import type { RunView } from '../../domain/views.ts'
 import { costQueries, toCostLines } from '../billing/bills/run-bill.ts'
-import type { Context } from '../context.ts'
 import { guestsQuery } from '../fleet/guests.ts'
 import { endOf } from '../fleet/jobs/ends.ts'
 import { runFactsQueries, toProviderRecord, toRunFacts } from '../fleet/run-facts.ts'
 import { toServer } from '../fleet/wire.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** One of the user's runs with everything that we know about it, in one round trip. @throws not_found */
 export async function getRun(ctx: Context, userId: string, runId: string): Promise<RunView> {

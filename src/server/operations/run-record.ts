@@ -6,8 +6,8 @@ import { dollarsOf, meterEnd, runSeconds } from '../../domain/money/billing.ts'
 import type { RunRecord } from '../../domain/run-record.ts'
 import { runTimeline } from '../../domain/run-timeline.ts'
 import { worldText } from '../../domain/worlds.ts'
-import type { Context } from '../context.ts'
 import { runFactsQueries, toRunFacts } from '../fleet/run-facts.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** Everything that an admin may want to know about a run. @throws not_found */
 export async function getRunRecord(ctx: Context, id: string): Promise<RunRecord> {

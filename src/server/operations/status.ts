@@ -4,10 +4,10 @@ import { incidents, statusChecks } from '../../../db/schema.ts'
 import { DAY_MS, MINUTE_MS } from '../../domain/instant.ts'
 import { type IncidentKind, SILENT_MS, STATUS_DAYS } from '../../domain/status.ts'
 import type { StatusView } from '../../domain/views.ts'
-import type { Context } from '../context.ts'
+import { newId } from '../crypto/id.ts'
 import { HAS_OWN_IMAGE } from '../fleet/jobs/images.ts'
 import { isFreeFor } from '../fleet/line/turns.ts'
-import { newId } from '../id.ts'
+import type { Context } from '../runtime/context.ts'
 
 /** If a cause returns within this time, its incident continues. */
 const SAME_MS = 5 * MINUTE_MS

@@ -7,7 +7,7 @@ import { freeClosedAddresses } from '../../../src/server/accounts/close-account.
 import { hashMailbox, recordMailboxes, renewMailboxKey } from '../../../src/server/accounts/mailboxes.ts'
 import { requireAllowance } from '../../../src/server/billing/allowance.ts'
 import { closeDueCycles } from '../../../src/server/billing/bills/close-cycles.ts'
-import type { Context } from '../../../src/server/context.ts'
+import type { Context } from '../../../src/server/runtime/context.ts'
 import { accountContext } from '../../../testing/people/account-app.ts'
 import { openAccount, PASSWORD, signUpIn } from '../../../testing/people/sign-up.ts'
 

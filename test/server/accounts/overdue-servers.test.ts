@@ -7,7 +7,7 @@ import { closeDueCycles } from '../../../src/server/billing/bills/close-cycles.t
 import { syncInvoice } from '../../../src/server/billing/bills/invoice-sync.ts'
 import { advanceInvoices } from '../../../src/server/billing/bills/invoicing.ts'
 import { BILLING_CRON, runCron } from '../../../src/server/cron.ts'
-import { newId } from '../../../src/server/id.ts'
+import { newId } from '../../../src/server/crypto/id.ts'
 import type { Random } from '../../../testing/random.ts'
 import { openBillingStack } from '../../../testing/stack/billing-stack.ts'
 import { flakyDatabase } from '../../../testing/stack/flaky-database.ts'

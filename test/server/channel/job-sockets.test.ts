@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { jobs, places, runs, signIns } from '../../../db/schema.ts'
 import type { Job } from '../../../src/domain/wire.ts'
 import { JobSockets } from '../../../src/server/channel/job-sockets.ts'
-import { newId } from '../../../src/server/id.ts'
+import { newId } from '../../../src/server/crypto/id.ts'
 import { openAccount, signedInUser } from '../../../testing/people/sign-up.ts'
 
 // Sockets as the object finds them when it wakes, and a clock we can move, which workerd does not offer. What goes

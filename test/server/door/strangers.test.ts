@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { newApiToken } from '../../../src/domain/api-token.ts'
-import type { Context } from '../../../src/server/context.ts'
 import { passCookie, readPass } from '../../../src/server/door/cookie.ts'
 import { answerAtDoor } from '../../../src/server/door/entry.ts'
+import type { Context } from '../../../src/server/runtime/context.ts'
 
 vi.mock('cloudflare:workers', () => ({ DurableObject: class {} }))
 

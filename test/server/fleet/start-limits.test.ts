@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { runs } from '../../../db/schema.ts'
 import { AppError } from '../../../src/domain/error.ts'
-import { newId } from '../../../src/server/id.ts'
+import { newId } from '../../../src/server/crypto/id.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { type Customer, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../../testing/world/fleet.ts'
 import { pressStart, pressStop, settle } from '../../../testing/world/play.ts'

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { deriveKeys } from '../../../src/server/keys.ts'
+import { deriveKeys } from '../../../src/server/crypto/keys.ts'
 import { openPage, openSite, SITE } from '../../../testing/stack/site.ts'
 
 const site = await openSite()

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test, vi } from 'vitest'
 import { signIns, users } from '../../../db/schema.ts'
-import { newId } from '../../../src/server/id.ts'
+import { newId } from '../../../src/server/crypto/id.ts'
 import { limitCalls } from '../../../src/server/limits/limits.ts'
 import { networkOf } from '../../../src/server/limits/network.ts'
 import { accountContext } from '../../../testing/people/account-app.ts'

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { bills, callCounts, invoices, jobs, outbox, places, runs } from '../../../db/schema.ts'
-import { newId } from '../../../src/server/id.ts'
+import { newId } from '../../../src/server/crypto/id.ts'
 import { watchMatters } from '../../../src/server/operations/matters.ts'
 import { openBillingStack } from '../../../testing/stack/billing-stack.ts'
 

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { incidents, jobs, places } from '../../../db/schema.ts'
 import type { JobErrorCode } from '../../../src/domain/run-end.ts'
-import { newId } from '../../../src/server/id.ts'
+import { newId } from '../../../src/server/crypto/id.ts'
 import { checkStarts, readStatus } from '../../../src/server/operations/status.ts'
 import { openBillingStack } from '../../../testing/stack/billing-stack.ts'
 

@@ -2,8 +2,8 @@ import { and, eq, isNull } from 'drizzle-orm'
 import { users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { CURRENT_PASSWORD_WRONG } from '../../../domain/user.ts'
-import type { Context } from '../../context.ts'
 import { limitGuesses, sessionSecret } from '../../limits/limits.ts'
+import type { Context } from '../../runtime/context.ts'
 import { verifyPassword } from './password.ts'
 
 /**

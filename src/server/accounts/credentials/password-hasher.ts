@@ -1,6 +1,6 @@
 import { DurableObject } from 'cloudflare:workers'
-import type { Env } from '../../env.ts'
 import type { Derivation, HasherCalls } from '../../ports/objects.ts'
+import type { Env } from '../../settings/env.ts'
 import { HashQueue } from './scrypt.ts'
 
 /** Hashes off the threads that answer pages, and stores nothing: docs/decisions/007-hashing-in-objects.md. */

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { composed } from '../../../domain/person.ts'
-import { busy } from '../../answered.ts'
 import type { Derivation, HasherCalls } from '../../ports/objects.ts'
+import { busy } from '../../runtime/answered.ts'
 
 /** An OWASP-recommended setting that workerd allows (N·r·p ≤ 2²⁰), at 16 MiB. */
 const COST = { N: 16384, r: 8, p: 5 }

@@ -1,6 +1,6 @@
 import { jwtVerify, SignJWT } from 'jose'
-import type { Context } from '../../context.ts'
-import { deriveKeys } from '../../keys.ts'
+import { deriveKeys } from '../../crypto/keys.ts'
+import type { Context } from '../../runtime/context.ts'
 
 const ISSUER = 'proving-ground'
 const AUDIENCE = 'proving-ground/site'

@@ -1,6 +1,6 @@
 import { openInvoices } from '../../../domain/money/bill.ts'
 import type { BillingView } from '../../../domain/views.ts'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../runtime/context.ts'
 import { billsQuery, toBills } from './billing-history.ts'
 import { planPaymentsQuery } from './plan-payments.ts'
 import { chargingOf, customerQuery, hasPortal } from './portal.ts'

@@ -2,8 +2,8 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
 import { checkouts } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
-import type { Context } from '../../context.ts'
 import type { Checkout } from '../../ports/payments.ts'
+import type { Context } from '../../runtime/context.ts'
 
 /** Stores someone's answer with its time: the latest one counts. @param who a condition on rows of `users` */
 function chargeAnswerQueries({ db, now }: Pick<Context, 'db' | 'now'>, yes: boolean, who: SQL): Query[] {

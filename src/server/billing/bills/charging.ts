@@ -2,9 +2,9 @@ import { and, desc, eq, isNotNull, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
 import { type BillRow, bills, type InvoiceRow, invoices, plans, users } from '../../../../db/schema.ts'
 import { CHARGE_NOTICE_MS, chargeChoice, SMALLEST_CHARGE_CENTS } from '../../../domain/money/charge.ts'
-import { type Context, siteOrigin } from '../../context.ts'
 import { chargeSoonMail } from '../../mail/charge-letters.ts'
 import { tellQueries, tellSoon } from '../../mail/notices.ts'
+import { type Context, siteOrigin } from '../../runtime/context.ts'
 
 /**
  * Whether a bill is charged to its owner's card: they agreed to it, and there is a card. Asked when we draft its invoice,

@@ -5,10 +5,10 @@ import { AppError } from '../../../domain/error.ts'
 import { instantText, toDay } from '../../../domain/instant.ts'
 import { correctionTo } from '../../../domain/money/correction.ts'
 import { dollars } from '../../../domain/money/money.ts'
-import { auditQuery, type Hand } from '../../audit.ts'
-import { stableBillId } from '../../id.ts'
+import { stableBillId } from '../../crypto/id.ts'
 import { noticeQuery } from '../../mail/notices.ts'
 import { billCreditedNotice } from '../../mail/operator-letters.ts'
+import { auditQuery, type Hand } from '../../runtime/audit.ts'
 
 const LONGEST_REASON = 200
 

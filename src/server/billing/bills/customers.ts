@@ -1,8 +1,8 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
-import type { Context } from '../../context.ts'
 import { CustomerMissing } from '../../ports/payments.ts'
+import type { Context } from '../../runtime/context.ts'
 
 /** Makes the call with the user's customer. If someone deleted that one at the provider, another takes its place. */
 export async function withCustomer<T>(

@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
-import { type Context, siteOrigin } from '../../context.ts'
-import { fourAtOnce } from '../../four-at-once.ts'
 import { tellQueries, tellSoon } from '../../mail/notices.ts'
 import { debtMail } from '../../mail/overdue-letters.ts'
+import { type Context, siteOrigin } from '../../runtime/context.ts'
+import { fourAtOnce } from '../../runtime/four-at-once.ts'
 
 /**
  * A debt is an unpaid bill of an account that someone closed. Their other accounts, those with the same mailbox, are

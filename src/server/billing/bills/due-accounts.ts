@@ -4,8 +4,8 @@ import { checkouts, plans, runs, type UserRow, users } from '../../../../db/sche
 import { AppError } from '../../../domain/error.ts'
 import { HOUR_MS } from '../../../domain/instant.ts'
 import type { Ledger } from '../../../domain/money/closing.ts'
-import type { Context } from '../../context.ts'
 import { alertOperator } from '../../mail/alerts.ts'
+import type { Context } from '../../runtime/context.ts'
 import { toSpan } from './plan-spans.ts'
 
 const AFTER_FAILURE_MS = HOUR_MS

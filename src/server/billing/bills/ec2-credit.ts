@@ -4,7 +4,7 @@ import { AppError } from '../../../domain/error.ts'
 import { runSecondsWithin } from '../../../domain/money/billing.ts'
 import { creditsOn } from '../../../domain/money/ec2-credit.ts'
 import { formatUptime } from '../../../domain/server.ts'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../runtime/context.ts'
 import { correctBill } from './corrections.ts'
 
 const AT_ONCE = 100

@@ -2,11 +2,11 @@ import { eq, sql } from 'drizzle-orm'
 import type { Query } from '../../../../db/client.ts'
 import { bills, users } from '../../../../db/schema.ts'
 import { dueSoonAt } from '../../../domain/money/invoice.ts'
-import { type Context, siteOrigin } from '../../context.ts'
 import { chargeAsksMail, chargeFailedMail } from '../../mail/charge-letters.ts'
 import { dueSoonMail, invoicePaidMail, invoiceReadyMail } from '../../mail/money-letters.ts'
 import { tellQueries } from '../../mail/notices.ts'
 import type { Invoice } from '../../ports/payments.ts'
+import { type Context, siteOrigin } from '../../runtime/context.ts'
 
 /**
  * The emails that Stripe's answer calls for: the invoice is ready, its charge failed, it's due soon, or paid. Each is written once per bill,

@@ -4,9 +4,9 @@ import { type PlanPaymentRow, planPayments } from '../../../../db/schema.ts'
 import { DAY_MS, HOUR_MS, toDay } from '../../../domain/instant.ts'
 import type { Bill } from '../../../domain/money/bill.ts'
 import { planName } from '../../../domain/money/plan.ts'
-import type { Context } from '../../context.ts'
-import { newId } from '../../id.ts'
+import { newId } from '../../crypto/id.ts'
 import type { Invoice } from '../../ports/payments.ts'
+import type { Context } from '../../runtime/context.ts'
 
 /**
  * Stores Stripe's own invoices of plans, so that people find every payment in their books. Nothing else reads

@@ -2,8 +2,8 @@ import { eq } from 'drizzle-orm'
 import { type UserRow, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { type ChargeChoice, chargeChoice } from '../../../domain/money/charge.ts'
-import { type Context, siteOrigin } from '../../context.ts'
 import { limitPerson } from '../../limits/limits.ts'
+import { type Context, siteOrigin } from '../../runtime/context.ts'
 import { withCustomer } from './customers.ts'
 
 type Account = Pick<UserRow, 'stripeCustomerId' | 'chargeConsentAt' | 'chargeRefusedAt'>

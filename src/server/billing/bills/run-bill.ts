@@ -6,7 +6,7 @@ import { shareBill } from '../../../domain/money/billing.ts'
 import { type Cycle, cycleFrom } from '../../../domain/money/cycle.ts'
 import { UNITS_PER_DOLLAR } from '../../../domain/money/money.ts'
 import { type CostLine, type RunShare, shareCycle } from '../../../domain/money/run-cost.ts'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../runtime/context.ts'
 import { billsQuery, spanOf } from './billing-history.ts'
 import { openTime, planHistoryQuery } from './usage.ts'
 

@@ -2,7 +2,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Query } from '../../../../db/client.ts'
 import { launches, type RunRow, users } from '../../../../db/schema.ts'
 import { shortSeconds, takeOff } from '../../../domain/money/ec2-credit.ts'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../runtime/context.ts'
 import { dueQuery } from './close-cycles.ts'
 
 /** What EC2's record changes about a run, for the batch that ends it. */

@@ -1,9 +1,9 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Query } from '../../../../db/client.ts'
 import { bills, users } from '../../../../db/schema.ts'
-import { type Context, siteOrigin } from '../../context.ts'
 import { tellQueries } from '../../mail/notices.ts'
 import { suspendedMail } from '../../mail/overdue-letters.ts'
+import { type Context, siteOrigin } from '../../runtime/context.ts'
 import { isDebtOf } from './debts.ts'
 
 /** An invoice that we know is past due. */

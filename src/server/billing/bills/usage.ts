@@ -7,7 +7,7 @@ import { type Cycle, cycleAt, type PlanSpan } from '../../../domain/money/cycle.
 import { isUnpaid, planOffered, stands } from '../../../domain/money/plan.ts'
 import { HELD, NO_TRIAL, PAY_PLAN, PLAN_UNPAID, SUSPENDED } from '../../../domain/money/start-cost.ts'
 import type { StartRefusal, Summary } from '../../../domain/wire.ts'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../runtime/context.ts'
 import { toSpan } from './plan-spans.ts'
 
 const LONGEST_CYCLE_MS = 32 * DAY_MS

@@ -2,8 +2,8 @@ import { eq } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
 import { checkouts } from '../../../../db/schema.ts'
 import { HOUR_MS } from '../../../domain/instant.ts'
-import type { Context } from '../../context.ts'
 import type { Checkout } from '../../ports/payments.ts'
+import type { Context } from '../../runtime/context.ts'
 import { syncPlan } from './plan-sync.ts'
 
 /** Stores how a checkout ended: with a subscription or without. An open one is checked again in an hour. */

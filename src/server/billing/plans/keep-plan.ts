@@ -2,9 +2,9 @@ import { and, eq, isNull, sql } from 'drizzle-orm'
 import { type PlanRow, plans } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import type { User } from '../../../domain/wire.ts'
-import type { Context } from '../../context.ts'
-import { newId } from '../../id.ts'
+import { newId } from '../../crypto/id.ts'
 import { limitPerson } from '../../limits/limits.ts'
+import type { Context } from '../../runtime/context.ts'
 import { changeAtStripe, findStandingPlan, justChanged, releaseSchedule } from './paid-plan.ts'
 
 /**

@@ -3,7 +3,7 @@ import { type PlanRow, plans } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import { stands } from '../../../domain/money/plan.ts'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../runtime/context.ts'
 import { syncPlan } from './plan-sync.ts'
 
 /** Their paid plan, granted or from Stripe, that hasn't ended there. */

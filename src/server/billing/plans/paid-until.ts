@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { plans } from '../../../../db/schema.ts'
 import { isUnpaid } from '../../../domain/money/plan.ts'
-import type { Context } from '../../context.ts'
 import type { PaidSubscription } from '../../ports/payments.ts'
+import type { Context } from '../../runtime/context.ts'
 
 /**
  * What we heard about a plan's payments.

@@ -1,8 +1,8 @@
 import { and, eq, gt, inArray, isNull, or } from 'drizzle-orm'
 import { plans } from '../../../../db/schema.ts'
 import { UNPAID_STATUSES, upgradeWaits } from '../../../domain/money/plan.ts'
-import type { Context } from '../../context.ts'
 import { limitPerson, mayStill } from '../../limits/limits.ts'
+import type { Context } from '../../runtime/context.ts'
 import { syncPlan } from './plan-sync.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { RunRow } from '../../../../db/schema.ts'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../runtime/context.ts'
 import { takeLook } from './sight.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { type RunRow, runs } from '../../../../db/schema.ts'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../runtime/context.ts'
 
 /** What the machine reads to know what to run: infra/image/simulator.sh. */
 export function worldTags({ environment, vehicle, image, ...told }: RunRow): Record<string, string> {

@@ -1,8 +1,8 @@
 import type { RunRow } from '../../../../db/schema.ts'
 import { deathText, exitText } from '../../../domain/run-death.ts'
 import type { Failure } from '../../../domain/run-end.ts'
-import type { Context } from '../../context.ts'
 import { alertOperator } from '../../mail/alerts.ts'
+import type { Context } from '../../runtime/context.ts'
 import { hasOwnImage } from './images.ts'
 
 /** Why a run never starts whose program or machine gave up before it answered. */

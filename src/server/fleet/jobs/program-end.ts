@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { type RunRow, runs } from '../../../../db/schema.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../domain/instant.ts'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../runtime/context.ts'
 import { requestStop } from '../stop-run.ts'
 
 /** A machine speaks at least every 30 s. */

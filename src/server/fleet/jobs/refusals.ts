@@ -1,8 +1,8 @@
 import type { PlaceRow } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
-import type { Context } from '../../context.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import type { LaunchRefusal } from '../../ports/cloud.ts'
+import type { Context } from '../../runtime/context.ts'
 import type { StepInput } from './step.ts'
 
 type Place = Pick<PlaceRow, 'id' | 'instanceType' | 'availabilityZone'>

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { RunRow } from '../../../../db/schema.ts'
-import type { Context } from '../../context.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import type { CloudInstance, InstanceState } from '../../ports/cloud.ts'
+import type { Context } from '../../runtime/context.ts'
 
 /** EC2 only stops our instances at their end: a stopped one never runs again. */
 export const ENDED: ReadonlySet<InstanceState> = new Set(['shutting-down', 'terminated', 'stopping', 'stopped'])

@@ -1,7 +1,7 @@
 import type { JobRow, RunRow } from '../../../../db/schema.ts'
 import type { ServerFrame } from '../../../domain/cable.ts'
 import type { Server } from '../../../domain/wire.ts'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../runtime/context.ts'
 
 /** Pushes what happens to a server to its owner's open pages. */
 export type Tell = (event: ServerFrame, server: Server) => void

@@ -2,9 +2,9 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Query } from '../../../../db/client.ts'
 import type { RunRow } from '../../../../db/schema.ts'
 import type { EndReason } from '../../../domain/run-end.ts'
-import type { Context } from '../../context.ts'
 import type { Message } from '../../mail/letter.ts'
 import { emailQuery, noticeQuery } from '../../mail/notices.ts'
+import type { Context } from '../../runtime/context.ts'
 import { endedCause, isOpenAccount } from './ends.ts'
 
 /**

@@ -2,8 +2,8 @@ import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import { type LineRow, line, lineTurns, lineWaits } from '../../../../db/schema.ts'
 import { positionsOf } from '../../../domain/line.ts'
 import { ESTIMATE_MS, type Estimate, estimateWait, type Wait } from '../../../domain/line-estimate.ts'
-import type { Context } from '../../context.ts'
-import { fourAtOnce } from '../../four-at-once.ts'
+import type { Context } from '../../runtime/context.ts'
+import { fourAtOnce } from '../../runtime/four-at-once.ts'
 import { toLinePlace } from './show.ts'
 
 /** The others hear at the next look, and read it whenever they load a page. */

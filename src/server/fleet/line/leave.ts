@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Query } from '../../../../db/client.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../runtime/context.ts'
 import { passOnQueries } from './turns.ts'
 
 /** Who leaves sooner didn't wait, they looked. */

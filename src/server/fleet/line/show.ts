@@ -2,7 +2,7 @@ import { and, eq, isNull, type SQL } from 'drizzle-orm'
 import { type LineRow, line } from '../../../../db/schema.ts'
 import { toIso } from '../../../domain/instant.ts'
 import type { LinePlace } from '../../../domain/wire.ts'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../runtime/context.ts'
 
 /** Their place in line; none once they have a server. */
 export function lineQuery(ctx: Pick<Context, 'db'>, userId: string | SQL) {

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Query } from '../../../../db/client.ts'
 import { PAID_TURNS } from '../../../domain/line.ts'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../runtime/context.ts'
 import { IS_FREE, isOfferedAt } from '../places.ts'
 import { isLeftFor, isOfAGroup, isRival } from './hold-back.ts'
 

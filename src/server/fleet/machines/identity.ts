@@ -2,8 +2,8 @@ import { and, desc, eq, isNull } from 'drizzle-orm'
 import { launches, type RunRow, runs } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
-import type { Context } from '../../context.ts'
-import type { MachineSettings } from '../../machine-settings.ts'
+import type { Context } from '../../runtime/context.ts'
+import type { MachineSettings } from '../../settings/machine-settings.ts'
 import { isPrivateAddress } from '../machine.ts'
 
 /** EC2's instance identity document and Amazon's signature of it, both in base64. */

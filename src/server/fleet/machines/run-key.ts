@@ -1,8 +1,8 @@
 import type { RunRow } from '../../../../db/schema.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
-import type { Context } from '../../context.ts'
-import { isSignature, signatureOf } from '../../keys.ts'
+import { isSignature, signatureOf } from '../../crypto/keys.ts'
 import { limitMachine } from '../../limits/limits.ts'
+import type { Context } from '../../runtime/context.ts'
 import { openSecretsOf } from '../secrets.ts'
 import { getRunOfMachine, type Proof } from './identity.ts'
 

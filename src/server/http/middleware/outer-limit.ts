@@ -1,7 +1,7 @@
 import { createMiddleware } from 'hono/factory'
 import { AppError } from '../../../domain/error.ts'
-import type { Env } from '../../env.ts'
 import { connectionOf, isLoopback } from '../../limits/network.ts'
+import type { Env } from '../../settings/env.ts'
 import type { AppEnv } from '../app-env.ts'
 import { callerOf } from '../caller.ts'
 import { logError } from '../error-response.ts'

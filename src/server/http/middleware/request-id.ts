@@ -1,5 +1,5 @@
 import { createMiddleware } from 'hono/factory'
-import { bindLog, type Log } from '../../log.ts'
+import { bindLog, type Log } from '../../settings/log.ts'
 import type { AppEnv } from '../app-env.ts'
 
 /**

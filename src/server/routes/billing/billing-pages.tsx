@@ -8,7 +8,6 @@ import { dollarsPerMonth, hoursPerDay } from '../../../domain/money/usage-chart.
 import { findStatement, getBillingHistory } from '../../billing/bills/billing-history.ts'
 import { countUsage, getUsage, toSummary } from '../../billing/bills/usage.ts'
 import { findPlanPayPage, settlePlan } from '../../billing/plans/pay-plan.ts'
-import { siteOrigin } from '../../context.ts'
 import { toWorlds } from '../../fleet/worlds.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { logError, statusOf, toAppError } from '../../http/error-response.ts'
@@ -16,6 +15,7 @@ import { setFlash, takeFlash } from '../../http/flash.ts'
 import { csrfToken } from '../../http/middleware/csrf.ts'
 import { renderPage } from '../../http/render.tsx'
 import { readAlong } from '../../http/site-map.ts'
+import { siteOrigin } from '../../runtime/context.ts'
 
 /** The screens about money. */
 export const billingPages = new Hono<AppEnv>()

@@ -1,8 +1,8 @@
 import { Hono } from 'hono'
 import { receiveStripeEvent } from '../../billing/stripe-events.ts'
-import { counted } from '../../calls.ts'
 import type { AppEnv } from '../../http/app-env.ts'
 import { LOOKS_SIGNED } from '../../http/middleware/limit-body.ts'
+import { counted } from '../../runtime/calls.ts'
 
 const { stripe } = counted('webhook', { stripe: receiveStripeEvent })
 

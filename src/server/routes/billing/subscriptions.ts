@@ -6,10 +6,10 @@ import { haveNow, haveStill, haveThen } from '../../../domain/money/plan-words.t
 import type { Subscription } from '../../../domain/wire.ts'
 import { getUsage, toSummary } from '../../billing/bills/usage.ts'
 import { createCheckout } from '../../billing/plans/checkout.ts'
-import type { Context } from '../../context.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { body, text } from '../../http/body.ts'
 import { answer } from '../../http/reply.ts'
+import type { Context } from '../../runtime/context.ts'
 
 /** Tells the account page which of its cards the message belongs to. */
 const ABOUT_PLAN = { carry: { about: 'plan' } }

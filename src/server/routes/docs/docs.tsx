@@ -2,11 +2,11 @@ import { Hono, type Context as HonoContext } from 'hono'
 import type { ReactNode } from 'react'
 import type { ApiCall } from '../../../pages/docs/Api.tsx'
 import type { TextName } from '../../../pages/texts.tsx'
-import { siteOrigin } from '../../context.ts'
 import type { AppEnv } from '../../http/app-env.ts'
 import { renderPage } from '../../http/render.tsx'
 import { pagesWhere } from '../../http/site-map.ts'
 import { findText } from '../../http/texts.tsx'
+import { siteOrigin } from '../../runtime/context.ts'
 
 /** The pages' titles and descriptions, for search engines and /llms.txt. */
 const DOCS = {

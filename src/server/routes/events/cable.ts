@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { disconnectFrame, SUB_PROTOCOL } from '../../../domain/cable.ts'
 import type { AppEnv } from '../../http/app-env.ts'
 import { bearerOf } from '../../http/caller.ts'
-import { openSocket } from '../../objects.ts'
+import { openSocket } from '../../runtime/objects.ts'
 
 /**
  * Connects to a user's JobChannel. As in Rails, a foreign origin or protocol gets a 404, and a missing

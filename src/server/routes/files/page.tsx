@@ -2,7 +2,6 @@ import type { Context as HonoContext } from 'hono'
 import { nameOf, toFolder } from '../../../domain/file-names.ts'
 import type { FileList } from '../../../domain/wire.ts'
 import { FilesPage } from '../../../pages/Files.tsx'
-import { serversKeepFiles } from '../../context.ts'
 import { listFiles } from '../../files/list-files.ts'
 import { listUnfinished } from '../../files/parts.ts'
 import { getRights } from '../../files/usage.ts'
@@ -10,6 +9,7 @@ import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { takeFlash } from '../../http/flash.ts'
 import { csrfToken } from '../../http/middleware/csrf.ts'
 import { renderPage } from '../../http/render.tsx'
+import { serversKeepFiles } from '../../runtime/context.ts'
 
 /** As many as the page shows at once. */
 const ROWS_AT_FIRST = 100

@@ -1,9 +1,9 @@
 import { AppError } from '../../../domain/error.ts'
-import type { Context } from '../../context.ts'
-import type { Env } from '../../env.ts'
 import { hearMachine } from '../../fleet/machines/hear.ts'
 import { errorBody, statusOf, toAppError } from '../../http/error-response.ts'
 import { isWithinOuterLimit, OUTER_PERIOD_S } from '../../http/middleware/outer-limit.ts'
+import type { Context } from '../../runtime/context.ts'
+import type { Env } from '../../settings/env.ts'
 
 const MOST_BYTES = 256 * 1024
 

@@ -1,11 +1,11 @@
 import { Hono, type Context as HonoContext } from 'hono'
 import { toIso } from '../../../domain/instant.ts'
-import { siteOrigin } from '../../context.ts'
-import { requireValid } from '../../form-rules.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { takeFlash } from '../../http/flash.ts'
 import { csrfToken } from '../../http/middleware/csrf.ts'
 import { renderPage } from '../../http/render.tsx'
+import { siteOrigin } from '../../runtime/context.ts'
+import { requireValid } from '../../runtime/form-rules.ts'
 
 type C = HonoContext<AppEnv>
 

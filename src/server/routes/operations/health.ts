@@ -1,6 +1,6 @@
 import { Hono, type Context as HonoContext } from 'hono'
 import type { AppEnv } from '../../http/app-env.ts'
-import { checkReady } from '../../ready.ts'
+import { checkReady } from '../../runtime/ready.ts'
 
 /** For monitors and `npm run deploy`. Neither says more than whether it works, and which commit answers. */
 export const health = new Hono<AppEnv>()

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import { expect, test } from 'vitest'
 import { issueSignInToken, readSignInToken } from '../../../../src/server/accounts/credentials/sign-in-token.ts'
-import { deriveKeys } from '../../../../src/server/keys.ts'
+import { deriveKeys } from '../../../../src/server/crypto/keys.ts'
 
 const OLD = 'the-old-secret-of-thirty-two-characters'
 const NEW = 'the-new-secret-of-thirty-two-characters'

@@ -6,7 +6,7 @@ import type { User } from '../../../../src/domain/wire.ts'
 import { closeDueCycles, dueQuery } from '../../../../src/server/billing/bills/close-cycles.ts'
 import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
 import { endGrantedPlan, grantPlan } from '../../../../src/server/billing/plans/grants.ts'
-import type { Context } from '../../../../src/server/context.ts'
+import type { Context } from '../../../../src/server/runtime/context.ts'
 import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 
 const utc = (text: string) => Date.parse(`${text}Z`)

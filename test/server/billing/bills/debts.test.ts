@@ -12,10 +12,10 @@ import { findStatement, listBills } from '../../../../src/server/billing/bills/b
 import { getBillingOverview } from '../../../../src/server/billing/bills/billing-overview.ts'
 import { suspendDebtors } from '../../../../src/server/billing/bills/debts.ts'
 import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
-import type { Context } from '../../../../src/server/context.ts'
 import { BILLING_CRON, runCron } from '../../../../src/server/cron.ts'
+import { newId } from '../../../../src/server/crypto/id.ts'
 import { startRun } from '../../../../src/server/fleet/start-run.ts'
-import { newId } from '../../../../src/server/id.ts'
+import type { Context } from '../../../../src/server/runtime/context.ts'
 import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 import { beforeBatch } from '../../../../testing/stack/database.ts'
 

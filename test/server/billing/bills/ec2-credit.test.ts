@@ -11,7 +11,7 @@ import { correctBill } from '../../../../src/server/billing/bills/corrections.ts
 import { creditDueRuns } from '../../../../src/server/billing/bills/ec2-credit.ts'
 import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
 import { settleMeter } from '../../../../src/server/billing/bills/settle-meter.ts'
-import { newId } from '../../../../src/server/id.ts'
+import { newId } from '../../../../src/server/crypto/id.ts'
 import { getRun } from '../../../../src/server/operations/run-page.ts'
 import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { notices, outbox, places, plans, runs, users } from '../../../../db/schema.ts'
 import { mailLongRuns } from '../../../../src/server/billing/bills/long-runs.ts'
-import { newId } from '../../../../src/server/id.ts'
+import { newId } from '../../../../src/server/crypto/id.ts'
 import { accountApp, accountContext } from '../../../../testing/people/account-app.ts'
 import { openAppBrowser } from '../../../../testing/people/app-browser.ts'
 

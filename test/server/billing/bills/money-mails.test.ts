@@ -7,7 +7,7 @@ import { setBudget } from '../../../../src/server/billing/bills/budget.ts'
 import { mailUsedHours } from '../../../../src/server/billing/bills/hours-mails.ts'
 import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
 import { getUsage, toSummary } from '../../../../src/server/billing/bills/usage.ts'
-import { newId } from '../../../../src/server/id.ts'
+import { newId } from '../../../../src/server/crypto/id.ts'
 import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 
 const MINUTE = 60_000

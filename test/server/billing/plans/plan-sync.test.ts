@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { outbox, plans, alerts as told, users } from '../../../../db/schema.ts'
 import { settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { checkPlan, syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
-import type { Context } from '../../../../src/server/context.ts'
+import type { Context } from '../../../../src/server/runtime/context.ts'
 import { openPlanOwner } from '../../../../testing/people/plan-owner.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 

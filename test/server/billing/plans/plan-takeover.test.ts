@@ -4,7 +4,7 @@ import { runs } from '../../../../db/schema.ts'
 import { settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { grantPlan } from '../../../../src/server/billing/plans/grants.ts'
 import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
-import type { Context } from '../../../../src/server/context.ts'
+import type { Context } from '../../../../src/server/runtime/context.ts'
 import { openPlanOwner } from '../../../../testing/people/plan-owner.ts'
 
 /** A paid plan that meets a granted one, or a trial. */

@@ -5,8 +5,8 @@ import { getUsage, toSummary } from '../../../../src/server/billing/bills/usage.
 import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
-import type { Context } from '../../../../src/server/context.ts'
 import type { PaidSubscription } from '../../../../src/server/ports/payments.ts'
+import type { Context } from '../../../../src/server/runtime/context.ts'
 import { openPlanOwner } from '../../../../testing/people/plan-owner.ts'
 
 const { stack, owner, listPlans, plan, cancel, says, sizes, tryStart } = await openPlanOwner(Date.UTC(2028, 0, 10, 9))

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { expect, test, vi } from 'vitest'
 import { plans } from '../../../../db/schema.ts'
 import { runSeconds } from '../../../../src/domain/money/billing.ts'
-import { newId } from '../../../../src/server/id.ts'
+import { newId } from '../../../../src/server/crypto/id.ts'
 import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import {
   aliveOf,

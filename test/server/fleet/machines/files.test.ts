@@ -3,9 +3,9 @@ import { beforeAll, expect, inject, test } from 'vitest'
 import { openDatabase } from '../../../../db/client.ts'
 import { fileFolders, runs } from '../../../../db/schema.ts'
 import type { Server } from '../../../../src/domain/wire.ts'
-import type { Context } from '../../../../src/server/context.ts'
 import { giveMachineFiles, type MachineFiles } from '../../../../src/server/fleet/machines/files.ts'
 import { publishesPorts } from '../../../../src/server/fleet/machines/run-key.ts'
+import type { Context } from '../../../../src/server/runtime/context.ts'
 import { type Client, newPerson, waitFor } from '../../../../testing/people/client.ts'
 
 const url = inject('url')

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { Hono } from 'hono'
 import { expect, inject, test, vi } from 'vitest'
-import type { Env } from '../../../../src/server/env.ts'
 import type { AppEnv } from '../../../../src/server/http/app-env.ts'
 import { keptPages } from '../../../../src/server/http/middleware/kept-pages.ts'
+import type { Env } from '../../../../src/server/settings/env.ts'
 import { openSite } from '../../../../testing/stack/site.ts'
 
 const PAGES = ['/', '/pricing', '/terms_of_service']

@@ -15,7 +15,7 @@ import {
   users,
 } from '../../../../db/schema.ts'
 import { freeClosedAddresses } from '../../../../src/server/accounts/close-account.ts'
-import { newId } from '../../../../src/server/id.ts'
+import { newId } from '../../../../src/server/crypto/id.ts'
 import { accountApp, accountContext } from '../../../../testing/people/account-app.ts'
 import { openAppBrowser } from '../../../../testing/people/app-browser.ts'
 import { PASSWORD, signedInUser, signUpFields } from '../../../../testing/people/sign-up.ts'

@@ -7,7 +7,7 @@ import {
   NAME_TAKEN,
   OWN_NEEDS_PLAN,
 } from '../../../../src/domain/own-environment.ts'
-import { newId } from '../../../../src/server/id.ts'
+import { newId } from '../../../../src/server/crypto/id.ts'
 import { openAccount, PASSWORD, signedInUser } from '../../../../testing/people/sign-up.ts'
 
 const DIGEST = `sha256:${'a'.repeat(64)}`

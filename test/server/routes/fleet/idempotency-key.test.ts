@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { idempotencyKeys, jobs, places, runs } from '../../../../db/schema.ts'
-import { newId } from '../../../../src/server/id.ts'
+import { newId } from '../../../../src/server/crypto/id.ts'
 import { openSite } from '../../../../testing/stack/site.ts'
 
 const site = await openSite()

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { line, lineGroupPeople, lineGroups, places, plans } from '../../../../db/schema.ts'
 import { instantText, toIso } from '../../../../src/domain/instant.ts'
 import type { LinePlace } from '../../../../src/domain/wire.ts'
-import { newId } from '../../../../src/server/id.ts'
+import { newId } from '../../../../src/server/crypto/id.ts'
 import { openPage, openSite, SITE } from '../../../../testing/stack/site.ts'
 
 const site = await openSite()

@@ -4,7 +4,7 @@ import { bills, doorLinks, launches, places, plans, runs, users } from '../../..
 import type { RunCostSum } from '../../../../src/domain/money/run-cost.ts'
 import type { ProviderRecord, RunEvent, Server } from '../../../../src/domain/wire.ts'
 import { findStatement } from '../../../../src/server/billing/bills/billing-history.ts'
-import { newId } from '../../../../src/server/id.ts'
+import { newId } from '../../../../src/server/crypto/id.ts'
 import { openSite, SITE } from '../../../../testing/stack/site.ts'
 
 type Shown = { server: Server; events: RunEvent[]; cost: RunCostSum; provider: ProviderRecord | null }

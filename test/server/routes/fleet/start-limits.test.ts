@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { places, runs } from '../../../../db/schema.ts'
-import { newId } from '../../../../src/server/id.ts'
+import { newId } from '../../../../src/server/crypto/id.ts'
 import { change, openPage, openSite } from '../../../../testing/stack/site.ts'
 
 const site = await openSite()

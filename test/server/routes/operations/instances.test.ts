@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { contactMessages, places, runs, serverRequests } from '../../../../db/schema.ts'
 import type { Instance } from '../../../../src/domain/wire.ts'
-import { newId } from '../../../../src/server/id.ts'
+import { newId } from '../../../../src/server/crypto/id.ts'
 import { openSite } from '../../../../testing/stack/site.ts'
 import { localEc2 } from '../../../dev/ec2/local-ec2.ts'
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import parse from 'parse-prometheus-text-format'
 import { beforeAll, expect, test } from 'vitest'
 import { callCounts, invoices, jobs, outbox, places, runs } from '../../../../db/schema.ts'
-import { newId } from '../../../../src/server/id.ts'
+import { newId } from '../../../../src/server/crypto/id.ts'
 import { toPrometheus } from '../../../../src/server/operations/prometheus.ts'
 import { openSite } from '../../../../testing/stack/site.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { places, runs } from '../../../../db/schema.ts'
-import type { Env } from '../../../../src/server/env.ts'
+import { newId } from '../../../../src/server/crypto/id.ts'
 import { SITE_MAP } from '../../../../src/server/http/site-map.ts'
-import { newId } from '../../../../src/server/id.ts'
+import type { Env } from '../../../../src/server/settings/env.ts'
 import { BUCKET, openSite } from '../../../../testing/stack/site.ts'
 
 /** Its own pages: the documentation describes the product, whatever a site has. */

@@ -6,12 +6,12 @@ import { Line } from '../../../../pages/Line.tsx'
 import { joinLine, leaveLine } from '../../../fleet/line/join.ts'
 import { linePageQueries, toLinePage } from '../../../fleet/line/page.ts'
 import { findLinePlace } from '../../../fleet/line/show.ts'
-import { requireValid } from '../../../form-rules.ts'
 import { type AppEnv, signedIn } from '../../../http/app-env.ts'
 import { takeFlash } from '../../../http/flash.ts'
 import { csrfToken } from '../../../http/middleware/csrf.ts'
 import { renderPage } from '../../../http/render.tsx'
 import { answer } from '../../../http/reply.ts'
+import { requireValid } from '../../../runtime/form-rules.ts'
 
 const WISHES = ['environment', 'vehicle', 'name', 'stop_after', 'parameters', 'until', 'command']
 const SECRET = /^secrets\[[A-Z0-9_]+\]$/

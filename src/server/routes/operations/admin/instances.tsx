@@ -8,8 +8,8 @@ import { listInstances } from '../../../fleet/instances.ts'
 import type { AppEnv } from '../../../http/app-env.ts'
 import { logError, statusOf, toAppError } from '../../../http/error-response.ts'
 import { renderPage } from '../../../http/render.tsx'
-import { vendorErrorOf } from '../../../log.ts'
 import { listMessages } from '../../../mail/messages.ts'
+import { vendorErrorOf } from '../../../settings/log.ts'
 
 type C = HonoContext<AppEnv>
 

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { auditLog } from '../../../../../db/schema.ts'
-import { newId } from '../../../../../src/server/id.ts'
+import { newId } from '../../../../../src/server/crypto/id.ts'
 import { openAdminConsole } from '../../../../../testing/people/admin-console.ts'
 
 const { site, db, act, open, actsOn } = await openAdminConsole()

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { apiTokens, bills, invoices, places, plans, users } from '../../../../../db/schema.ts'
-import { newId } from '../../../../../src/server/id.ts'
+import { newId } from '../../../../../src/server/crypto/id.ts'
 import { openAdminConsole, REASON } from '../../../../../testing/people/admin-console.ts'
 import { change } from '../../../../../testing/stack/site.ts'
 

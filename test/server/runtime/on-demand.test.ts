@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { onDemand } from '../../src/server/on-demand.ts'
+import { onDemand } from '../../../src/server/runtime/on-demand.ts'
 
 type Greeter = { greet(name: string, mark: string): Promise<string>; leave(): Promise<void> }
 

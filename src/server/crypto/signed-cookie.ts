@@ -1,14 +1,15 @@
-import type { Context } from './context.ts'
 import { isSignature, type KeyPurpose, signatureOf } from './keys.ts'
 
+type Signer = { config: { secretKey: string }; now: () => number }
+
 /** A cookie's value that only we can write, and only for this purpose. Anyone can read it. */
-export function sign(ctx: Pick<Context, 'config'>, purpose: KeyPurpose, content: object): string {
+export function sign(ctx: Pick<Signer, 'config'>, purpose: KeyPurpose, content: object): string {
   const payload = Buffer.from(JSON.stringify(content)).toString('base64url')
   return `${payload}.${signatureOf(ctx.config.secretKey, purpose, payload).toString('base64url')}`
 }
 
 /** Null if we didn't sign it, or once `expires` (ms) has passed. */
-export function readSigned<T>(ctx: Pick<Context, 'config' | 'now'>, purpose: KeyPurpose, cookie: string): T | null {
+export function readSigned<T>(ctx: Signer, purpose: KeyPurpose, cookie: string): T | null {
   const [payload, signature] = cookie.split('.')
   const given = Buffer.from(signature ?? '', 'base64url')
   if (!payload || !isSignature(given, ctx.config.secretKey, purpose, payload)) return null

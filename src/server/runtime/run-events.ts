@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Query } from '../../db/client.ts'
-import type { RunActor, RunEventKind } from '../domain/run-event.ts'
+import type { Query } from '../../../db/client.ts'
+import type { RunActor, RunEventKind } from '../../domain/run-event.ts'
+import { newId } from '../crypto/id.ts'
 import type { Context } from './context.ts'
-import { newId } from './id.ts'
 
 type Happened = {
   /** An SQL expression may look at the run as it was. */

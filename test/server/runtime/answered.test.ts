@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { answered } from '../../src/server/answered.ts'
+import { answered } from '../../../src/server/runtime/answered.ts'
 
 vi.useFakeTimers()
 afterEach(() => void vi.clearAllTimers())

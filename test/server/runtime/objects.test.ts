@@ -1,15 +1,15 @@
 import { afterAll, expect, test } from 'vitest'
-import { freePort } from '../../dev/free-port.ts'
-import { startServices } from '../../dev/services.ts'
-import { builtModules } from '../../dev/stack.ts'
-import { startWorkerd } from '../../dev/workerd.ts'
-import type { Env } from '../../src/server/env.ts'
-import { openObjects } from '../../src/server/objects.ts'
-import { jobsChannel, openSocket } from '../../testing/people/cable.ts'
-import { ownUpgrade, upgradeAnswer } from '../../testing/people/cable-upgrade.ts'
-import { newPerson, PASSWORD, waitFor } from '../../testing/people/client.ts'
-import { newAddress } from '../../testing/people/sign-up.ts'
-import { temporaryFolder } from '../../testing/stack/at-end.ts'
+import { freePort } from '../../../dev/free-port.ts'
+import { startServices } from '../../../dev/services.ts'
+import { builtModules } from '../../../dev/stack.ts'
+import { startWorkerd } from '../../../dev/workerd.ts'
+import { openObjects } from '../../../src/server/runtime/objects.ts'
+import type { Env } from '../../../src/server/settings/env.ts'
+import { jobsChannel, openSocket } from '../../../testing/people/cable.ts'
+import { ownUpgrade, upgradeAnswer } from '../../../testing/people/cable-upgrade.ts'
+import { newPerson, PASSWORD, waitFor } from '../../../testing/people/client.ts'
+import { newAddress } from '../../../testing/people/sign-up.ts'
+import { temporaryFolder } from '../../../testing/stack/at-end.ts'
 
 /** Objects whose next call fails as in a deploy. As on the platform, a stub that has failed keeps failing. */
 function fallingObjects() {
@@ -94,7 +94,7 @@ const port = await freePort()
 const url = `http://localhost:${port}`
 const dataDir = temporaryFolder('proving-ground-objects')
 const services = await startServices({ dataDir, port, log: () => {} })
-const { devRoutes } = await import('../../dev/dev-routes.ts')
+const { devRoutes } = await import('../../../dev/dev-routes.ts')
 const workerd = await startWorkerd({
   host: 'localhost',
   port,

@@ -7,7 +7,7 @@ import type {
   HasherCalls,
   JobChannelCalls,
   RunLogCalls,
-} from './ports/objects.ts'
+} from '../ports/objects.ts'
 
 /**
  * The bindings from `wrangler.toml`, its secrets and the local stack. `docs/operations.md` explains them,

@@ -1,10 +1,10 @@
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { afterAll, expect, test } from 'vitest'
-import { builtModules } from '../../dev/stack.ts'
-import { readWranglerConfig } from '../../dev/wrangler-config.ts'
-import type { JobChannelCalls } from '../../src/server/ports/objects.ts'
-import type { Line } from '../../testing/stack/recorded-log.ts'
-import { openSite } from '../../testing/stack/site.ts'
+import { builtModules } from '../../../dev/stack.ts'
+import { readWranglerConfig } from '../../../dev/wrangler-config.ts'
+import type { JobChannelCalls } from '../../../src/server/ports/objects.ts'
+import type { Line } from '../../../testing/stack/recorded-log.ts'
+import { openSite } from '../../../testing/stack/site.ts'
 
 const NOTHING_ANSWERS = 'http://127.0.0.1:1'
 const lines: Line[] = []

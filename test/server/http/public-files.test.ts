@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import { DIST } from '../../dev/stack.ts'
-import { readWranglerConfig } from '../../dev/wrangler-config.ts'
-import { PUBLIC_FILES } from '../../src/server/public-files.ts'
+import { DIST } from '../../../dev/stack.ts'
+import { readWranglerConfig } from '../../../dev/wrangler-config.ts'
+import { PUBLIC_FILES } from '../../../src/server/http/public-files.ts'
 
 const files = readdirSync(join(DIST, 'client'), { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())

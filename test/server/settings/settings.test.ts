@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest'
-import { createContext } from '../../src/server/create-context.ts'
-import type { Env } from '../../src/server/env.ts'
-import { recordLog } from '../../testing/stack/recorded-log.ts'
-import { openSite } from '../../testing/stack/site.ts'
+import { createContext } from '../../../src/server/runtime/create-context.ts'
+import type { Env } from '../../../src/server/settings/env.ts'
+import { recordLog } from '../../../testing/stack/recorded-log.ts'
+import { openSite } from '../../../testing/stack/site.ts'
 
 const { log } = recordLog()
 const SENTENCE = "This site isn't set up correctly. The operator can find the reason in the log."

@@ -1,4 +1,4 @@
-import { AppError } from '../domain/error.ts'
+import { AppError } from '../../domain/error.ts'
 
 const RETRY_AFTER_S = 5
 /** A full queue of hashes takes a few seconds, or ten on a slow machine. */

@@ -1,4 +1,4 @@
-import type { VendorError } from '../domain/instance.ts'
+import type { VendorError } from '../../domain/instance.ts'
 
 /**
  * Writes one line of JSON for the operator. The fields hold ids (of a request, a job, an invoice), never

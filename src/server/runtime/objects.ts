@@ -1,5 +1,3 @@
-import { answered } from './answered.ts'
-import type { Env } from './env.ts'
 import type {
   CounterCalls,
   DoorCalls,
@@ -8,7 +6,9 @@ import type {
   HasherCalls,
   JobChannelCalls,
   RunLogCalls,
-} from './ports/objects.ts'
+} from '../ports/objects.ts'
+import type { Env } from '../settings/env.ts'
+import { answered } from './answered.ts'
 
 /**
  * Whether each call may run twice. If an object falls over, in a deploy for example, we can't know if it did its work,

@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
-import { AppError } from '../domain/error.ts'
-import { checkForm } from '../domain/form.ts'
+import { AppError } from '../../domain/error.ts'
+import { checkForm } from '../../domain/form.ts'
 
 /** The form's value, normalized. @throws invalid with the sentence that the browser shows for the same fault */
 export function requireValid<S extends v.GenericSchema<unknown, unknown>>(

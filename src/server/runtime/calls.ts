@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../db/client.ts'
-import { callCounts } from '../../db/schema.ts'
-import { AppError } from '../domain/error.ts'
-import type { Log } from './log.ts'
+import type { Database } from '../../../db/client.ts'
+import { callCounts } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import type { Log } from '../settings/log.ts'
 import type { Calls } from './on-demand.ts'
 
 /** Who is called. `webhook`: Stripe calls us. */

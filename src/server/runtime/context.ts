@@ -1,9 +1,8 @@
-import type { Database } from '../../db/client.ts'
-import { bindLog, type Log, type LogFields } from './log.ts'
-import type { Bucket } from './ports/bucket.ts'
-import type { Cloud } from './ports/cloud.ts'
-import type { Machine } from './ports/machine.ts'
-import type { Mailer } from './ports/mailer.ts'
+import type { Database } from '../../../db/client.ts'
+import type { Bucket } from '../ports/bucket.ts'
+import type { Cloud } from '../ports/cloud.ts'
+import type { Machine } from '../ports/machine.ts'
+import type { Mailer } from '../ports/mailer.ts'
 import type {
   CounterCalls,
   DoorCalls,
@@ -12,11 +11,12 @@ import type {
   HasherCalls,
   JobChannelCalls,
   RunLogCalls,
-} from './ports/objects.ts'
-import type { Payments } from './ports/payments.ts'
-import type { AskStatus, Reach } from './ports/reach.ts'
-import type { PostWebhook } from './ports/webhooks.ts'
-import type { Config } from './settings.ts'
+} from '../ports/objects.ts'
+import type { Payments } from '../ports/payments.ts'
+import type { AskStatus, Reach } from '../ports/reach.ts'
+import type { PostWebhook } from '../ports/webhooks.ts'
+import { bindLog, type Log, type LogFields } from '../settings/log.ts'
+import type { Config } from '../settings/settings.ts'
 
 /** Everything a verb needs, built in one place and passed along. */
 export type Context = {

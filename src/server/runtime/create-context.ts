@@ -1,15 +1,15 @@
-import { type Database, openDatabase } from '../../db/client.ts'
+import { type Database, openDatabase } from '../../../db/client.ts'
+import { fleetNetwork } from '../fleet/machine.ts'
+import { reachBy } from '../fleet/reach.ts'
+import { emailBinding } from '../mail/email-binding.ts'
+import { FLEET, LINE } from '../ports/objects.ts'
+import type { Env } from '../settings/env.ts'
+import type { Log } from '../settings/log.ts'
+import { readConfig } from '../settings/settings.ts'
 import { areCountsDue, counted, countedFetch, writeCounts } from './calls.ts'
 import type { Context } from './context.ts'
-import type { Env } from './env.ts'
-import { fleetNetwork } from './fleet/machine.ts'
-import { reachBy } from './fleet/reach.ts'
-import type { Log } from './log.ts'
-import { emailBinding } from './mail/email-binding.ts'
 import { openObjects } from './objects.ts'
 import { onDemand } from './on-demand.ts'
-import { FLEET, LINE } from './ports/objects.ts'
-import { readConfig } from './settings.ts'
 
 let database: { url: string; db: Database } | undefined
 
@@ -35,26 +35,26 @@ export async function createContext(env: Env, background: Context['background'],
     random: Math.random,
     cloud: counted(
       'ec2',
-      onDemand(async () => (await import('./fleet/ec2.ts')).ec2Cloud(env)),
+      onDemand(async () => (await import('../fleet/ec2.ts')).ec2Cloud(env)),
     ),
     payments: counted(
       'stripe',
-      onDemand(async () => (await import('./billing/stripe.ts')).stripePayments(env)),
+      onDemand(async () => (await import('../billing/stripe.ts')).stripePayments(env)),
     ),
     mailer: counted('mail', emailBinding(env)),
     bucket:
       files &&
       counted(
         'files',
-        onDemand(async () => (await import('./files/s3-bucket.ts')).s3Bucket(files, now)),
+        onDemand(async () => (await import('../files/s3-bucket.ts')).s3Bucket(files, now)),
       ),
     machine,
     reach: reachBy(machine),
-    askStatus: async (...address) => (await import('./fleet/status.ts')).statusBy(machine)(...address),
+    askStatus: async (...address) => (await import('../fleet/status.ts')).statusBy(machine)(...address),
     ...objects,
     fleetWatcher: objects.fleetWatcher(FLEET),
     lineKeeper: objects.fleetWatcher(LINE),
-    postWebhook: async (...message) => (await import('./events/post.ts')).publicPost(config.local)(...message),
+    postWebhook: async (...message) => (await import('../events/post.ts')).publicPost(config.local)(...message),
     // The answer is already sent, so a failure only reaches the log.
     background: (work) => background(work.catch((error) => log('background_failed', {}, error))),
     log,

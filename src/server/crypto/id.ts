@@ -1,4 +1,4 @@
-import { LABEL_LENGTH } from '../domain/door.ts'
+import { LABEL_LENGTH } from '../../domain/door.ts'
 
 /** An opaque id with a readable prefix: `srv_` and 120 random bits. */
 export function newId(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fourAtOnce } from '../../src/server/four-at-once.ts'
+import { fourAtOnce } from '../../../src/server/runtime/four-at-once.ts'
 
 test('runs four at once, the next as soon as one is done, and throws a failure once all were tried', async () => {
   const done: number[] = []

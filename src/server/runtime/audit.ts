@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Database, Query } from '../../db/client.ts'
-import type { Act } from '../domain/audit.ts'
-import { newId } from './id.ts'
+import type { Database, Query } from '../../../db/client.ts'
+import type { Act } from '../../domain/audit.ts'
+import { newId } from '../crypto/id.ts'
 
 /** Who acts, and why. */
 type Actor = { id: string; reason: string }

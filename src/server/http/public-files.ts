@@ -1,4 +1,4 @@
-import type { Env } from './env.ts'
+import type { Env } from '../settings/env.ts'
 
 /**
  * Our files whose name a machine behind a door may also have. They pass the Worker first, so that only the site's hosts

@@ -1,10 +1,10 @@
 import { EC2ServiceException } from '@aws-sdk/client-ec2'
 import Stripe from 'stripe'
 import { expect, test, vi } from 'vitest'
-import { AppError } from '../../src/domain/error.ts'
-import { bindLog, log, openLog } from '../../src/server/log.ts'
-import { testDatabase } from '../../testing/stack/database.ts'
-import { recordLog } from '../../testing/stack/recorded-log.ts'
+import { AppError } from '../../../src/domain/error.ts'
+import { bindLog, log, openLog } from '../../../src/server/settings/log.ts'
+import { testDatabase } from '../../../testing/stack/database.ts'
+import { recordLog } from '../../../testing/stack/recorded-log.ts'
 
 function lineOf(error: unknown) {
   let line = ''

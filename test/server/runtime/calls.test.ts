@@ -1,11 +1,11 @@
 import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { callCounts } from '../../db/schema.ts'
-import { AppError } from '../../src/domain/error.ts'
-import { counted, writeCounts } from '../../src/server/calls.ts'
-import { ownDatabase } from '../../testing/stack/own-database.ts'
-import { recordLog } from '../../testing/stack/recorded-log.ts'
-import { openSite } from '../../testing/stack/site.ts'
+import { callCounts } from '../../../db/schema.ts'
+import { AppError } from '../../../src/domain/error.ts'
+import { counted, writeCounts } from '../../../src/server/runtime/calls.ts'
+import { ownDatabase } from '../../../testing/stack/own-database.ts'
+import { recordLog } from '../../../testing/stack/recorded-log.ts'
+import { openSite } from '../../../testing/stack/site.ts'
 
 const db = await ownDatabase()
 const { log, takeLines } = recordLog()

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../db/client.ts'
-import journal from '../../db/migrations/meta/_journal.json' with { type: 'json' }
-import { AppError } from '../domain/error.ts'
+import type { Database } from '../../../db/client.ts'
+import journal from '../../../db/migrations/meta/_journal.json' with { type: 'json' }
+import { AppError } from '../../domain/error.ts'
 import type { Context } from './context.ts'
 
 /** Whether the database has this build's newest migration. A newer database is fine: migrations only add. */
