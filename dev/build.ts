@@ -127,15 +127,29 @@ export const plainDynamicImports: Plugin = {
   configResolved: (config) => void Object.assign(config.build, { lib: {} }),
 }
 
+const ENTRY = resolve('src/server/index.ts')
+
 /** What a request through a door needs, and no other. */
 const DOOR = /src.server.door.(?!routes|door-keeper|screens)|src.domain.forward/
 
 /** The steps of starts and stops: objects run them. */
 const JOBS = /src.server.fleet.jobs.(server-|await-answer|launches|own-failures|start-failure)/
 
-/** Code that few requests need, loaded on demand, in one chunk because small ones compress badly. */
-const RARE =
-  /src.ui.BarChart|src.pages.(AccountOverview|billing.(BillingCard|ChargeUsage|SubscriptionCard)|Activate|ConsoleMessages|ContactSales|contact.\w+|ApiTokens|BillingHistory|BillingStatement|Budget|ChangePlan|CloseAccount|ConfirmEmailPage|Devices|ExtendServer|ForgotPassword|Help|Privacy|ResetPassword|Runs?|ShareServer|ConnectServer|run.\w+|StatusPage|StopServer|StopByLink|Idle|Line|MailsOff|Mails|Notices|notices.\w+|Secrets|Subscriptions|Terms|Webhooks?|webhooks.\w+|terms.\w+)\.tsx|src.islands.(Log\.|log.)|src.domain.(ansi|secret|image-reference|own-environment|run-death|run-log|run-metrics|line-|webhook|run-list|run-timeline|money.(budget-form|correction|cost-chart|ec2-credit))|src.server.routes.\w+.(webhooks|secrets|notices|line|log).answers|src.server.routes.fleet.machine-log|src.server.channel.(log|sample)-store|src.server.door.screens|node_modules.standardwebhooks|src.server.(sealed|files.|routes.files.(answers|page)|mail.(charge|line|secret|webhook|end(ed|ing)|files-letters)|events.(?!outbox|sweep)|accounts.(device-logins|extend-link|run-link\.|overdue-servers|personal-(data|logs)|secrets|webhooks)|billing.(plans.(cancel-plan|change-plan|keep-plan|plan-alerts|reconcile)|bills.(budget|charge-consent|charging|crediting|corrections|ec2-credit|hours-mails|long-runs|invoice-(hold|mails)|run-bill|settle-meter))|mail.money-letters|operations.(metrics|prometheus|run-page)|fleet.(follow-log|line.(?!turns|hold-back|leave|show)|start-refusal|large-servers|own-environments|renew-secrets|secrets|run-(facts|list|log|metrics)|status|idle-setting|machines.))/
+type Modules = Rolldown.ChunkingContext
+
+/** What an isolate evaluates as it starts: whatever the entry reaches without `import()`. */
+const atStart = new WeakMap<Modules, Set<string>>()
+
+function isAtStart(id: string, modules: Modules): boolean {
+  const known = atStart.get(modules) ?? new Set([ENTRY])
+  if (!atStart.has(modules)) {
+    for (const each of known) for (const next of modules.getModuleInfo(each)?.importedIds ?? []) known.add(next)
+    atStart.set(modules, known)
+  }
+  return known.has(id)
+}
+
+const later = (name: string) => (id: string, modules: Modules) => (isAtStart(id, modules) ? null : name)
 
 export const workerBuild: EnvironmentOptions = {
   resolve: { noExternal: true, conditions: ['workerd', 'worker', 'module', 'browser'] },
@@ -147,7 +161,7 @@ export const workerBuild: EnvironmentOptions = {
     emptyOutDir: true,
     copyPublicDir: false,
     rolldownOptions: {
-      input: 'src/server/index.ts',
+      input: ENTRY,
       // A Worker exports only its handlers and objects, so code its chunks share becomes another chunk.
       preserveEntrySignatures: 'strict',
       // Effects never run on the server, so we leave out what only they use, above all Action Cable's client.
@@ -161,14 +175,24 @@ export const workerBuild: EnvironmentOptions = {
         codeSplitting: {
           groups: [
             {
-              name: 'common',
-              test: (id) => !RARE.test(id) && !DOOR.test(id) && !JOBS.test(id),
+              name: (id, modules) => (isAtStart(id, modules) ? 'common' : null),
               minShareCount: 2,
               priority: 2,
             },
-            { name: 'door', test: DOOR, minShareCount: 1, priority: 1 },
-            { name: 'jobs', test: JOBS, minShareCount: 1, priority: 1 },
-            { name: 'rare', test: RARE, minShareCount: 1, priority: 1 },
+            { name: later('door'), test: DOOR, priority: 1 },
+            { name: later('jobs'), test: JOBS, priority: 1 },
+            {
+              name: later('stripe'),
+              test: /node_modules.stripe.|src.server.billing.stripe/,
+              priority: 1,
+            },
+            {
+              name: later('ec2'),
+              test: /node_modules.@(aws|smithy)|src.server.fleet.ec2/,
+              priority: 1,
+            },
+            // All else of ours that loads when it's first needed, in one chunk because small ones compress badly.
+            { name: later('rare'), test: /[\\/](src|db|cli)[\\/]/ },
           ],
         },
         entryFileNames: 'index.js',
