@@ -49,6 +49,8 @@ MOST_LAST_SECONDS = 900
 SAMPLE_SECONDS = 10
 # Nothing of a pull moves for so long: it is stuck.
 SILENT_SECONDS = 120
+# While it unpacks an image, Docker's containerd store says nothing, or only how long that takes.
+UNPACKING_SECONDS = 600
 PULL_PAUSES = (5, 15, None)
 # Before a program starts again that has never answered, and one that has.
 PAUSES = (1, 5)
@@ -516,11 +518,13 @@ class Engine:
         self._path = path
 
     def open(self, method, path, body=None, timeout=60):
-        """@returns the answer, to be read as it comes"""
+        """@returns the answer, to be read as it comes; `wait` sets how long for what comes next"""
         line = EngineConnection(self._path, timeout)
         data = None if body is None else json.dumps(body).encode()
         line.request(method, path, data, {"Content-Type": "application/json", "Connection": "close"})
+        wait = line.sock.settimeout
         answer = line.getresponse()
+        answer.wait = wait
         if answer.status >= 400:
             text = answer.read()
             try:
@@ -562,6 +566,7 @@ class Progress:
         self.moved_at = time.monotonic()
         self._layers = {}
         self._seen = {}
+        self._counts_unpacked = False
 
     def see(self, event):
         name, status, detail = event.get("id"), event.get("status"), event.get("progressDetail") or {}
@@ -572,6 +577,7 @@ class Progress:
             self._layers[name] = (total, share)
         elif status == "Extracting":
             self._layers[name] = (max(size, total), 0.5 + share)
+            self._counts_unpacked |= total > 0
         elif status in ("Verifying Checksum", "Download complete"):
             self._layers[name] = (size, max(done, 0.5))
         elif status == "Pull complete":
@@ -584,13 +590,18 @@ class Progress:
         layers = [(size or usual, done) for size, done in self._layers.values()]
         # Downloaded, and unpacked.
         self.bytes = max(self.bytes, int(sum(2 * size * done for size, done in self._layers.values())))
-        # Docker also says that it waits, or tries again: neither moves anything.
-        now_seen = (status, detail.get("current"))
+        # Docker also says that it waits, tries again, or how long it takes: none of it moves anything.
+        now_seen = (status, None if detail.get("units") == "s" else detail.get("current"))
         if status in MOVES and self._seen.get(name) != now_seen:
             self._seen[name], self.moved_at = now_seen, time.monotonic()
         if layers:
             percent = int(100 * sum(size * done for size, done in layers) / sum(size for size, _ in layers))
             self.percent = max(self.percent, min(99, percent))
+
+    def patience(self):
+        """@returns for how many seconds nothing may move"""
+        is_here = self._layers and all(done >= 0.5 for _, done in self._layers.values())
+        return UNPACKING_SECONDS if is_here and not self._counts_unpacked else SILENT_SECONDS
 
 
 class GaveUp(Exception):
@@ -751,9 +762,8 @@ class Program:
                 self._pull(image)
                 return self._log.say(f"Pulled {image}", {"name": "pulled"})
             except (EngineError, OSError) as error:
-                is_stuck = isinstance(error, socket.timeout)
-                why = f"nothing came for {SILENT_SECONDS} s" if is_stuck else str(error)
-                code = "image_stuck" if is_stuck else code_of(why)
+                why = str(error)
+                code = "image_stuck" if isinstance(error, socket.timeout) else code_of(why)
                 # A registry may fail for a moment.
                 if pause is None or code not in (None, "image_rate_limited"):
                     raise GaveUp(code or "image_not_found", f"Cannot pull {image}: {why}") from error
@@ -764,14 +774,19 @@ class Program:
         # Without a tag, Docker would pull all of them.
         named = image if "@" in image or ":" in image.rpartition("/")[2] else f"{image}:latest"
         progress = Progress()
-        for line in self._engine.open("POST", f"/images/create?{urlencode({'fromImage': named})}", timeout=SILENT_SECONDS):
-            event = json.loads(line)
-            if "error" in event:
-                raise EngineError(500, event["error"])
-            progress.see(event)
-            if time.monotonic() - progress.moved_at > SILENT_SECONDS:
-                raise socket.timeout
-            self._log.progress({"name": "pulling", "percent": progress.percent, "bytes": progress.bytes})
+        try:
+            answer = self._engine.open("POST", f"/images/create?{urlencode({'fromImage': named})}", timeout=SILENT_SECONDS)
+            for line in answer:
+                event = json.loads(line)
+                if "error" in event:
+                    raise EngineError(500, event["error"])
+                progress.see(event)
+                if time.monotonic() - progress.moved_at > progress.patience():
+                    raise socket.timeout
+                answer.wait(progress.patience())
+                self._log.progress({"name": "pulling", "percent": progress.percent, "bytes": progress.bytes})
+        except socket.timeout as error:
+            raise socket.timeout(f"nothing moved for {progress.patience()} s") from error
 
     def _run_once(self, tries):
         """@returns its exit code, and whether it had too little memory"""

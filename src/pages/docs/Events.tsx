@@ -75,7 +75,10 @@ jobs.on('message', ({ event, job }) => {
           ],
           [<code key="c">image_denied</code>, 'The registry refused to give us the image'],
           [<code key="c">image_rate_limited</code>, 'The registry limits how often it gives out the image'],
-          [<code key="c">image_stuck</code>, 'Nothing of the image came for 2 minutes'],
+          [
+            <code key="c">image_stuck</code>,
+            'Nothing of the image came for 2 minutes, or unpacking it took 10 without a sign',
+          ],
           [<code key="c">image_slow</code>, 'The image took 30 minutes, or 10 at less than 1 MB/s'],
           [<code key="c">secret_missing</code>, 'A secret of the start was gone before the program ran'],
           [<code key="c">bad_image</code>, "The machine can't run the image"],

@@ -5,6 +5,7 @@ import socketserver
 import sys
 import tempfile
 import threading
+import time
 from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs, urlsplit
 
@@ -17,12 +18,14 @@ class Run:
 
 
 class FakeEngine:
-    def __init__(self, runs=(), pulls=(), image_config=None, stats=()):
+    def __init__(self, runs=(), pulls=(), image_config=None, stats=(), between=0):
         self.runs, self.pulls = list(runs), list(pulls)
         self.image_config = image_config or {}
         self.stats = list(stats)
         # Each try to pull is a list of events, or a refusal: its status and its words.
         self.has_image = not pulls
+        # Seconds between two events.
+        self.between = between
         self.calls = []
         self.created = []
         self.pulled = []
@@ -97,7 +100,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        for event in events:
+        for number, event in enumerate(events):
+            time.sleep(self.engine.between if number else 0)
             data = json.dumps(event).encode() + b"\r\n"
             self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
         self.wfile.write(b"0\r\n\r\n")

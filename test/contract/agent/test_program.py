@@ -24,8 +24,9 @@ OPTIONS = [
 ]
 
 
-def layer(name, status, current=None, total=None):
-    return {"id": name, "status": status, "progressDetail": {"current": current, "total": total} if current else {}}
+def layer(name, status, current=None, total=None, units=None):
+    detail = {"current": current, "total": total, **({"units": units} if units else {})} if current else {}
+    return {"id": name, "status": status, "progressDetail": detail}
 
 
 class Containers(unittest.TestCase):
@@ -107,6 +108,32 @@ class Pulls(unittest.TestCase):
             progress.moved_at = 0
             progress.see(event)
             self.assertEqual(progress.moved_at > 0, moves, event)
+
+    def test_seconds_that_pass_while_docker_unpacks_move_nothing(self):
+        progress = agent.Progress()
+        for event, moves in (
+            (layer("a", "Download complete"), True),
+            (layer("a", "Extracting", 1, units="s"), True),
+            (layer("a", "Extracting", 2, units="s"), False),
+            (layer("a", "Pull complete"), True),
+        ):
+            progress.moved_at = 0
+            progress.see(event)
+            self.assertEqual(progress.moved_at > 0, moves, event)
+
+    def test_waits_longer_for_an_unpacking_of_which_docker_counts_no_bytes(self):
+        for events, seconds in (
+            ([], 120),
+            ([layer("a", "Pulling fs layer"), layer("b", "Downloading", 1, 9)], 120),
+            ([layer("a", "Download complete"), layer("b", "Downloading", 8, 9)], 120),
+            ([layer("a", "Download complete"), layer("b", "Download complete")], 600),
+            ([layer("a", "Download complete"), layer("a", "Extracting", 1, units="s")], 600),
+            ([layer("a", "Download complete"), layer("a", "Extracting", 1, 9)], 120),
+        ):
+            progress = agent.Progress()
+            for event in events:
+                progress.see(event)
+            self.assertEqual(progress.patience(), seconds, events)
 
 
 class Runs(Quiet):
@@ -272,7 +299,25 @@ class Runs(Quiet):
         engine = FakeEngine(pulls=[waits])
         _, _, gave_up = self.play(engine)
         self.assertEqual((gave_up["code"], len(engine.pulled)), ("image_stuck", 1))
-        self.assertIn("nothing came for 120 s", gave_up["why"])
+        self.assertIn("nothing moved for 120 s", gave_up["why"])
+
+    def test_gives_up_on_a_docker_that_says_nothing_more(self):
+        for name, seconds in {"SILENT_SECONDS": 0.2, "UNPACKING_SECONDS": 1}.items():
+            self.addCleanup(setattr, agent, name, getattr(agent, name))
+            setattr(agent, name, seconds)
+        for events, pauses, gives_up in (
+            ([layer("a", "Downloading", 1, 9), layer("a", "Downloading", 2, 9)], 0.5, "nothing moved for 0.2 s"),
+            # Docker 27 with its containerd image store unpacks in silence.
+            ([layer("a", "Download complete"), layer("a", "Pull complete")], 0.5, None),
+            ([layer("a", "Download complete"), layer("a", "Pull complete")], 2, "nothing moved for 1 s"),
+        ):
+            engine = FakeEngine([Run(code=0)] * 3, pulls=[events], between=pauses)
+            _, _, gave_up = self.play(engine)
+            if gives_up:
+                self.assertEqual(gave_up["code"], "image_stuck")
+                self.assertIn(gives_up, gave_up["why"])
+            else:
+                self.assertEqual(gave_up["code"], "exited")
 
     def test_gives_up_on_an_image_that_cannot_start(self):
         refused = 'exec: "/simulator": stat /simulator: no such file or directory: unknown'
