@@ -1,5 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
-import { type Query, writeBatch } from '../../../db/client.ts'
+import { writeBatch } from '../../../db/client.ts'
 import { type JobRow, jobs, type RunRow, runs } from '../../../db/schema.ts'
 import { toIso } from '../../domain/instant.ts'
 import { NO_WISHES, type RunWishes } from '../../domain/run-wishes.ts'
@@ -19,7 +19,6 @@ export type Starter = { user: { id: string }; tokenName?: string | null }
  * Reserves the given place, or the largest free one that the user's plan and wish allow, and queues the job that
  * launches an instance in it. A place that is held for them in line comes first; one that others wait for never does. A
  * repeated call does so once.
- * @param also what the same batch writes last
  * @throws what `requireAllowance` does, held, not_offered (its plan doesn't include this world), invalid (no such secret), has_server, stopping,
  * conflict (their plan just changed), not_found (no such place for this plan), too_many, no_capacity
  */
@@ -29,9 +28,8 @@ export function startRun(
   placeId: string | null = null,
   repeat: Repeatable | null = null,
   wishes = NO_WISHES,
-  also: Query[] = [],
 ): Promise<{ run: RunRow; job: JobRow }> {
-  return doOnce(ctx, repeat, () => reserveAndQueue(ctx, starter, placeId, repeat, wishes, also))
+  return doOnce(ctx, repeat, () => reserveAndQueue(ctx, starter, placeId, repeat, wishes))
 }
 
 async function reserveAndQueue(
@@ -40,7 +38,6 @@ async function reserveAndQueue(
   placeId: string | null,
   repeat: Repeatable | null,
   wishes: RunWishes,
-  also: Query[],
 ): Promise<{ run: RunRow; job: JobRow }> {
   const userId = starter.user.id
   const { name, stopAfterMs, maxGpus, parameters = {}, secrets = [], untilExit = false, command = null } = wishes
@@ -89,7 +86,6 @@ async function reserveAndQueue(
       FROM server_sessions WHERE id = ${runId}`),
     ...keepKeyQueries(ctx, repeat, sql`id = ${jobId}`),
     ...startedQueries(ctx, userId, runId),
-    ...also,
   ])
   const [[run], [job]] = await ctx.db.batch([
     ctx.db.select().from(runs).where(mine),

@@ -1,22 +1,22 @@
 import { and, desc, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
 import { type LineRow, line, places, users } from '../../../../db/schema.ts'
-import { FIRST_STOP_AFTER } from '../../../domain/ending.ts'
 import { AppError, type ErrorCode } from '../../../domain/error.ts'
 import { HOLD_MS, LAPSES_TO_END, LAPSES_TO_LEAVE } from '../../../domain/line.ts'
-import { isOnTrial, requireAllowance } from '../../billing/allowance.ts'
-import { lineHeldMail, lineLapsedMail, lineRefusedMail, lineStartedMail } from '../../mail/line-letters.ts'
+import { requireAllowance } from '../../billing/allowance.ts'
+import { lineHeldMail, lineLapsedMail, lineRefusedMail } from '../../mail/line-letters.ts'
 import { tellQueries, tellSoon } from '../../mail/notices.ts'
 import { deliverMail } from '../../mail/outbox.ts'
 import { type Context, siteOrigin, withLogFields } from '../../runtime/context.ts'
 import { fourAtOnce } from '../../runtime/four-at-once.ts'
 import { IS_FREE, isOfferedAt } from '../places.ts'
 import { startRun } from '../start-run.ts'
+import { clearLine } from './clear.ts'
 import { countLine } from './count.ts'
 import { isLeftFor } from './hold-back.ts'
-import { leaveQueries, leftQuery } from './leave.ts'
+import { leaveQueries } from './leave.ts'
 import { tellLine } from './show.ts'
-import { IS_HELD, IS_WAITING, MAY_START, passOnQueries } from './turns.ts'
+import { IS_HELD, IS_WAITING, passOnQueries } from './turns.ts'
 
 /** No place is idle for longer while someone waits for it. */
 export const LINE_EVERY_MS = 3_000
@@ -25,7 +25,7 @@ const PLACES_AT_ONCE = 20
 const OFFERS_AT_ONCE = 50
 
 /**
- * One look at the line: removes those who may not start, takes back holds that lapsed, gives every free place to the
+ * One look at the line: removes those who may not start or have a machine, takes back holds that lapsed, gives every free place to the
  * next, and starts or holds it for them. Most places already went to them in the write that freed them. Safe to
  * repeat and to interrupt anywhere.
  * @returns when to look again; null once nobody waits
@@ -34,7 +34,7 @@ export async function keepLine(base: Context): Promise<{ at: number; wait: numbe
   const ctx = withLogFields(base, { line: true })
   let left = true
   try {
-    await removeBarred(ctx)
+    await clearLine(ctx)
     await givePlaces(ctx)
     await offerPlaces(ctx)
     await countLine(ctx)
@@ -44,25 +44,6 @@ export async function keepLine(base: Context): Promise<{ at: number; wait: numbe
     ctx.log('line_failed', {}, error)
   }
   return { at: ctx.now(), wait: left ? LINE_EVERY_MS : null }
-}
-
-/** Who closed their account, is suspended, or has a server doesn't wait. A trial that became a plan waits with the plans. */
-async function removeBarred(ctx: Context): Promise<void> {
-  const isTrial = isOnTrial(sql`line.user_id`)
-  // A trial's form asks for no end, so its server gets the first one of a plan.
-  const wishes = sql`CASE WHEN trial AND wishes ->> 'stopAfterMs' IS NULL
-    THEN json_set(wishes, '$.stopAfterMs', ${FIRST_STOP_AFTER * 1000}) ELSE wishes END`
-  const isBarred = sql`session_id IS NULL AND NOT ${MAY_START}`
-  const barred = await ctx.db.all<{ user_id: string }>(sql`SELECT user_id FROM line WHERE ${isBarred}`)
-  await writeBatch(ctx.db, [
-    ctx.db.run(sql`UPDATE line SET trial = ${isTrial}, wishes = ${wishes} WHERE trial <> ${isTrial}`),
-    leftQuery(ctx, isBarred),
-    ctx.db.run(sql`DELETE FROM line WHERE ${isBarred}`),
-    // They got a machine, or their start is over and nothing put them back.
-    ctx.db.run(sql`DELETE FROM line WHERE session_id IN
-      (SELECT id FROM server_sessions WHERE running_at IS NOT NULL OR ended_at IS NOT NULL)`),
-  ])
-  ctx.background(fourAtOnce(barred, ({ user_id }) => tellLine(ctx, user_id)))
 }
 
 /** Gives away places that nobody uses: held ones that are no longer anyone's, and free ones that someone waits for. */
@@ -148,7 +129,7 @@ async function offerPlace(ctx: Context, offer: Offer): Promise<void> {
     const { gpus } = await requireAllowance(ctx, row.userId)
     if (gpus < row.gpus) throw new AppError('invalid', SMALLER_PLAN)
     const starter = { user: { id: row.userId }, tokenName: row.wishes.tokenName ?? null }
-    if (row.start) await startRun(ctx, starter, placeId, null, row.wishes, startedMail(ctx, offer))
+    if (row.start) await startRun(ctx, starter, placeId, null, row.wishes)
     else await hold(ctx, offer)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
@@ -169,12 +150,6 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
   'unauthenticated',
   'not_found',
 ])
-
-function startedMail(ctx: Context, { row, email }: Offer): Query[] {
-  const isStarted = sql`EXISTS (SELECT 1 FROM line WHERE user_id = ${row.userId} AND given_at = ${row.givenAt} AND session_id IS NOT NULL)`
-  const cause = `line_started:${row.userId}_${row.givenAt}`
-  return tellQueries(ctx, { id: row.userId, email }, lineStartedMail(siteOrigin(ctx)), isStarted, cause)
-}
 
 async function hold(ctx: Context, { row, email }: Offer): Promise<void> {
   const until = ctx.now() + HOLD_MS
