@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from 'hono'
 import * as z from 'zod/mini'
-import { readParameters } from '../../domain/parameters.ts'
+import { AppError } from '../../domain/error.ts'
+import { nameFault, readParameters } from '../../domain/parameters.ts'
 import type { AppEnv } from './app-env.ts'
 import { nestFields } from './form-post.ts'
 import { refuseShape, valid } from './valid.ts'
@@ -123,10 +124,21 @@ export const textLines = either(
   ),
 )
 
+/** By the names of variables. zod leaves `__proto__` out of a record without a word. @throws invalid */
+const byName = <Value extends z.ZodMiniType>(value: Value, what: 'parameter' | 'secret') =>
+  z.pipe(
+    z.transform((sent) => {
+      const fault = Object.hasOwn(Object(sent), '__proto__') && nameFault('__proto__', what)
+      if (fault) throw new AppError('invalid', fault, { field: `${what}s` })
+      return sent
+    }),
+    z.record(z.string(), value),
+  )
+
 /** Parameters of a run: an object, or a form's lines. */
 export const parameters = either(
   z.pipe(
-    z.nullish(z.record(z.string(), z.string())),
+    z.nullish(byName(z.string(), 'parameter')),
     z.transform((sent) => sent ?? {}),
   ),
   z.pipe(
@@ -164,7 +176,7 @@ export const checkedNames = either(
     z.transform((names) => names ?? []),
   ),
   z.pipe(
-    z.nullish(z.record(z.string(), sentByCheckbox)),
+    z.nullish(byName(sentByCheckbox, 'secret')),
     z.transform((sent) => Object.keys(sent ?? {}).filter((name) => isOn(sent?.[name]))),
   ),
 )

@@ -34,6 +34,7 @@ test('refuses what no container can be told, naming it, and starts nothing', asy
   for (const [sent, said] of [
     [{ path: '1' }, '"path"'],
     [{ constructor: 'x' }, '"constructor"'],
+    [JSON.parse('{"__proto__": "x"}'), '"__proto__"'],
     [{ LD_PRELOAD: 'x' }, 'LD_PRELOAD'],
     [{ A: 'a\nb' }, 'parameter A '],
     [{ A: 'x'.repeat(4_096) }, '4097 bytes'],

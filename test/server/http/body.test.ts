@@ -32,3 +32,19 @@ test('JSON sends numbers and switches as such, and forms send texts', async () =
   expect(await submit({ dollars: 'many' })).toEqual([3000, false])
   expect(await submit({ dollars: '' })).toEqual([null, false])
 })
+
+test.each(['parameters', 'secrets[__proto__]'])('a form loses no name without a word: %s', async (field) => {
+  const { cookie } = await site.signInAs('user')
+  const page = await openPage(site, cookie)
+  const body = new URLSearchParams({ authenticity_token: page.token, [field]: '__proto__=x' })
+  if (field !== 'parameters') body.set(field, 'on')
+  const headers = {
+    Cookie: page.cookie,
+    'Sec-Fetch-Site': 'same-origin',
+    'Content-Type': 'application/x-www-form-urlencoded',
+  }
+  const sent = await site.request('/api/v1/aws/auto_cloud_start_request', { method: 'POST', headers, body })
+  const message = sent.headers.getSetCookie().map((set) => set.split(';')[0])
+  const shown = await site.request('/dashboard', { headers: { Cookie: [page.cookie, ...message].join('; ') } })
+  expect(await shown.text()).toContain('&quot;__proto__&quot; can&#x27;t be a')
+})
