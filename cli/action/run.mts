@@ -35,7 +35,7 @@ export async function runProgram(): Promise<number> {
     ...['run', '--json', '--environment', input('environment'), '--name', input('name')],
     ...['--stop-after', `${seconds(input('stop-after'))}s`, '--wait', `${seconds(input('wait'), 'wait')}s`],
     ...(input('vehicle') ? ['--vehicle', input('vehicle')] : []),
-    ...Object.entries(parameters(input('parameters'))).flatMap(([name, value]) => ['--set', `${name}=${value}`]),
+    ...Object.entries(parameters()).flatMap(([name, value]) => ['--set', `${name}=${value}`]),
     ...lines('secrets').flatMap((name) => ['--secret', name.trim()]),
     ...(input('keep') ? ['--keep', input('keep')] : []),
     ...['--', ...wordsOf(input('run'), lines('run'))],

@@ -33,7 +33,8 @@ export class Refused extends Error {
 
 const UNIT_S: Record<string, number> = { d: 86_400, h: 3600, m: 60, s: 1 }
 
-export const input = (name: string) => process.env[`INPUT_${name.toUpperCase()}`]?.trim() ?? ''
+const typed = (name: string) => process.env[`INPUT_${name.toUpperCase()}`] ?? ''
+export const input = (name: string) => typed(name).trim()
 /** GitHub reads `name=value` from a file. */
 export const tell = (file: 'STATE' | 'OUTPUT', name: string, value: string) =>
   appendFileSync(process.env[`GITHUB_${file}`] ?? '', `${name}=${value}\n`)
@@ -101,13 +102,15 @@ const wishes = () => ({
   vehicle: input('vehicle'),
   name: input('name'),
   stop_after: seconds(input('stop-after')),
-  parameters: parameters(input('parameters')),
+  parameters: parameters(),
   secrets: input('secrets').split(/\s+/).filter(Boolean),
 })
 
-/** `NAME=value`, a line each. The site says what is wrong with one. */
-export function parameters(text: string): Record<string, string> {
-  const lines = text.split(/\r?\n/).filter((line) => line.trim())
+/** `NAME=value`, a line each, with the spaces at a value's ends. The site says what is wrong with one. */
+export function parameters(): Record<string, string> {
+  const lines = typed('parameters')
+    .split(/\r?\n/)
+    .filter((line) => line.trim())
   return Object.fromEntries(
     lines.map((line) => {
       const [name = '', value = ''] = line.split(/=(.*)/s, 2)

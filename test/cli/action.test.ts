@@ -57,7 +57,8 @@ test
   .runIf(hasPrograms('curl'))
   .concurrent('starts a server, gives its address to the next steps, and stops it', async () => {
     const ada = await newOperator(url)
-    const parameters = 'parameters: |\n            SCENARIO=harbor fog\n            EXPR=a=b\n            EMPTY='
+    const parameters =
+      'parameters: |\n            SCENARIO=harbor fog\n            EXPR=a=b\n            EMPTY=\n            TAIL= fog  '
     const world = `environment: Mountains\n          vehicle: ugv\n          ${parameters}`
     const { ok, log } = await fly(ada, { workflow: smoke.replace('stop-after: 15m', `$&\n          ${world}`) })
     expect([ok, log]).toEqual([true, expect.stringMatching(/::add-mask::pg_\w+\n[\s\S]*is running: http:\S+:5173\n/)])
@@ -65,7 +66,7 @@ test
     const [server, ...others] = await serversOf(ada.person)
     expect(others).toEqual([])
     expect(server).toMatchObject({ name: 'Smoke 42', environment: 'Mountains', vehicle: 'ugv' })
-    expect(server?.parameters).toEqual({ SCENARIO: 'harbor fog', EXPR: 'a=b', EMPTY: '' })
+    expect(server?.parameters).toEqual({ SCENARIO: 'harbor fog', EXPR: 'a=b', EMPTY: '', TAIL: ' fog  ' })
     expect(server?.end_time).toEqual(expect.any(String))
     expect(Date.parse(server?.ends_at ?? '') - Date.parse(server?.requested_at ?? '')).toBe(15 * 60_000)
   })
