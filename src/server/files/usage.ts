@@ -82,6 +82,9 @@ async function countIfDue(ctx: Context, folder: FileFolderRow): Promise<FileFold
   return countFolder(ctx, folder, { most: PAGES_PER_REQUEST })
 }
 
+/** No count is under way. */
+const IDLE = { countBegunAt: null, countNext: null, countBytes: 0, countFiles: 0 }
+
 /**
  * Counts up to so many pages, from where the last one stopped. Two at once do the same work, and the one that began
  * later wins.
@@ -93,8 +96,12 @@ async function countFolder(
 ): Promise<FileFolderRow> {
   const bucket = requireBucket(ctx)
   const links = Map.groupBy(await openLinks(ctx, folder.userId), ({ path }) => filesPrefix(folder) + path)
-  const begunAt = folder.countBegunAt ?? ctx.now()
-  let { countBytes: bytes, countFiles: files, countNext: next } = folder
+  const { countedAt } = folder
+  // A later one has ended before it.
+  const isOutdated = countedAt !== null && (folder.countBegunAt ?? countedAt) < countedAt
+  const from = isOutdated ? IDLE : folder
+  const begunAt = from.countBegunAt ?? ctx.now()
+  let { countBytes: bytes, countFiles: files, countNext: next } = from
   for (let pages = 0; pages < most; pages++) {
     const page = await bucket.list({ prefix: filesPrefix(folder), after: next })
     const over: string[] = []
@@ -116,8 +123,9 @@ async function countFolder(
   return { ...folder, ...progress }
 }
 
-const isUnchanged = ({ countNext }: FileFolderRow) =>
-  countNext === null ? isNull(fileFolders.countNext) : eq(fileFolders.countNext, countNext)
+/** Neither a count under way has come further, nor another one has ended. */
+const isUnchanged = ({ countNext, countBegunAt, countedAt }: FileFolderRow) =>
+  sql`count_next IS ${countNext} AND count_begun_at IS ${countBegunAt} AND counted_at IS ${countedAt}`
 
 /**
  * Since when it hasn't fitted: the last count at which it did. As much as was there then never goes, for instance after
@@ -144,33 +152,38 @@ function nextCount(begunAt: number, now: number, { bytes, isAll }: { bytes: numb
   return sql`CASE WHEN open_until >= ${begunAt} THEN min(${now + COUNT_EVERY_MS}, ${last}) ELSE ${now} + ${pause} END`
 }
 
-/** No count is under way. */
-const IDLE = { countBegunAt: null, countNext: null, countBytes: 0, countFiles: 0 }
-
 async function finishCount(
   ctx: Context,
   folder: FileFolderRow,
   { begunAt, bytes, files, isTrigger }: { begunAt: number; bytes: number; files: number; isTrigger: boolean },
 ): Promise<FileFolderRow> {
   const { userId } = folder
-  const unfinished = isTrigger ? await lookAtUnfinished(ctx, folder) : { bytes: folder.partsBytes, isAll: true }
-  const partsBytes = unfinished.bytes
+  const unfinished = isTrigger ? await lookAtUnfinished(ctx, folder) : null
+  const partsBytes = unfinished?.bytes ?? folder.partsBytes
   const { limit } = await getRights(ctx, userId)
   const over = overOf(folder, bytes, limit)
-  const counted = { usedBytes: bytes, usedFiles: files, countedAt: begunAt, partsBytes, ...over }
-  const write = ctx.db
-    .update(fileFolders)
-    .set({
-      ...counted,
-      ...IDLE,
-      ...(isTrigger && { countDueAt: nextCount(begunAt, ctx.now(), unfinished), countFailures: 0 }),
-    })
-    .where(and(eq(fileFolders.userId, userId), or(isNull(fileFolders.countedAt), lte(fileFolders.countedAt, begunAt))))
-  const told = await tellHowFull(ctx, { ...folder, ...counted }, limit)
-  const [, notice] = await writeBatch(ctx.db, [...told.queries, write])
+  const counted = { usedBytes: bytes, usedFiles: files, countedAt: begunAt, ...over }
+  const told = await tellHowFull(ctx, { ...folder, ...counted, partsBytes }, limit)
+  const isIt = eq(fileFolders.userId, userId)
+  const [, notice] = await writeBatch(ctx.db, [
+    ...told.queries,
+    // Whoever looks meanwhile counts the files later than we did, but only a trigger counts parts.
+    ...(unfinished
+      ? [
+          ctx.db
+            .update(fileFolders)
+            .set({ partsBytes, countDueAt: nextCount(begunAt, ctx.now(), unfinished), countFailures: 0 })
+            .where(isIt),
+        ]
+      : []),
+    ctx.db
+      .update(fileFolders)
+      .set({ ...counted, ...IDLE })
+      .where(and(isIt, or(isNull(fileFolders.countedAt), lte(fileFolders.countedAt, begunAt)))),
+  ])
   if (told.queries.length > 1) tellSoon(ctx, userId, notice)
   await told.afterward()
-  return { ...folder, ...counted, ...IDLE, toldPercent: told.percent }
+  return { ...folder, ...counted, ...IDLE, partsBytes, toldPercent: told.percent }
 }
 
 /** Run by cron: counts what may have changed and nobody looked at. A folder that fails waits, and keeps no other. */

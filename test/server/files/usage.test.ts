@@ -1,7 +1,10 @@
+import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
+import { fileFolders, fileUploads } from '../../../db/schema.ts'
 import { deleteFiles } from '../../../src/server/files/delete.ts'
 import { openFolder } from '../../../src/server/files/folder.ts'
 import { filesModeOf, issueFilesCredentials } from '../../../src/server/files/mode.ts'
+import { beginParts, signParts } from '../../../src/server/files/parts.ts'
 import { requestUpload } from '../../../src/server/files/upload.ts'
 import { countChanged, getUsageOfFiles, openQuery } from '../../../src/server/files/usage.ts'
 import { openFilesAccount } from '../../../testing/stack/files-account.ts'
@@ -92,6 +95,73 @@ test('counts a large folder over several requests and triggers, and lists it rar
   await openQuery(ada.ctx, ada.userId, ada.clock.ms + 600 * MINUTE)
   for (let i = 0; i < 20; i++) await ada.usage()
   expect(ada.memory.lists()).toBe(12)
+})
+
+test('parts are counted also while somebody keeps looking at the files', async () => {
+  const ada = await open()
+  const { bucket } = ada.ctx
+  const { prefix } = await ada.folder()
+  ada.memory.putPart(await bucket.startParts(`${prefix}/files/big`, ''), 1, 1_200 * MB)
+  await openQuery(ada.ctx, ada.userId, ada.clock.ms + HOUR)
+  ada.clock.ms += MINUTE
+  ada.ctx.bucket = {
+    ...bucket,
+    async listUploads(...wanted) {
+      ada.clock.ms += 1
+      await ada.usage()
+      return bucket.listUploads(...wanted)
+    },
+  }
+  await countChanged(ada.ctx)
+  expect(await ada.folder()).toMatchObject({ partsBytes: 1_200 * MB, countFailures: 0 })
+  expect(await filesModeOf(ada.ctx, ada.userId)).toMatchObject({ mode: 'read', why: 'full' })
+})
+
+test.each(['while it lists', 'before this rule'])(
+  'a count that a later one has overtaken is over: %s',
+  async (when) => {
+    const ada = await open()
+    for (let i = 0; i < 3_001; i++) ada.put(`runs/${String(i).padStart(4, '0')}`, 1)
+    await openQuery(ada.ctx, ada.userId, ada.clock.ms + HOUR)
+    const { bucket } = ada.ctx
+    const slow = {
+      ...ada.ctx,
+      bucket: {
+        ...bucket,
+        async list(wanted: Parameters<typeof bucket.list>[0]) {
+          const page = await bucket.list(wanted)
+          ada.clock.ms += MINUTE
+          if (wanted.after === null) await countChanged(ada.ctx)
+          return page
+        },
+      },
+    }
+    if (when === 'while it lists') await getUsageOfFiles(slow, await ada.folder())
+    else {
+      await countChanged(ada.ctx)
+      const late = { countedAt: ada.clock.ms, countBegunAt: ada.clock.ms - 1, countNext: null, countDueAt: 0 }
+      await ada.ctx.db.update(fileFolders).set(late).where(eq(fileFolders.userId, ada.userId))
+    }
+    ada.put('late', 1_200 * MB)
+    ada.clock.ms += 10 * MINUTE
+    await countChanged(ada.ctx)
+    expect(await ada.folder()).toMatchObject({ usedBytes: 1_200 * MB + 3_001, countBegunAt: null, countNext: null })
+  },
+)
+
+test('what the link of a part brings is counted within a minute of its end', async () => {
+  const ada = await open()
+  const { id } = await beginParts(ada.ctx, ada.userId, { path: 'a', size: 1, version: '1' })
+  const [uploadId = ''] = ada.memory.begun()
+  await countChanged(ada.ctx)
+  ada.clock.ms += 7 * DAY
+  await countChanged(ada.ctx)
+  await ada.ctx.db.update(fileUploads).set({ expiresAt: ada.clock.ms + DAY })
+  const { expires_at } = await signParts(ada.ctx, ada.userId, id, [1])
+  for (let part = 1; part <= 4; part++) ada.memory.putPart(uploadId, part, 300 * MB)
+  ada.clock.ms = Date.parse(expires_at) + MINUTE
+  await countChanged(ada.ctx)
+  expect((await ada.folder()).partsBytes).toBe(1_200 * MB - 1)
 })
 
 test('tells at 80 and at 100 percent, by email and under the bell, once until there is room again', async () => {
