@@ -13,7 +13,7 @@ import { discard, enterUpload, requireFit } from './open-uploads.ts'
 import { refuseFileAsFolder, refuseFolderAsFile } from './taken.ts'
 import { UPLOAD_DAYS } from './unfinished.ts'
 import { requireSize } from './upload.ts'
-import { getRights, openQuery } from './usage.ts'
+import { getUsageNow, openQuery } from './usage.ts'
 
 /** Long enough for one part on a slow line. */
 const LINK_SECONDS = 60 * 60
@@ -135,7 +135,7 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
     // The bucket decides; we look first, for one that knows no conditions.
     const isAsSeen = (existing?.etag ?? null) === replaces
     if (isAsSeen) {
-      await requireFit(ctx, row, existing, (await getRights(ctx, userId)).limit)
+      await requireFit(ctx, row, existing, (await getUsageNow(ctx, folder)).limitBytes)
       await openQuery(ctx, userId, ctx.now() + MINUTE_MS)
     }
     if (!isAsSeen || !(await bucket.completeParts(key, uploadId, own, replaces))) {

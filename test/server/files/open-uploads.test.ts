@@ -55,6 +55,19 @@ test('every upload in parts counts until it ends, also at its own path', async (
   expect(await ada.rows()).toMatchObject([{ path: 'y.bin' }])
 })
 
+test('what a program wrote meanwhile is counted before an upload ends', async () => {
+  const ada = await open()
+  const { id } = await ada.begin('x.bin', 1)
+  ada.memory.putPart(ada.memory.begun()[0] ?? '', 1, 1)
+  ada.put('more', 1_150 * MB)
+  ada.clock.ms += 1
+  const complete = () => completeParts(ada.ctx, ada.userId, id)
+  await expect(complete()).rejects.toMatchObject({ code: 'invalid', message: /more than the/ })
+  ada.put('more', 900 * MB)
+  ada.clock.ms += 1
+  expect(await complete()).toEqual({ path: 'x.bin', size: 1 })
+})
+
 test('a file that has come counts once, and a link over it only by what it adds', async () => {
   const ada = await open()
   await ada.upload('a', 600 * MB)
