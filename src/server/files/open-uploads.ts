@@ -82,13 +82,15 @@ const openCount = (userId: string, now: number) =>
 
 /**
  * Bytes that all open uploads may still bring, and those that have ended since the last count. Of links to one path
- * over one content, only one can succeed.
+ * over one content, only one can succeed; of the same upload in parts, begun several times at once, one stays.
  */
 function promised(userId: string, now: number, more?: FileUploadRow): SQL {
-  const one = (row: FileUploadRow) => (row.version === null ? `${row.path}\n${row.replaces ?? ''}` : row.id)
+  const one = ({ version, path, replaces, size }: FileUploadRow) =>
+    version === null ? `${path}\n${replaces ?? ''}` : `${path}\n${size}\n${version}`
   const own = more ? sql`UNION ALL SELECT ${one(more)}, ${more.counts}` : sql``
   return sql`(SELECT coalesce(sum(most), 0) FROM (SELECT max(counts) AS most FROM (
-    SELECT CASE WHEN version IS NULL THEN path || char(10) || coalesce(replaces, '') ELSE id END AS one, counts
+    SELECT CASE WHEN version IS NULL THEN path || char(10) || coalesce(replaces, '')
+      WHEN ended_at IS NULL THEN path || char(10) || size || char(10) || version ELSE id END AS one, counts
     FROM file_uploads WHERE user_id = ${userId} AND ((ended_at IS NULL AND expires_at > ${now}) OR ended_at >=
       coalesce((SELECT counted_at FROM file_folders WHERE user_id = ${userId}), 0))
     ${own}) GROUP BY one))`

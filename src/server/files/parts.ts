@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, isNotNull } from 'drizzle-orm'
+import { and, desc, eq, gt, isNotNull, sql } from 'drizzle-orm'
 import { type FileUploadRow, fileUploads } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { inText } from '../../domain/file-names.ts'
@@ -41,19 +41,15 @@ export async function beginParts(
     throw new AppError('invalid', `A file can have ${sizeText(MAX_FILE_BYTES)}.`, { field: 'size' })
   const folder = await openFolder(ctx, userId)
   const key = keyOf(folder, path)
-  const [open] = await ctx.db
-    .select()
-    .from(fileUploads)
-    .where(
-      and(
-        isOpenOf(ctx, userId),
-        eq(fileUploads.path, path),
-        eq(fileUploads.size, size),
-        eq(fileUploads.version, input.version),
-      ),
-    )
-    .orderBy(desc(fileUploads.createdAt))
-    .limit(1)
+  const findOpen = async () => {
+    const isSame = and(eq(fileUploads.path, path), eq(fileUploads.size, size), eq(fileUploads.version, input.version))
+    const rows = await ctx.db
+      .select()
+      .from(fileUploads)
+      .where(and(isOpenOf(ctx, userId), isSame))
+    return rows.at(-1)
+  }
+  const open = await findOpen()
   if (open?.uploadId) {
     const parts = await bucket.listParts(key, open.uploadId)
     if (parts)
@@ -74,8 +70,20 @@ export async function beginParts(
     uploadId: await bucket.startParts(key, typeOfFile(path)),
     expiresAt: ctx.now() + UPLOAD_DAYS * DAY_MS,
   }
-  await ctx.db.update(fileUploads).set(begun).where(eq(fileUploads.id, entered.id))
-  return toWire({ ...entered, ...begun }, [])
+  const { rowsAffected } = await ctx.db
+    .update(fileUploads)
+    .set(begun)
+    .where(
+      sql`id = ${entered.id} AND NOT EXISTS (SELECT 1 FROM file_uploads AS other WHERE other.user_id = ${userId}
+        AND other.path = ${path} AND other.size = ${size} AND other.version = ${input.version}
+        AND other.upload_id IS NOT NULL AND other.expires_at > ${ctx.now()})`,
+    )
+  if (rowsAffected === 1) return toWire({ ...entered, ...begun }, [])
+  // The same call, sent at the same time, was faster: one upload is enough.
+  await discard(ctx, { ...entered, ...begun })
+  const first = await findOpen()
+  if (!first) throw unknown()
+  return toWire(first, [])
 }
 
 /** Links for up to 100 parts. Each takes its part's length, as often as needed. @throws invalid, not_found */

@@ -55,6 +55,16 @@ test('every upload in parts counts until it ends, also at its own path', async (
   expect(await ada.rows()).toMatchObject([{ path: 'y.bin' }])
 })
 
+test('the same upload begun many times at once is one', async () => {
+  const ada = await open()
+  const begun = await Promise.all(Array.from({ length: 20 }, () => ada.begin('x.bin', 600 * MB)))
+  expect(new Set(begun.map(({ id }) => id)).size).toBe(1)
+  expect(await ada.rows()).toMatchObject([{ id: begun[0]?.id, uploadId: ada.memory.begun()[0] }])
+  expect(ada.memory.begun()).toHaveLength(1)
+  await ada.link('y.bin', 400 * MB)
+  await expect(ada.link('z.bin', 1)).rejects.toMatchObject({ code: 'invalid' })
+})
+
 test('what a program wrote meanwhile is counted before an upload ends', async () => {
   const ada = await open()
   const { id } = await ada.begin('x.bin', 1)
