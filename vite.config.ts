@@ -1,5 +1,6 @@
 import type { UserConfig } from 'vite'
 import {
+  apiDocument,
   awsXmlInWorkerd,
   cliBuild,
   clientOptions,
@@ -21,6 +22,7 @@ import { reactModules } from './dev/react-modules.ts'
  */
 export default {
   plugins: [
+    apiDocument,
     awsXmlInWorkerd,
     noEventStreams,
     noProtobuf,

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, cpSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { EnvironmentOptions, Plugin, Rolldown } from 'vite'
+import { type EnvironmentOptions, type Plugin, type Rolldown, runnerImport, Visitor } from 'vite'
 import { agentPath } from '../infra/image/user-data.ts'
 
 const TEXTS_FOLDER = 'dist/texts'
@@ -127,6 +127,38 @@ export const plainDynamicImports: Plugin = {
   configResolved: (config) => void Object.assign(config.build, { lib: {} }),
 }
 
+/** What routes say only for the API's document: see RouteWords in src/server/http/route-table.ts. */
+const WORDS = new Set(['summary', 'answers', 'later', 'refuses', 'query', 'repeatable'])
+
+/** Leaves those out of the Worker, whose start they would slow, and writes the document instead. */
+export const apiDocument: Plugin = {
+  name: 'api-document',
+  apply: 'build',
+  enforce: 'post',
+  resolveId: (id) => (id === 'virtual:api-document' ? `\0${id}` : null),
+  async load(id) {
+    if (id !== '\0virtual:api-document') return null
+    const path = '/dev/api-document.ts'
+    const { module } = await runnerImport<typeof import('./api-document.ts')>(path, { configFile: false })
+    return `export default JSON.parse(${JSON.stringify(JSON.stringify(module.document))})`
+  },
+  transform: {
+    filter: { id: /src.server.(routes|door)/, code: /\broute\(/ },
+    handler(code) {
+      const cuts: [from: number, to: number][] = []
+      new Visitor({
+        CallExpression({ callee, arguments: [, facts] }) {
+          if (callee.type !== 'Identifier' || callee.name !== 'route' || facts?.type !== 'ObjectExpression') return
+          for (const [i, one] of facts.properties.entries())
+            if (one.type === 'Property' && one.key.type === 'Identifier' && WORDS.has(one.key.name))
+              cuts.push([one.start, facts.properties[i + 1]?.start ?? one.end])
+        },
+      }).visit(this.parse(code))
+      return cuts.reverse().reduce((rest, [from, to]) => rest.slice(0, from) + rest.slice(to), code)
+    },
+  },
+}
+
 const ENTRY = resolve('src/server/index.ts')
 
 /** What a request through a door needs, and no other. */
@@ -167,7 +199,7 @@ export const workerBuild: EnvironmentOptions = {
       // Effects never run on the server, so we leave out what only they use, above all Action Cable's client.
       treeshake: {
         manualPureFunctions: ['useEffect'],
-        moduleSideEffects: [{ test: /@rails.actioncable/, sideEffects: false }],
+        moduleSideEffects: [{ test: /@rails.actioncable|src.domain/, sideEffects: false }],
       },
       external: [/^cloudflare:/, /^node:/],
       output: {

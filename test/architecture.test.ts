@@ -73,20 +73,7 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
   },
   http: {
     path: 'src/server/http/',
-    looksInto: [
-      'domain',
-      'ui',
-      'pages',
-      'db',
-      'runtime',
-      'crypto',
-      'settings',
-      'limits',
-      'mail',
-      'billing',
-      'fleet',
-      'accounts',
-    ],
+    looksInto: ['domain', 'ui', 'pages', 'db', 'runtime', 'crypto', 'settings', 'limits', 'accounts'],
   },
   objects: {
     path: ['src/server/channel/', 'src/server/runtime/create-context.ts'],

@@ -11,6 +11,8 @@ import { outerLimit } from './http/middleware/outer-limit.ts'
 import { requestId } from './http/middleware/request-id.ts'
 import { securityHeaders } from './http/middleware/security-headers.ts'
 import { currentSignIn } from './http/middleware/sign-in.ts'
+import { mount, type Route } from './http/route.ts'
+import { tableOf } from './http/route-table.ts'
 import { account } from './routes/accounts/account.ts'
 import { accountPages } from './routes/accounts/account-pages.tsx'
 import { apiTokens } from './routes/accounts/api-tokens.tsx'
@@ -50,12 +52,53 @@ import type { Context } from './runtime/context.ts'
 import { createContext } from './runtime/create-context.ts'
 import { type Log, log } from './settings/log.ts'
 
-/**
- * The table of contents: what every request passes through, then who answers it. site-map.ts says what we
- * know about each route beforehand.
- */
+/** The table of contents, in the order of the sitemap and the API's document. There is no route but these. */
+const ROUTES: readonly Route[] = [
+  ...pages,
+  ...docs,
+  ...accountPages,
+  ...status,
+  ...billingPages,
+  ...users,
+  ...passwords,
+  ...account,
+  ...apiTokens,
+  ...deviceLogin,
+  ...webhooks,
+  ...secrets,
+  ...servers,
+  ...runs,
+  ...runLog,
+  ...runLinks,
+  ...line,
+  ...doorRoutes,
+  ...environments,
+  ...files,
+  ...notices,
+  ...billings,
+  ...subscriptions,
+  ...contact,
+  ...admin,
+  ...machines,
+  ...stripeWebhook,
+  ...theme,
+  ...health,
+  ...metrics,
+  ...robots,
+  ...prefetch,
+  ...cable,
+  ...openapi,
+]
+
+export const routes = tableOf(ROUTES)
+
+/** What every request passes through, then who answers it. */
 export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
   const app: Hono<AppEnv> = new Hono<AppEnv>()
+    .use(async (c, next) => {
+      c.set('routes', routes)
+      await next()
+    })
     .use(requestId(log))
     .use(keptPages)
     .use(securityHeaders({ dev: import.meta.env.DEV }))
@@ -70,48 +113,8 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .use(formMethod(() => app))
     .use(currentSignIn)
     .use(checkAccess)
-    .route('/', pages)
-    .route('/', accountPages)
-    .route('/', admin)
-    .route('/', billingPages)
-    .route('/', users)
-    .route('/', passwords)
-    .route('/', account)
-    .route('/', apiTokens)
-    .route('/', notices)
-    .route('/', deviceLogin)
-    .route('/', webhooks)
-    .route('/', secrets)
-    .route('/', servers)
-    .route('/', runLinks)
-    .route('/', line)
-    .route('/', runs)
-    .route('/', runLog)
-    .route('/', doorRoutes)
-    .route('/', machines)
-    .route('/', environments)
-    .route('/', files)
-    .route('/', billings)
-    .route('/', subscriptions)
-    .route('/', stripeWebhook)
-    .route('/', contact)
-    .route('/', theme)
-    .route('/', health)
-    .route('/', metrics)
-    .route('/', status)
-    .route('/', robots)
-    .route('/', prefetch)
-    .route('/', cable)
-    .route(
-      '/',
-      openapi(() => app),
-    )
-    .route(
-      '/',
-      docs(() => app),
-    )
     .notFound(notFound)
-  app.onError(failed)
+  mount(app, ROUTES).onError(failed)
   return app
 }
 

@@ -1,8 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
-import { app } from '../../src/server/app.ts'
-import { SITE_MAP } from '../../src/server/http/site-map.ts'
+import { app, routes as table } from '../../src/server/app.ts'
 import type { Env } from '../../src/server/settings/env.ts'
 import { change, openSite, SITE } from '../../testing/stack/site.ts'
 
@@ -29,7 +28,7 @@ const fail = async () => {
 
 /** The socket route has its own test below: it needs headers that no other route expects. */
 const routes = [...new Set(app.routes.filter((r) => r.method !== 'ALL').map((r) => `${r.method} ${r.path}`))].filter(
-  (route) => route in SITE_MAP && route !== 'GET /cable',
+  (route) => route in table.facts && route !== 'GET /cable',
 )
 
 const healthy = await openSite()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { routes as table } from '../../src/server/app.ts'
 import { issueToken } from '../../src/server/http/csrf-token.ts'
-import { SITE_MAP } from '../../src/server/http/site-map.ts'
 import { BUCKET, openPage, openSite } from '../../testing/stack/site.ts'
 
 /** What an ID in an address may hold that a header or the database can't. */
@@ -9,7 +9,7 @@ const ODD = ['%0a', '%E2%82%AC', '%ff', '%2500', '$&']
 
 const site = await openSite(BUCKET)
 const visitor = await openPage(site)
-const routes = Object.keys(SITE_MAP).map((route) => route.split(' ') as [method: string, path: string])
+const routes = Object.keys(table.facts).map((route) => route.split(' ') as [method: string, path: string])
 
 async function someone() {
   const admin = await site.signInAs('admin')

@@ -6,8 +6,8 @@ import { afterAll, expect, test } from 'vitest'
 import { bills, places, plans, users } from '../../db/schema.ts'
 import { startStack } from '../../dev/stack.ts'
 import type { Server, SignIn } from '../../src/domain/wire.ts'
+import { routes } from '../../src/server/app.ts'
 import { newId } from '../../src/server/crypto/id.ts'
-import { SITE_MAP } from '../../src/server/http/site-map.ts'
 import {
   Client,
   confirmationToken,
@@ -142,7 +142,7 @@ test('describes every call that answers JSON, and no other', () => {
     'POST /api/v1/files/moves',
     'GET /api/openapi.json',
   ]
-  const calls = Object.entries(SITE_MAP).filter(([, { kind }]) => kind === 'call')
+  const calls = Object.entries(routes.facts).filter(([, { kind }]) => kind !== 'page')
   const expected = calls
     .map(([route]) => route)
     // Nor are the console's forms part of the API.
@@ -165,11 +165,10 @@ test('has only types that generators of clients know: one, or null', () => {
   expect(wrong).toEqual([])
 })
 
-test('says which scope opens a call, as the site map does', () => {
-  const map = SITE_MAP as Record<string, { access: string; scope?: string }>
+test('says which scope opens a call, as its route does', () => {
   for (const { route, operation } of operations) {
     const scopes = operation.security.flatMap(({ token }) => token ?? [])
-    const { access, scope } = map[route] ?? {}
+    const { access, scope } = routes.facts[route] ?? {}
     expect(scopes, route).toEqual(scope && access !== 'public' ? [scope] : [])
   }
 })

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib'
 import { expect, inject, test } from 'vitest'
-import { SITE_MAP } from '../../src/server/http/site-map.ts'
+import { routes } from '../../src/server/app.ts'
 import { html, plain } from '../../testing/people/reader.ts'
 
 const url = inject('url')
@@ -45,7 +45,7 @@ test.each(PAGES)('%s: its links lead somewhere, and its one script only copies',
 test('search engines and language models find them', async () => {
   const [sitemap, llms] = [await html('/sitemap.xml'), await html('/llms.txt')]
   for (const path of PAGES) {
-    expect(SITE_MAP).toHaveProperty([`GET ${path}`])
+    expect(routes.facts).toHaveProperty([`GET ${path}`])
     expect(sitemap).toContain(`<loc>${url}${path}</loc>`)
     expect(llms).toContain(`](${url}${path})`)
   }

@@ -27,7 +27,6 @@ test.each<[ErrorCode, string]>([
 })
 
 test('so does one without a code', async () => {
-  const app = createApp(recordLog().log)
-  const bare = { routes: app.routes, request: async () => Response.json({ error: 'No.' }, { status: 404 }) }
+  const bare = { request: async () => Response.json({ error: 'No.' }, { status: 404 }) }
   await expect(requestChecked(bare, '/no/such/call', {})).rejects.toThrow('the code undefined')
 })

@@ -1,10 +1,10 @@
 import type { Hono } from 'hono'
 import { REFUSALS, type RefusalCode } from '../../src/domain/error.ts'
+import { routes } from '../../src/server/app.ts'
 import type { AppEnv } from '../../src/server/http/app-env.ts'
-import { methodsAt } from '../../src/server/http/site-map.ts'
 import { describeApi } from '../../src/server/routes/docs/openapi/document.ts'
 
-type App = Pick<Hono<AppEnv>, 'request' | 'routes'>
+type App = Pick<Hono<AppEnv>, 'request'>
 type Responses = Record<string, { 'x-codes'?: RefusalCode[] }>
 type Call = { name: string; method: string; path: RegExp; responses: Responses }
 
@@ -17,7 +17,7 @@ const OAUTH = /^\/oauth\//
 /** Calls the app as `request` does, and throws if a refusal has a code that the OpenAPI document doesn't name there. */
 export async function requestChecked(app: App, path: string, ...more: [RequestInit, object?, unknown?]) {
   const response = await app.request(path, ...(more as [RequestInit]))
-  const fault = response.status < 400 ? null : await faultOf(callsOf(app), path, more[0].method ?? 'GET', response)
+  const fault = response.status < 400 ? null : await faultOf(callsOf(), path, more[0].method ?? 'GET', response)
   if (fault) throw new Error(fault)
   return response
 }
@@ -29,7 +29,7 @@ async function faultOf(calls: Call[], address: string, method: string, response:
   const text = await response.clone().text()
   if (text === '') return null
   const { code } = JSON.parse(text) as { code?: RefusalCode }
-  const isKnown = methodsAt(pathname).includes(method)
+  const isKnown = routes.methodsAt(pathname).includes(method)
   const call = isKnown ? calls.find((one) => one.method === method && one.path.test(pathname)) : undefined
   const named = call ? codesAt(call.responses, status) : [ELSE[status], ...codesWith(status)]
   if (code !== undefined && named.includes(code)) return null
@@ -44,8 +44,8 @@ const codesWith = (status: number) =>
   (Object.keys(REFUSALS) as RefusalCode[]).filter((code) => REFUSALS[code] === status)
 
 let described: Call[] | null = null
-function callsOf(app: App): Call[] {
-  described ??= Object.entries(describeApi(app.routes, '').paths).flatMap(([path, methods]) =>
+function callsOf(): Call[] {
+  described ??= Object.entries(describeApi(routes).paths).flatMap(([path, methods]) =>
     Object.entries(methods as Record<string, { responses: Responses }>).map(([method, { responses }]) => ({
       name: `${method.toUpperCase()} ${path}`,
       method: method.toUpperCase(),

@@ -1,16 +1,19 @@
-import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Door } from '../../domain/door.ts'
 import { AppError } from '../../domain/error.ts'
-import { type AppEnv, signedIn } from '../http/app-env.ts'
-import { body, numberOr } from '../http/body.ts'
+import * as shape from '../../domain/shapes.ts'
+import { signedIn } from '../http/app-env.ts'
+import { numberOr } from '../http/fields.ts'
 import { isPrefetch, isSeen } from '../http/flash.ts'
 import { answer } from '../http/reply.ts'
+import { route } from '../http/route.ts'
 import type { Context } from '../runtime/context.ts'
 
+const ON_DOOR = { at: '/servers/:id/share', done: '/servers/:id/share' }
+
 /** The site's half of the door. Each route loads its code when first asked. */
-export const doorRoutes = new Hono<AppEnv>()
-  .get('/servers/:id/open', async (c) => {
+export const doorRoutes = [
+  route('GET /servers/:id/open', { access: 'user', kind: 'page' }, async (c) => {
     const { door } = c.var.ctx.config
     if (!door) return c.notFound()
     if (isPrefetch(c)) return c.body(null, 503)
@@ -27,18 +30,18 @@ export const doorRoutes = new Hono<AppEnv>()
     if (!address) return c.notFound()
     c.header('Referrer-Policy', 'no-referrer')
     return c.redirect(address)
-  })
-  .get('/servers/:id/share', async (c) => {
+  }),
+  route('GET /servers/:id/share', { access: 'user', kind: 'page' }, async (c) => {
     requireDoor(c.var.ctx)
     const { sharePage } = await import('./screens.tsx')
     return sharePage(c, c.req.param('id'), null)
-  })
-  .get('/servers/:id/connect', async (c) => {
+  }),
+  route('GET /servers/:id/connect', { access: 'user', kind: 'page' }, async (c) => {
     const door = requireDoor(c.var.ctx)
     const { connectPage } = await import('./screens.tsx')
     return connectPage(c, door, c.req.param('id'))
-  })
-  .get('/api/v1/servers/:id/tcp/:port', async (c) => {
+  }),
+  route('GET /api/v1/servers/:id/tcp/:port', { access: 'user', scope: 'operate', connections: true }, async (c) => {
     const door = requireDoor(c.var.ctx)
     const { findTcpAddress, openTcp } = await import('./tcp.ts')
     const { user, id, scope } = signedIn(c)
@@ -53,28 +56,59 @@ export const doorRoutes = new Hono<AppEnv>()
     return openTcp(c.var.ctx, address, { runId: wanted.runId, pass: { kind: 'token', id }, protocols }, () =>
       c.env.DOOR_KEEPER.getByName(user.id),
     )
-  })
-  .get('/api/v1/servers/:id/guests', async (c) => {
-    requireDoor(c.var.ctx)
-    const { listGuests } = await import('./links.ts')
-    return c.json({ guests: await listGuests(c.var.ctx, signedIn(c).user.id, c.req.param('id')) })
-  })
-  .post('/api/v1/servers/:id/guests', body(z.object({ hours: numberOr(Number.NaN) })), async (c) => {
-    const door = requireDoor(c.var.ctx)
-    const { inviteGuest } = await import('./links.ts')
-    const { hours } = c.req.valid('json')
-    const guest = await inviteGuest(c.var.ctx, door, signedIn(c).user.id, c.req.param('id'), hours)
-    if (!c.get('form')) return c.json({ guest }, 201)
-    const { sharePage } = await import('./screens.tsx')
-    // Not a redirect: only this answer shows the link.
-    return sharePage(c, c.req.param('id'), guest)
-  })
-  .delete('/api/v1/servers/:id/guests/:guest', async (c) => {
-    requireDoor(c.var.ctx)
-    const { endGuest } = await import('./links.ts')
-    await endGuest(c.var.ctx, signedIn(c).user.id, c.req.param('id'), c.req.param('guest'))
-    return answer(c, { message: 'Link removed. Its guests are out.' })
-  })
+  }),
+  route(
+    'GET /api/v1/servers/:id/guests',
+    {
+      access: 'user',
+      summary: "List the guests of your server's own address",
+      answers: [200, z.object({ guests: z.array(shape.guest) })],
+      refuses: ['not_found'],
+    },
+    async (c) => {
+      requireDoor(c.var.ctx)
+      const { listGuests } = await import('./links.ts')
+      return c.json({ guests: await listGuests(c.var.ctx, signedIn(c).user.id, c.req.param('id')) })
+    },
+  ),
+  route(
+    'POST /api/v1/servers/:id/guests',
+    {
+      access: 'user',
+      form: ON_DOOR,
+      takes: z.object({ hours: numberOr(Number.NaN) }),
+      summary: 'Make a link that lets guests into your server',
+      answers: [201, z.object({ guest: z.extend(shape.guest, { url: z.string() }) })],
+      refuses: ['not_found', 'not_running', 'conflict', 'invalid'],
+    },
+    async (c) => {
+      const door = requireDoor(c.var.ctx)
+      const { inviteGuest } = await import('./links.ts')
+      const { hours } = c.req.valid('json')
+      const guest = await inviteGuest(c.var.ctx, door, signedIn(c).user.id, c.req.param('id'), hours)
+      if (!c.get('form')) return c.json({ guest }, 201)
+      const { sharePage } = await import('./screens.tsx')
+      // Not a redirect: only this answer shows the link.
+      return sharePage(c, c.req.param('id'), guest)
+    },
+  ),
+  route(
+    'DELETE /api/v1/servers/:id/guests/:guest',
+    {
+      access: 'user',
+      form: ON_DOOR,
+      summary: "End a guest's link and close their connections",
+      answers: [200, shape.message],
+      refuses: ['not_found'],
+    },
+    async (c) => {
+      requireDoor(c.var.ctx)
+      const { endGuest } = await import('./links.ts')
+      await endGuest(c.var.ctx, signedIn(c).user.id, c.req.param('id'), c.req.param('guest'))
+      return answer(c, { message: 'Link removed. Its guests are out.' })
+    },
+  ),
+]
 
 /** @throws not_found while doors are switched off */
 function requireDoor({ config }: Pick<Context, 'config'>): Door {

@@ -11,8 +11,9 @@ import { bearerOf } from './caller.ts'
 import { formPage } from './error-response.ts'
 import { isPrefetch, isSeen, setFlash } from './flash.ts'
 import { typedValues } from './form-post.ts'
+import { factsOf, matchedRoute } from './matched-route.ts'
 import { findOwnPath, findOwnReferrer } from './own-path.ts'
-import { factsOf, matchedRoute, type RouteFacts } from './site-map.ts'
+import type { RouteFacts } from './route-table.ts'
 import { keepWayBack } from './way-back.ts'
 
 /** Pages redirect people to where they may be; calls refuse. */
@@ -20,7 +21,7 @@ export const checkAccess = createMiddleware<AppEnv>(async (c, next) => {
   const route = matchedRoute(c)
   if (route === null) return next()
   const facts = factsOf(c)
-  if (!facts) throw new Error(`${route} is not in the site map`)
+  if (!facts) throw new Error(`${route} is in no table of routes`)
   // No ID has one, and neither the database nor a header can carry it.
   if (c.req.path.includes('\0')) return c.notFound()
   if (bearerOf(c) !== null && !facts.ownToken) checkToken(c, facts)

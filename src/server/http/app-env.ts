@@ -4,16 +4,18 @@ import type { CurrentSignIn } from '../accounts/live-sign-ins.ts'
 import type { Context } from '../runtime/context.ts'
 import type { Env } from '../settings/env.ts'
 import type { Log } from '../settings/log.ts'
+import type { RouteTable } from './route-table.ts'
 
 /** What Hono hands to every handler. */
 export type AppEnv = {
   Bindings: Env
   Variables: {
+    routes: RouteTable
     ctx: Context
     signIn: CurrentSignIn | null
     /** The sign-in that the cookie names, if it has ended; null if the cookie names none. */
     endedSignIn: string | null | undefined
-    /** What this route read together with the sign-in: see site-map.ts. */
+    /** What this route's `reads` found, together with the sign-in. */
     readAlong: readonly unknown[]
     requestId: string
     /** The request's log; exists before its context does. */

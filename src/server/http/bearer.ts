@@ -5,7 +5,8 @@ import { findByApiToken, noteTokenUse, userOfApiToken } from '../accounts/api-to
 import { refuseCall, spendCall, TOKEN_RATE } from '../limits/limits.ts'
 import type { AppEnv } from './app-env.ts'
 import { deviceOf } from './caller.ts'
-import { factsOf, type RouteFacts } from './site-map.ts'
+import { factsOf } from './matched-route.ts'
+import type { RouteFacts } from './route-table.ts'
 
 /** Finds the API token's user, in one round trip with the route's own reads, and counts the call. */
 export async function signInByToken(c: HonoContext<AppEnv>, token: string): Promise<void> {
@@ -29,7 +30,7 @@ async function countCall(c: HonoContext<AppEnv>, tokenId: string): Promise<void>
 }
 
 /**
- * A token opens only the routes whose row in the site map names a scope, even among public ones.
+ * A token opens only the routes that name a scope, even among public ones.
  * @throws unauthenticated, forbidden, insufficient_scope
  */
 export function checkToken(c: HonoContext<AppEnv>, { scope, access }: RouteFacts): void {

@@ -6,8 +6,8 @@ import { AppError, refusalOf } from '../../domain/error.ts'
 import type { AppEnv } from './app-env.ts'
 import { askForCookies, setFlash } from './flash.ts'
 import { typedValues } from './form-post.ts'
+import { factsOf, matchedRoute } from './matched-route.ts'
 import { findOwnReferrer } from './own-path.ts'
-import { factsOf, matchedRoute } from './site-map.ts'
 
 export function statusOf(error: AppError): ContentfulStatusCode {
   return refusalOf(error.code).status as ContentfulStatusCode

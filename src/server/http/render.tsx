@@ -12,8 +12,8 @@ import type { AppEnv } from './app-env.ts'
 import { ASSETS, islandFiles, withBell } from './assets.ts'
 import { readCookie } from './cookies.ts'
 import { takeFlash } from './flash.ts'
+import { factsOf } from './matched-route.ts'
 import { csrfToken } from './middleware/csrf.ts'
-import { factsOf } from './site-map.ts'
 
 /** Every page names it in a header; inline it would violate the CSP. */
 export const PREFETCH_RULES = '/prefetch.json'

@@ -1,11 +1,10 @@
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
-import { app } from '../../../src/server/app.ts'
+import { app, routes as table } from '../../../src/server/app.ts'
 import { checkAccess } from '../../../src/server/http/access.ts'
 import type { AppEnv } from '../../../src/server/http/app-env.ts'
 import { errorResponse } from '../../../src/server/http/error-response.ts'
 import { requestId } from '../../../src/server/http/middleware/request-id.ts'
-import { SITE_MAP } from '../../../src/server/http/site-map.ts'
 import { recordLog } from '../../../testing/stack/recorded-log.ts'
 import { change, openSite, type Role } from '../../../testing/stack/site.ts'
 import { MATRIX, type Outcome, type Program } from './access-matrix.ts'
@@ -54,8 +53,8 @@ test.each(routes)('%s admits exactly those the matrix names', async (route) => {
   if (ENDS.test(route)) people = await everybody()
 })
 
-test('the site map lists every route, and only those', () => {
-  expect(Object.keys(SITE_MAP).sort()).toEqual([...routes].sort())
+test('the table lists every route, and only those', () => {
+  expect(Object.keys(table.facts).sort()).toEqual([...routes].sort())
 })
 
 test('answers HEAD like GET, also to those who may not enter', async () => {
@@ -78,11 +77,12 @@ function outcomeOf({ status, headers }: Response, route = ''): Outcome {
   return status === 302 && (location === '/sign_in' || location === '/dashboard') ? location : 'in'
 }
 
-test('refuses a route that is not in the site map, to everyone', async () => {
+test('refuses a route that is in no table, to everyone', async () => {
   const { log, takeLines } = recordLog()
   const small = new Hono<AppEnv>()
     .use(requestId(log))
     .use(async (c, next) => {
+      c.set('routes', table)
       c.set('signIn', {
         id: 'in_1',
         scope: null,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { routes } from '../../../src/server/app.ts'
 import { issueToken } from '../../../src/server/http/csrf-token.ts'
-import { SITE_MAP } from '../../../src/server/http/site-map.ts'
 import { openPage, openSite } from '../../../testing/stack/site.ts'
 
 const site = await openSite()
@@ -13,7 +13,7 @@ const tokenFor = async (cookie: string) => (await openPage(site, [browser, cooki
 const adas = await tokenFor(ada.cookie)
 const asBob = `${browser}; ${bob.cookie}`
 
-const CHANGES = Object.entries(SITE_MAP).flatMap(([route, facts]) => {
+const CHANGES = Object.entries(routes.facts).flatMap(([route, facts]) => {
   const isOurs = !('fromPrograms' in facts) && !('signedBySender' in facts) && route !== 'POST /theme'
   return isOurs && !route.startsWith('GET ') ? [[route, facts] as const] : []
 })
@@ -95,7 +95,7 @@ test("once signed out, Ada's page may sign in again, and must sign in for the re
 })
 
 test('what polls answers with the person', async () => {
-  const polled = Object.entries(SITE_MAP).filter(([, facts]) => facts.access === 'user' && 'byItself' in facts)
+  const polled = Object.entries(routes.facts).filter(([, facts]) => facts.access === 'user' && 'byItself' in facts)
   for (const [route] of polled.filter(([one]) => one.startsWith('GET '))) {
     const path = route.slice('GET '.length).replace(/:\w+/g, 'x')
     const reply = await site.request(path, { headers: { Cookie: asBob } })

@@ -5,6 +5,7 @@ import { MINUTE_MS } from '../../../src/domain/instant.ts'
 import type { MachineFiles } from '../../../src/server/fleet/machines/files.ts'
 import type { AppEnv } from '../../../src/server/http/app-env.ts'
 import { statusOf, toAppError } from '../../../src/server/http/error-response.ts'
+import { mount } from '../../../src/server/http/route.ts'
 import { machines as routes } from '../../../src/server/routes/fleet/machines.ts'
 import { BucketRefusal } from '../../../testing/stack/memory-bucket.ts'
 import { isMishap } from '../mishaps.ts'
@@ -173,7 +174,7 @@ export class Machine {
       c.set('ctx', ctx)
       return next()
     })
-    app.route('/', routes).onError((error, c) => {
+    mount(app, routes).onError((error, c) => {
       const known = toAppError(error)
       if (isMishap(error) || known.code === 'unexpected') throw error
       return c.body(null, statusOf(known))

@@ -6,7 +6,8 @@ import { bearerOf } from '../caller.ts'
 import { readCookie, writeCookie } from '../cookies.ts'
 import { issueToken, newBrowserId, readToken } from '../csrf-token.ts'
 import { isFormPost, mediaType, readFileForm, wantsPage } from '../form-post.ts'
-import { factsOf, type RouteFacts } from '../site-map.ts'
+import { factsOf } from '../matched-route.ts'
+import type { RouteFacts } from '../route-table.ts'
 
 /** Refuses every change that our own pages didn't send. Puts a form that passes into `c.var.form`. */
 export const csrf = createMiddleware<AppEnv>(async (c, next) => {

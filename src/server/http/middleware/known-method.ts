@@ -3,7 +3,6 @@ import { createMiddleware } from 'hono/factory'
 import { AppError } from '../../../domain/error.ts'
 import type { AppEnv } from '../app-env.ts'
 import { isFormPost } from '../form-post.ts'
-import { methodsAt } from '../site-map.ts'
 
 /** Refuses a known path's other methods to everyone. A form's method is known only once it is read. */
 export const knownMethod = createMiddleware<AppEnv>(async (c, next) => {
@@ -13,7 +12,7 @@ export const knownMethod = createMiddleware<AppEnv>(async (c, next) => {
 
 /** Answers OPTIONS with `Allow`. Null if the method works here, or nothing does. @throws method_not_allowed */
 export function answerOtherMethod(c: HonoContext<AppEnv>): Response | null {
-  const methods = methodsAt(c.req.path)
+  const methods = c.var.routes.methodsAt(c.req.path)
   // HEAD is a GET whose answer has no body.
   if (!methods.length || methods.includes(c.req.method === 'HEAD' ? 'GET' : c.req.method)) return null
   const allowed = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')

@@ -8,7 +8,7 @@ import type { AppEnv } from '../app-env.ts'
 import { bearerOf } from '../caller.ts'
 import { readCookie } from '../cookies.ts'
 import { mediaType } from '../form-post.ts'
-import { factsOf } from '../site-map.ts'
+import { factsOf } from '../matched-route.ts'
 import { isOwn, refused } from './csrf.ts'
 
 const MAX_BODY_BYTES = 64 * 1024

@@ -5,7 +5,7 @@ import type { Env } from '../../settings/env.ts'
 import type { AppEnv } from '../app-env.ts'
 import { callerOf } from '../caller.ts'
 import { logError } from '../error-response.ts'
-import { factsOf } from '../site-map.ts'
+import { factsOf } from '../matched-route.ts'
 
 /** The platform's window; it doesn't say how much of it is left. */
 export const OUTER_PERIOD_S = 60

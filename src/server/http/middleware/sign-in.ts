@@ -6,7 +6,7 @@ import type { AppEnv } from '../app-env.ts'
 import { signInByToken } from '../bearer.ts'
 import { bearerOf } from '../caller.ts'
 import { readCookie } from '../cookies.ts'
-import { factsOf } from '../site-map.ts'
+import { factsOf } from '../matched-route.ts'
 
 /**
  * Finds who is asking: a browser by its cookie, a program by its API token. One round trip also carries the

@@ -1,4 +1,3 @@
-import { Hono } from 'hono'
 import { haveNow } from '../../../domain/money/plan-words.ts'
 import { SignIn } from '../../../pages/SignIn.tsx'
 import { SignUp } from '../../../pages/SignUp.tsx'
@@ -7,26 +6,27 @@ import { listSignIns } from '../../accounts/sign-ins.ts'
 import { getBillingOverview } from '../../billing/bills/billing-overview.ts'
 import { getUsage, toSummary } from '../../billing/bills/usage.ts'
 import { settleCheckout } from '../../billing/plans/checkout.ts'
-import { type AppEnv, signedIn } from '../../http/app-env.ts'
+import { signedIn } from '../../http/app-env.ts'
 import { setFlash, takeFlash } from '../../http/flash.ts'
 import { csrfToken } from '../../http/middleware/csrf.ts'
 import { renderPage } from '../../http/render.tsx'
+import { route } from '../../http/route.ts'
 import type { Context } from '../../runtime/context.ts'
 
 const SIGN_UP = '30 minutes of a simulation server, free: make an account with a name, an email and a password.'
 const SIGN_IN = 'Sign in to start, watch and stop your simulation servers.'
 
 /** The account's screens. Each shows the flash message once. */
-export const accountPages = new Hono<AppEnv>()
-  .get('/sign_up', (c) => {
+export const accountPages = [
+  route('GET /sign_up', { access: 'guest', kind: 'page', search: 'listed', ahead: 'hover' }, (c) => {
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
     return renderPage(c, { title: 'Sign Up', description: SIGN_UP }, <SignUp {...form} />)
-  })
-  .get('/sign_in', (c) => {
+  }),
+  route('GET /sign_in', { access: 'guest', kind: 'page', search: 'listed', ahead: 'hover' }, (c) => {
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
     return renderPage(c, { title: 'Sign In', description: SIGN_IN }, <SignIn {...form} />)
-  })
-  .get('/confirm_email', async (c) => {
+  }),
+  route('GET /confirm_email', { access: 'public', kind: 'page', ahead: 'hover' }, async (c) => {
     const [{ ConfirmEmailPage }, { findAddressOfLink }] = await Promise.all([
       import('../../../pages/ConfirmEmailPage.tsx'),
       import('../../accounts/confirmation.ts'),
@@ -35,13 +35,13 @@ export const accountPages = new Hono<AppEnv>()
     const email = token ? await findAddressOfLink(c.var.ctx, token) : null
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), token, email: email ?? '' }
     return renderPage(c, { title: 'Confirm your email' }, <ConfirmEmailPage {...form} />)
-  })
-  .get('/forgot_password', async (c) => {
+  }),
+  route('GET /forgot_password', { access: 'public', kind: 'page', search: 'open', ahead: 'hover' }, async (c) => {
     const { ForgotPassword } = await import('../../../pages/ForgotPassword.tsx')
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
     return renderPage(c, { title: 'Reset your password', assets: 'public' }, <ForgotPassword {...form} />)
-  })
-  .get('/reset_password', async (c) => {
+  }),
+  route('GET /reset_password', { access: 'public', kind: 'page' }, async (c) => {
     const [{ ResetPassword }, { findResetLink }] = await Promise.all([
       import('../../../pages/ResetPassword.tsx'),
       import('../../accounts/password-reset.ts'),
@@ -51,8 +51,8 @@ export const accountPages = new Hono<AppEnv>()
     const link = token ? await findResetLink(c.var.ctx, token) : null
     const form = { csrfToken: csrfToken(c), flash, token: link?.good ? token : null, email: link?.email ?? '' }
     return renderPage(c, { title: 'Choose a new password', assets: 'public' }, <ResetPassword {...form} />)
-  })
-  .get('/account_overview', async (c) => {
+  }),
+  route('GET /account_overview', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => {
     const { user } = signedIn(c)
     if (c.req.query('checkout') === 'done' && c.req.method === 'GET') {
       setFlash(c, await afterCheckout(c.var.ctx, user.id))
@@ -87,20 +87,23 @@ export const accountPages = new Hono<AppEnv>()
         billing={<BillingCard {...billing} csrfToken={profile.csrfToken} flash={aboutBilling ? flash : null} />}
       />,
     )
-  })
+  }),
   // Where password managers send people: https://w3c.github.io/webappsec-change-password-url/
-  .get('/.well-known/change-password', (c) => c.redirect('/account_overview#current_password'))
-  .get('/devices', async (c) => {
+  route('GET /.well-known/change-password', { access: 'public', kind: 'page' }, (c) =>
+    c.redirect('/account_overview#current_password'),
+  ),
+  route('GET /devices', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => {
     const { Devices } = await import('../../../pages/Devices.tsx')
     const devices = await listSignIns(c.var.ctx, signedIn(c))
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), devices }
     return renderPage(c, { title: 'Signed-in devices' }, <Devices {...form} />)
-  })
-  .get('/close_account', async (c) => {
+  }),
+  route('GET /close_account', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => {
     const { CloseAccount } = await import('../../../pages/CloseAccount.tsx')
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), hasFiles: c.var.ctx.config.files !== null }
     return renderPage(c, { title: 'Close my account' }, <CloseAccount {...form} />)
-  })
+  }),
+]
 
 /** What people have when they return from the checkout page. The webhook for their payment may be late. */
 async function afterCheckout(ctx: Context, userId: string): Promise<FlashMessage> {

@@ -1,14 +1,16 @@
-import { Hono, type Context as HonoContext } from 'hono'
+import type { Context as HonoContext } from 'hono'
 import * as z from 'zod/mini'
 import { DEFAULT_TOKEN_DAYS, TOKEN_REVOKED } from '../../../domain/api-token.ts'
+import * as shape from '../../../domain/shapes.ts'
 import type { MadeToken } from '../../../pages/ApiTokens.tsx'
 import { createApiToken, listApiTokens, revokeApiToken } from '../../accounts/api-tokens.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
-import { body, numberOr, text } from '../../http/body.ts'
+import { numberOr, text } from '../../http/fields.ts'
 import { takeFlash } from '../../http/flash.ts'
 import { csrfToken } from '../../http/middleware/csrf.ts'
 import { renderPage } from '../../http/render.tsx'
 import { answer } from '../../http/reply.ts'
+import { route } from '../../http/route.ts'
 
 const wanted = z.object({
   name: text,
@@ -17,17 +19,41 @@ const wanted = z.object({
   current_password: text,
 })
 
-export const apiTokens = new Hono<AppEnv>()
-  .get('/api_tokens', (c) => page(c, null))
-  .post('/api_tokens', body(wanted), async (c) => {
-    const made = await createApiToken(c.var.ctx, signedIn(c).user, c.req.valid('json'))
-    // Not a redirect: only this answer shows the token. Sending the form again finds its name taken.
-    return c.get('form') ? page(c, made) : c.json(made, 201)
-  })
-  .delete('/api_tokens/:id', async (c) => {
-    await revokeApiToken(c.var.ctx, signedIn(c).user.id, c.req.param('id'))
-    return answer(c, { message: TOKEN_REVOKED })
-  })
+export const apiTokens = [
+  route('GET /api_tokens', { access: 'user', kind: 'page', ahead: 'press' }, (c) => page(c, null)),
+  route(
+    'POST /api_tokens',
+    {
+      access: 'user',
+      form: { at: '/api_tokens', done: '/api_tokens' },
+      token: 'always',
+      takes: wanted,
+      summary: 'Create an API token',
+      answers: [201, z.extend(shape.apiToken, { token: z.string() })],
+      refuses: ['conflict', 'invalid'],
+    },
+    async (c) => {
+      const made = await createApiToken(c.var.ctx, signedIn(c).user, c.req.valid('json'))
+      // Not a redirect: only this answer shows the token. Sending the form again finds its name taken.
+      return c.get('form') ? page(c, made) : c.json(made, 201)
+    },
+  ),
+  route(
+    'DELETE /api_tokens/:id',
+    {
+      access: 'user',
+      form: { at: '/api_tokens', done: '/api_tokens' },
+      token: 'always',
+      summary: 'Revoke an API token',
+      answers: [200, shape.message],
+      refuses: ['not_found'],
+    },
+    async (c) => {
+      await revokeApiToken(c.var.ctx, signedIn(c).user.id, c.req.param('id'))
+      return answer(c, { message: TOKEN_REVOKED })
+    },
+  ),
+]
 
 async function page(c: HonoContext<AppEnv>, made: MadeToken | null): Promise<Response> {
   const { ApiTokens } = await import('../../../pages/ApiTokens.tsx')

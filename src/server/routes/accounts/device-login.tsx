@@ -1,18 +1,20 @@
-import { Hono, type Context as HonoContext } from 'hono'
+import type { Context as HonoContext } from 'hono'
 import * as z from 'zod/mini'
 import { isScope, TOKEN_REVOKED } from '../../../domain/api-token.ts'
 import { CLIENT_ID, DEVICE_GRANT, DEVICE_LOGIN_MS, POLL_EVERY_MS, readUserCode } from '../../../domain/device-code.ts'
 import { AppError } from '../../../domain/error.ts'
+import * as shape from '../../../domain/shapes.ts'
 import type { ActivateProps } from '../../../pages/Activate.tsx'
 import { getApiToken, revokeApiToken } from '../../accounts/api-tokens.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
-import { body, text } from '../../http/body.ts'
 import { callerOf, deviceOf } from '../../http/caller.ts'
+import { text } from '../../http/fields.ts'
 import { takeFlash } from '../../http/flash.ts'
 import { isFormPost } from '../../http/form-post.ts'
 import { csrfToken } from '../../http/middleware/csrf.ts'
 import { renderPage } from '../../http/render.tsx'
 import { answer } from '../../http/reply.ts'
+import { route } from '../../http/route.ts'
 import { siteOrigin } from '../../runtime/context.ts'
 
 const APPROVED = 'All set. Go back to your terminal.'
@@ -24,8 +26,9 @@ const decision = z.object({ user_code: text, decision: text, name: text, current
 const logins = () => import('../../accounts/device-logins.ts')
 
 /** Signing in a command line (RFC 8628), and what a program can see and end: its own token. */
-export const deviceLogin = new Hono<AppEnv>()
-  .post('/oauth/device_authorization', async (c) => {
+export const deviceLogin = [
+  // OAuth's own protocol (RFC 8628), for programs that have no token yet.
+  route('POST /oauth/device_authorization', { access: 'public', fromPrograms: true }, async (c) => {
     const asked = await readParameters(c)
     const scope = asked.get('scope') || 'operate'
     if (asked.get('client_id') !== CLIENT_ID) return refuse(c, 'invalid_client')
@@ -43,8 +46,8 @@ export const deviceLogin = new Hono<AppEnv>()
       expires_in: DEVICE_LOGIN_MS / 1000,
       interval: POLL_EVERY_MS / 1000,
     })
-  })
-  .post('/oauth/token', async (c) => {
+  }),
+  route('POST /oauth/token', { access: 'public', fromPrograms: true }, async (c) => {
     const asked = await readParameters(c)
     if (asked.get('client_id') !== CLIENT_ID) return refuse(c, 'invalid_client')
     if (asked.get('grant_type') !== DEVICE_GRANT) return refuse(c, 'unsupported_grant_type')
@@ -54,8 +57,8 @@ export const deviceLogin = new Hono<AppEnv>()
     const { token, scope, expiresAt } = granted
     const seconds = Math.floor((expiresAt - c.var.ctx.now()) / 1000)
     return c.json({ access_token: token, token_type: 'Bearer', expires_in: seconds, scope })
-  })
-  .get('/activate', async (c) => {
+  }),
+  route('GET /activate', { access: 'user', kind: 'page' }, async (c) => {
     const [{ Activate }, { getDeviceLogin }] = await Promise.all([import('../../../pages/Activate.tsx'), logins()])
     const flash = takeFlash(c)
     const typed = flash?.values?.user_code ?? c.req.query('user_code') ?? ''
@@ -69,29 +72,64 @@ export const deviceLogin = new Hono<AppEnv>()
       if (!(error instanceof AppError) || (error.code !== 'not_found' && error.code !== 'too_many')) throw error
       return page({ flash: { kind: 'danger', message: error.message, field: 'user_code' }, login: null })
     }
-  })
-  .post('/activate', body(decision), async (c) => {
-    const { ctx } = c.var
-    const { user_code, decision: decided, name, current_password } = c.req.valid('json')
-    const { approveDeviceLogin, denyDeviceLogin } = await logins()
-    const userCode = readUserCode(user_code)
-    if (decided === 'deny') {
-      await denyDeviceLogin(ctx, signedIn(c).user, userCode)
-      return answer(c, { message: DENIED })
-    }
-    if (decided !== 'approve') throw new AppError('invalid', 'Please choose: approve or refuse.')
-    await approveDeviceLogin(ctx, signedIn(c).user, { userCode, name, current_password })
-    return answer(c, { message: APPROVED })
-  })
-  .get('/api/v1/api_token', async (c) => {
-    const { user, id } = signedIn(c)
-    return c.json({ api_token: await getApiToken(c.var.ctx, user.id, id) })
-  })
-  .delete('/api/v1/api_token', async (c) => {
-    const { user, id } = signedIn(c)
-    await revokeApiToken(c.var.ctx, user.id, id)
-    return c.json({ message: TOKEN_REVOKED })
-  })
+  }),
+  route(
+    'POST /activate',
+    {
+      access: 'user',
+      form: { at: '/activate', done: '/activate' },
+      token: 'always',
+      takes: decision,
+      summary: 'Approve a command line, or refuse it',
+      answers: [200, shape.message],
+      refuses: ['not_found', 'conflict', 'invalid'],
+    },
+    async (c) => {
+      const { ctx } = c.var
+      const { user_code, decision: decided, name, current_password } = c.req.valid('json')
+      const { approveDeviceLogin, denyDeviceLogin } = await logins()
+      const userCode = readUserCode(user_code)
+      if (decided === 'deny') {
+        await denyDeviceLogin(ctx, signedIn(c).user, userCode)
+        return answer(c, { message: DENIED })
+      }
+      if (decided !== 'approve') throw new AppError('invalid', 'Please choose: approve or refuse.')
+      await approveDeviceLogin(ctx, signedIn(c).user, { userCode, name, current_password })
+      return answer(c, { message: APPROVED })
+    },
+  ),
+  route(
+    'GET /api/v1/api_token',
+    {
+      access: 'user',
+      scope: 'read',
+      byItself: true,
+      summary: 'Show the API token in use',
+      answers: [200, z.object({ api_token: shape.apiToken })],
+      refuses: ['not_found'],
+    },
+    async (c) => {
+      const { user, id } = signedIn(c)
+      return c.json({ api_token: await getApiToken(c.var.ctx, user.id, id) })
+    },
+  ),
+  route(
+    'DELETE /api/v1/api_token',
+    {
+      access: 'user',
+      scope: 'read',
+      token: 'always',
+      summary: 'Revoke the API token in use',
+      answers: [200, shape.message],
+      refuses: ['not_found'],
+    },
+    async (c) => {
+      const { user, id } = signedIn(c)
+      await revokeApiToken(c.var.ctx, user.id, id)
+      return c.json({ message: TOKEN_REVOKED })
+    },
+  ),
+]
 
 /** OAuth sends forms. @throws malformed */
 async function readParameters(c: HonoContext<AppEnv>): Promise<URLSearchParams> {

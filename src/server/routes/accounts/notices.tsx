@@ -1,31 +1,96 @@
-import { Hono } from 'hono'
+import type { SQL } from 'drizzle-orm'
 import * as z from 'zod/mini'
 import { MAIL_KINDS, type MailKind } from '../../../domain/notice.ts'
-import type { AppEnv } from '../../http/app-env.ts'
-import { body, numberOrNull, optionalCheckbox, optionalText } from '../../http/body.ts'
+import * as shape from '../../../domain/shapes.ts'
+import { numberOrNull, optionalCheckbox, optionalText } from '../../http/fields.ts'
+import { route } from '../../http/route.ts'
+import { listNoticesQuery, mutedMailsQuery } from '../../mail/bell.ts'
+import type { Context } from '../../runtime/context.ts'
 
 const kinds = Object.fromEntries(Object.keys(MAIL_KINDS).map((kind) => [kind, optionalCheckbox])) as Record<
   MailKind,
   typeof optionalCheckbox
 >
 
+const noticeReads = (ctx: Context, userId: SQL) => [listNoticesQuery(ctx, userId)] as const
+
 const answers = () => import('./notices/answers.tsx')
 
 /** What happened, which of it goes out as email, and when an idle server ends. */
-export const notices = new Hono<AppEnv>()
-  .get('/notices', async (c) => (await answers()).page(c))
-  .get('/notices/latest', async (c) => (await answers()).latest(c))
-  .get('/api/v1/notices', async (c) => (await answers()).list(c))
-  .post('/api/v1/notices/read', body(z.object({ until: optionalText }), { optional: true }), async (c) =>
-    (await answers()).read(c, c.req.valid('json').until || null),
-  )
-  .get('/mails', async (c) => (await answers()).mails(c))
-  .post('/api/v1/mails', body(z.object(kinds)), async (c) => (await answers()).choose(c, c.req.valid('json')))
-  .get('/idle', async (c) => (await answers()).idle(c))
-  .get('/api/v1/idle', async (c) => (await answers()).idleSetting(c))
-  .post('/api/v1/idle', body(z.object({ minutes: numberOrNull })), async (c) =>
-    (await answers()).setIdle(c, c.req.valid('json').minutes),
-  )
+export const notices = [
+  route('GET /notices', { access: 'user', kind: 'page', reads: noticeReads }, async (c, found) =>
+    (await answers()).page(c, found),
+  ),
+  route('GET /notices/latest', { access: 'user', reads: noticeReads, byItself: true }, async (c, found) =>
+    (await answers()).latest(c, found),
+  ),
+  route(
+    'GET /api/v1/notices',
+    {
+      access: 'user',
+      scope: 'read',
+      reads: noticeReads,
+      byItself: true,
+      summary: 'List your latest notices, newest first',
+      answers: [200, z.object({ notices: z.array(shape.notice), unread: z.int() })],
+    },
+    async (c, found) => (await answers()).list(c, found),
+  ),
+  route(
+    'POST /api/v1/notices/read',
+    {
+      access: 'user',
+      form: { at: '/notices', done: '/notices', back: true },
+      takes: z.object({ until: optionalText }),
+      mayBeEmpty: true,
+      summary: 'Mark your notices as read',
+      answers: [200, shape.message],
+      refuses: ['invalid'],
+    },
+    async (c) => (await answers()).read(c, c.req.valid('json').until || null),
+  ),
+  route(
+    'GET /mails',
+    { access: 'user', kind: 'page', reads: (ctx, userId) => [mutedMailsQuery(ctx, userId)] as const, ahead: 'press' },
+    async (c, found) => (await answers()).mails(c, found),
+  ),
+  route(
+    'POST /api/v1/mails',
+    {
+      access: 'user',
+      form: { at: '/mails', done: '/mails' },
+      takes: z.object(kinds),
+      summary: 'Choose your emails: those you leave out stay as they are',
+      answers: [200, z.extend(shape.message, { mails: shape.mails })],
+    },
+    async (c) => (await answers()).choose(c, c.req.valid('json')),
+  ),
+  route('GET /idle', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => (await answers()).idle(c)),
+  route(
+    'GET /api/v1/idle',
+    {
+      access: 'user',
+      scope: 'read',
+      summary: 'See after how many minutes without use your server stops',
+      answers: [200, z.object({ minutes: z.nullable(z.int()) })],
+    },
+    async (c) => (await answers()).idleSetting(c),
+  ),
+  route(
+    'POST /api/v1/idle',
+    {
+      access: 'user',
+      scope: 'operate',
+      form: { at: '/idle', done: '/idle' },
+      takes: z.object({ minutes: numberOrNull }),
+      summary: 'Stop servers that nobody uses',
+      answers: [200, z.extend(shape.message, { minutes: z.nullable(z.int()) })],
+      refuses: ['invalid'],
+    },
+    async (c) => (await answers()).setIdle(c, c.req.valid('json').minutes),
+  ),
   // Opening the link changes nothing: mail scanners do.
-  .get('/mails/off', async (c) => (await answers()).offPage(c))
-  .post('/mails/off', async (c) => (await answers()).turnOff(c))
+  // Their key is all that counts. Mail providers send it.
+  route('GET /mails/off', { access: 'public', kind: 'page' }, async (c) => (await answers()).offPage(c)),
+  route('POST /mails/off', { access: 'public', fromPrograms: true }, async (c) => (await answers()).turnOff(c)),
+]

@@ -1,12 +1,12 @@
-import { Hono } from 'hono'
 import * as z from 'zod/mini'
+import * as shape from '../../../domain/shapes.ts'
 import { PASSWORD_RESET, RESET_SENT } from '../../../domain/user.ts'
-import type { AppEnv } from '../../http/app-env.ts'
-import { body, text } from '../../http/body.ts'
 import { callerOf } from '../../http/caller.ts'
 import { clearCookie } from '../../http/cookies.ts'
+import { text } from '../../http/fields.ts'
 import { rememberDevice } from '../../http/known-device.ts'
 import { answer } from '../../http/reply.ts'
+import { route } from '../../http/route.ts'
 
 const email = z.object({ user: z.object({ email: text }) })
 const newPassword = z.object({
@@ -17,17 +17,47 @@ const newPassword = z.object({
 const reset = () => import('../../accounts/password-reset.ts')
 
 /** Resets a forgotten password: a mailed link, then the new password. */
-export const passwords = new Hono<AppEnv>()
-  .post('/users/password', body(email), async (c) => {
-    const { requestPasswordReset } = await reset()
-    await requestPasswordReset(c.var.ctx, c.req.valid('json').user, callerOf(c))
-    return answer(c, { message: RESET_SENT })
-  })
-  .put('/users/password', body(newPassword), async (c) => {
-    const { resetPassword } = await reset()
-    const { email } = await resetPassword(c.var.ctx, c.req.valid('json').user)
-    clearCookie(c, 'sign_in')
-    // Count this browser's guesses separately, so that a guesser elsewhere can't lock its owner out.
-    rememberDevice(c, email)
-    return answer(c, { message: PASSWORD_RESET })
-  })
+export const passwords = [
+  route(
+    'POST /users/password',
+    {
+      access: 'public',
+      form: { at: '/forgot_password', done: '/sign_in' },
+      forAnyone: true,
+      takes: email,
+      summary: 'Email a link to reset a password',
+      answers: [200, shape.message],
+      refuses: ['invalid'],
+    },
+    async (c) => {
+      const { requestPasswordReset } = await reset()
+      await requestPasswordReset(c.var.ctx, c.req.valid('json').user, callerOf(c))
+      return answer(c, { message: RESET_SENT })
+    },
+  ),
+  route(
+    'PUT /users/password',
+    {
+      access: 'public',
+      form: {
+        at: '/reset_password',
+        done: '/sign_in',
+        keeps: { query: 'reset_password_token', field: 'user[reset_password_token]' },
+      },
+      token: 'always',
+      forAnyone: true,
+      takes: newPassword,
+      summary: 'Reset a password',
+      answers: [200, shape.message],
+      refuses: ['invalid'],
+    },
+    async (c) => {
+      const { resetPassword } = await reset()
+      const { email } = await resetPassword(c.var.ctx, c.req.valid('json').user)
+      clearCookie(c, 'sign_in')
+      // Count this browser's guesses separately, so that a guesser elsewhere can't lock its owner out.
+      rememberDevice(c, email)
+      return answer(c, { message: PASSWORD_RESET })
+    },
+  ),
+]

@@ -1,21 +1,61 @@
-import { Hono } from 'hono'
 import * as z from 'zod/mini'
-import type { AppEnv } from '../../http/app-env.ts'
-import { body, text, textLines } from '../../http/body.ts'
+import * as shape from '../../../domain/shapes.ts'
+import { text, textLines } from '../../http/fields.ts'
+import { route } from '../../http/route.ts'
 
 const value = { value: textLines, current_password: text }
 
 /** Loaded when needed: few people have secrets, and every isolate would evaluate this at startup. */
 const answers = () => import('./secrets/answers.tsx')
 
-export const secrets = new Hono<AppEnv>()
-  .get('/secrets', async (c) => (await answers()).page(c))
-  .get('/api/v1/secrets', async (c) => (await answers()).list(c))
-  .put('/secrets/:name', body(z.object(value)), async (c) =>
-    (await answers()).put(c, { name: c.req.param('name'), ...c.req.valid('json') }),
-  )
+export const secrets = [
+  route('GET /secrets', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => (await answers()).page(c)),
+  route(
+    'GET /api/v1/secrets',
+    {
+      access: 'user',
+      scope: 'read',
+      summary: 'List the names of your secrets',
+      answers: [200, z.object({ secrets: z.array(shape.storedSecret) })],
+    },
+    async (c) => (await answers()).list(c),
+  ),
+  route(
+    'PUT /secrets/:name',
+    {
+      access: 'user',
+      token: 'always',
+      takes: z.object(value),
+      summary: 'Add a secret, or replace its value',
+      answers: [200, shape.storedSecret],
+      refuses: ['conflict', 'invalid', 'not_found'],
+    },
+    async (c) => (await answers()).put(c, { name: c.req.param('name'), ...c.req.valid('json') }),
+  ),
   // As above, for a form: its name is typed.
-  .post('/secrets', body(z.object({ name: text, ...value })), async (c) =>
-    (await answers()).put(c, c.req.valid('json')),
-  )
-  .delete('/secrets/:name', async (c) => (await answers()).remove(c, c.req.param('name')))
+  route(
+    'POST /secrets',
+    {
+      access: 'user',
+      form: { at: '/secrets', done: '/secrets' },
+      token: 'always',
+      takes: z.object({ name: text, ...value }),
+      summary: 'Add a secret, or replace its value, by a form',
+      answers: [200, shape.storedSecret],
+      refuses: ['conflict', 'invalid'],
+    },
+    async (c) => (await answers()).put(c, c.req.valid('json')),
+  ),
+  route(
+    'DELETE /secrets/:name',
+    {
+      access: 'user',
+      form: { at: '/secrets', done: '/secrets' },
+      token: 'always',
+      summary: 'Remove a secret',
+      answers: [200, shape.message],
+      refuses: ['not_found'],
+    },
+    async (c) => (await answers()).remove(c, c.req.param('name')),
+  ),
+]

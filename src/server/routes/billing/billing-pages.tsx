@@ -1,4 +1,3 @@
-import { Hono } from 'hono'
 import { toIso } from '../../../domain/instant.ts'
 import { billMonth } from '../../../domain/money/bill.ts'
 import { planName, planOf, upgradeWaits } from '../../../domain/money/plan.ts'
@@ -6,20 +5,20 @@ import { haveNow, upgradeOf } from '../../../domain/money/plan-words.ts'
 import { PAY_PLAN } from '../../../domain/money/start-cost.ts'
 import { dollarsPerMonth, hoursPerDay } from '../../../domain/money/usage-chart.ts'
 import { findStatement, getBillingHistory } from '../../billing/bills/billing-history.ts'
-import { countUsage, getUsage, toSummary } from '../../billing/bills/usage.ts'
+import { countUsage, getUsage, toSummary, usageQueries } from '../../billing/bills/usage.ts'
 import { findPlanPayPage, settlePlan } from '../../billing/plans/pay-plan.ts'
-import { toWorlds } from '../../fleet/worlds.ts'
-import { type AppEnv, signedIn } from '../../http/app-env.ts'
+import { catalogQuery, toWorlds } from '../../fleet/worlds.ts'
+import { signedIn } from '../../http/app-env.ts'
 import { logError, statusOf, toAppError } from '../../http/error-response.ts'
 import { setFlash, takeFlash } from '../../http/flash.ts'
 import { csrfToken } from '../../http/middleware/csrf.ts'
 import { renderPage } from '../../http/render.tsx'
-import { readAlong } from '../../http/site-map.ts'
+import { route } from '../../http/route.ts'
 import { siteOrigin } from '../../runtime/context.ts'
 
 /** The screens about money. */
-export const billingPages = new Hono<AppEnv>()
-  .get('/billing_history', async (c) => {
+export const billingPages = [
+  route('GET /billing_history', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => {
     const { BillingHistory } = await import('../../../pages/BillingHistory.tsx')
     const now = c.var.ctx.now()
     const { bills, runs, hasPortal, charging } = await getBillingHistory(c.var.ctx, signedIn(c).user.id)
@@ -38,8 +37,8 @@ export const billingPages = new Hono<AppEnv>()
         portalToken={hasPortal ? csrfToken(c) : null}
       />,
     )
-  })
-  .get('/budget', async (c) => {
+  }),
+  route('GET /budget', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => {
     const { Budget } = await import('../../../pages/Budget.tsx')
     const usage = await getUsage(c.var.ctx, signedIn(c).user.id)
     return renderPage(
@@ -53,8 +52,8 @@ export const billingPages = new Hono<AppEnv>()
         flash={takeFlash(c)}
       />,
     )
-  })
-  .get('/billing_history/:id', async (c) => {
+  }),
+  route('GET /billing_history/:id', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => {
     const { user } = signedIn(c)
     const { BillingStatement } = await import('../../../pages/BillingStatement.tsx')
     const statement = await findStatement(c.var.ctx, user.id, c.req.param('id'))
@@ -68,8 +67,8 @@ export const billingPages = new Hono<AppEnv>()
         seller={{ name: 'Proving Ground', address: new URL(siteOrigin(c.var.ctx)).host }}
       />,
     )
-  })
-  .get(PAY_PLAN, async (c) => {
+  }),
+  route(`GET ${PAY_PLAN}`, { access: 'user', kind: 'page' }, async (c) => {
     // HEAD must not call Stripe or leave a message.
     if (c.req.method === 'HEAD') return c.redirect('/billing_history', 303)
     const { ctx } = c.var
@@ -88,38 +87,46 @@ export const billingPages = new Hono<AppEnv>()
       message: 'Your plan has no open invoice. Contact us if you still cannot start servers.',
     })
     return c.redirect('/billing_history', 303)
-  })
-  .get('/subscriptions', async (c) => {
-    const { Subscriptions } = await import('../../../pages/Subscriptions.tsx')
-    const { ctx } = c.var
-    const [history, runs, catalog] = readAlong(c, 'GET /subscriptions')
-    let usage = countUsage(history, runs, ctx.now())
-    // They may come from Stripe's page, before its webhook.
-    if (
-      upgradeWaits(usage.plan, ctx.now()) &&
-      c.req.method !== 'HEAD' &&
-      (await settlePlan(ctx, signedIn(c).user.id, usage.plan?.stripeSubscriptionId ?? null))
-    )
-      usage = await getUsage(ctx, signedIn(c).user.id)
-    const { subscription } = toSummary(usage)
-    const forSale = ctx.config.plansForSale
-    // Without a script, the button's form redirects to the checkout page.
-    if (forSale) c.set('formTarget', ctx.config.checkoutOrigin)
-    return renderPage(
-      c,
-      { title: 'Subscriptions', assets: 'billing' },
-      <Subscriptions
-        subscription={subscription}
-        changeable={Boolean(usage.plan?.stripeSubscriptionId)}
-        upgrade={upgradeOf(usage.plan, ctx.now())}
-        forSale={forSale}
-        worlds={toWorlds(catalog, planOf(usage.plan))}
-        csrfToken={csrfToken(c)}
-        flash={takeFlash(c)}
-      />,
-    )
-  })
-  .get('/subscriptions/change', async (c) => {
+  }),
+  route(
+    'GET /subscriptions',
+    {
+      access: 'user',
+      kind: 'page',
+      reads: (ctx, userId) => [...usageQueries(ctx, userId), catalogQuery(ctx, userId)] as const,
+      ahead: 'press',
+    },
+    async (c, [history, runs, catalog]) => {
+      const { Subscriptions } = await import('../../../pages/Subscriptions.tsx')
+      const { ctx } = c.var
+      let usage = countUsage(history, runs, ctx.now())
+      // They may come from Stripe's page, before its webhook.
+      if (
+        upgradeWaits(usage.plan, ctx.now()) &&
+        c.req.method !== 'HEAD' &&
+        (await settlePlan(ctx, signedIn(c).user.id, usage.plan?.stripeSubscriptionId ?? null))
+      )
+        usage = await getUsage(ctx, signedIn(c).user.id)
+      const { subscription } = toSummary(usage)
+      const forSale = ctx.config.plansForSale
+      // Without a script, the button's form redirects to the checkout page.
+      if (forSale) c.set('formTarget', ctx.config.checkoutOrigin)
+      return renderPage(
+        c,
+        { title: 'Subscriptions', assets: 'billing' },
+        <Subscriptions
+          subscription={subscription}
+          changeable={Boolean(usage.plan?.stripeSubscriptionId)}
+          upgrade={upgradeOf(usage.plan, ctx.now())}
+          forSale={forSale}
+          worlds={toWorlds(catalog, planOf(usage.plan))}
+          csrfToken={csrfToken(c)}
+          flash={takeFlash(c)}
+        />,
+      )
+    },
+  ),
+  route('GET /subscriptions/change', { access: 'user', kind: 'page' }, async (c) => {
     // HEAD must not call Stripe.
     if (c.req.method === 'HEAD') return c.redirect('/subscriptions', 303)
     const flash = takeFlash(c)
@@ -144,4 +151,5 @@ export const billingPages = new Hono<AppEnv>()
       setFlash(c, { kind: 'danger', message: flash?.kind === 'danger' ? flash.message : refusal.message })
       return c.redirect('/subscriptions', 303)
     }
-  })
+  }),
+]

@@ -1,18 +1,19 @@
-import { Hono } from 'hono'
 import { receiveStripeEvent } from '../../billing/stripe-events.ts'
-import type { AppEnv } from '../../http/app-env.ts'
 import { LOOKS_SIGNED } from '../../http/middleware/limit-body.ts'
+import { route } from '../../http/route.ts'
 import { counted } from '../../runtime/calls.ts'
 
 const { stripe } = counted('webhook', { stripe: receiveStripeEvent })
 
 /** Receives Stripe's events. Stripe retries after anything but a 2xx. */
-export const stripeWebhook = new Hono<AppEnv>().post('/webhooks/stripe', async (c) => {
-  // Read the raw body: its signature covers every byte.
-  const payload = await c.req.text()
-  const signature = c.req.header('Stripe-Signature') ?? ''
-  // What a scanner posts raises no alert.
-  const receive = LOOKS_SIGNED.test(signature) ? stripe : receiveStripeEvent
-  await receive(c.var.ctx, { payload, signature })
-  return c.json({ received: true })
-})
+export const stripeWebhook = [
+  route('POST /webhooks/stripe', { access: 'public', signedBySender: true }, async (c) => {
+    // Read the raw body: its signature covers every byte.
+    const payload = await c.req.text()
+    const signature = c.req.header('Stripe-Signature') ?? ''
+    // What a scanner posts raises no alert.
+    const receive = LOOKS_SIGNED.test(signature) ? stripe : receiveStripeEvent
+    await receive(c.var.ctx, { payload, signature })
+    return c.json({ received: true })
+  }),
+]

@@ -1,12 +1,13 @@
-import { Hono, type Context as HonoContext } from 'hono'
+import type { Context as HonoContext } from 'hono'
 import type { ReactNode } from 'react'
 import type { ApiCall } from '../../../pages/docs/Api.tsx'
 import type { TextName } from '../../../pages/texts.tsx'
 import type { AppEnv } from '../../http/app-env.ts'
 import { renderPage } from '../../http/render.tsx'
-import { pagesWhere } from '../../http/site-map.ts'
+import { route } from '../../http/route.ts'
 import { findText } from '../../http/texts.tsx'
 import { siteOrigin } from '../../runtime/context.ts'
+import { apiDocument } from './openapi.ts'
 
 /** The pages' titles and descriptions, for search engines and /llms.txt. */
 const DOCS = {
@@ -43,45 +44,57 @@ const DOCS = {
 type Path = keyof typeof DOCS
 
 /** The documentation: static pages, and the API's page from the OpenAPI description. */
-export const docs = (app: () => Pick<Hono<AppEnv>, 'routes'>) =>
-  new Hono<AppEnv>()
-    .get('/docs', (c) => page(c, '/docs', c.var.ctx.config.door ? 'docs-with-door' : 'docs'))
-    .get('/docs/events', (c) => page(c, '/docs/events', 'docs-events'))
-    .get('/docs/cli', (c) => page(c, '/docs/cli', c.var.ctx.config.door ? 'docs-cli-with-door' : 'docs-cli'))
-    .get('/docs/ci', (c) => page(c, '/docs/ci', 'docs-ci'))
-    .get('/docs/billing', (c) => page(c, '/docs/billing', 'docs-billing'))
-    .get('/docs/images', (c) => page(c, '/docs/images', 'docs-images'))
-    .get('/docs/api', async (c) => {
-      const [{ describeApi }, { listCalls }, { Api }] = await Promise.all([
-        import('./openapi/document.ts'),
-        import('./openapi/call-list.ts'),
-        import('../../../pages/docs/Api.tsx'),
-      ])
-      const origin = siteOrigin(c.var.ctx)
-      const calls: ApiCall[] = listCalls(describeApi(app().routes, origin))
-      return show(c, '/docs/api', <Api origin={origin} calls={calls} />)
-    })
-    .get('/llms.txt', (c) => {
-      const origin = siteOrigin(c.var.ctx)
-      const link = (path: string, title: string, words: string) => `- [${title}](${origin}${path}): ${words}`
-      const pages = pagesWhere(({ search }) => search === 'listed')
-      const lines = [
-        '# Proving Ground',
-        '',
-        '> GPU simulation servers for drones and ground vehicles, rented by the second: start one in the browser, with an HTTP API, or on the command line.',
-        '',
-        '## Documentation',
-        '',
-        ...Object.entries(DOCS).map(([path, [title, words]]) => link(path, title, words)),
-        link('/api/openapi.json', 'OpenAPI document', 'the API for programs, OpenAPI 3.1'),
-        '',
-        '## Site',
-        '',
-        ...pages.filter((path) => !(path in DOCS)).map((path) => `- ${origin}${path}`),
-        '',
-      ]
-      return c.text(lines.join('\n'), 200, { 'Cache-Control': 'public, max-age=86400' })
-    })
+export const docs = [
+  route('GET /docs', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, (c) =>
+    page(c, '/docs', c.var.ctx.config.door ? 'docs-with-door' : 'docs'),
+  ),
+  route('GET /docs/api', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, async (c) => {
+    const [document, { listCalls }, { Api }] = await Promise.all([
+      apiDocument(c),
+      import('./openapi/call-list.ts'),
+      import('../../../pages/docs/Api.tsx'),
+    ])
+    const origin = siteOrigin(c.var.ctx)
+    const calls: ApiCall[] = listCalls(document)
+    return show(c, '/docs/api', <Api origin={origin} calls={calls} />)
+  }),
+  route('GET /docs/events', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, (c) =>
+    page(c, '/docs/events', 'docs-events'),
+  ),
+  route('GET /docs/cli', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, (c) =>
+    page(c, '/docs/cli', c.var.ctx.config.door ? 'docs-cli-with-door' : 'docs-cli'),
+  ),
+  route('GET /docs/billing', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, (c) =>
+    page(c, '/docs/billing', 'docs-billing'),
+  ),
+  route('GET /docs/ci', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, (c) =>
+    page(c, '/docs/ci', 'docs-ci'),
+  ),
+  route('GET /docs/images', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, (c) =>
+    page(c, '/docs/images', 'docs-images'),
+  ),
+  route('GET /llms.txt', { access: 'public' }, (c) => {
+    const origin = siteOrigin(c.var.ctx)
+    const link = (path: string, title: string, words: string) => `- [${title}](${origin}${path}): ${words}`
+    const pages = c.var.routes.pagesWhere(({ search }) => search === 'listed')
+    const lines = [
+      '# Proving Ground',
+      '',
+      '> GPU simulation servers for drones and ground vehicles, rented by the second: start one in the browser, with an HTTP API, or on the command line.',
+      '',
+      '## Documentation',
+      '',
+      ...Object.entries(DOCS).map(([path, [title, words]]) => link(path, title, words)),
+      link('/api/openapi.json', 'OpenAPI document', 'the API for programs, OpenAPI 3.1'),
+      '',
+      '## Site',
+      '',
+      ...pages.filter((path) => !(path in DOCS)).map((path) => `- ${origin}${path}`),
+      '',
+    ]
+    return c.text(lines.join('\n'), 200, { 'Cache-Control': 'public, max-age=86400' })
+  }),
+]
 
 async function page(c: HonoContext<AppEnv>, path: Path, text: TextName): Promise<Response> {
   return show(c, path, await findText(c, text))

@@ -1,24 +1,92 @@
-import { Hono } from 'hono'
 import * as z from 'zod/mini'
-import type { AppEnv } from '../../http/app-env.ts'
-import { body, checkedNames, text } from '../../http/body.ts'
+import * as shape from '../../../domain/shapes.ts'
+import { checkedNames, text } from '../../http/fields.ts'
+import { route } from '../../http/route.ts'
 
 const wanted = z.object({ url: text, events: checkedNames, current_password: text })
+const ON_WEBHOOK = { at: '/webhooks/:id', done: '/webhooks/:id' }
 const rotation = z.object({ current_password: text })
 
 /** Loaded when needed: few people have webhooks, and every isolate would evaluate this at startup. */
 const answers = () => import('./webhooks/answers.tsx')
 
-export const webhooks = new Hono<AppEnv>()
-  .get('/webhooks', async (c) => (await answers()).list(c))
-  .post('/webhooks', body(wanted), async (c) => (await answers()).add(c, c.req.valid('json')))
-  .get('/webhooks/:id', async (c) => (await answers()).show(c, c.req.param('id')))
-  .delete('/webhooks/:id', async (c) => (await answers()).remove(c, c.req.param('id')))
-  .post('/webhooks/:id/secret', body(rotation), async (c) =>
-    (await answers()).rotate(c, c.req.param('id'), c.req.valid('json')),
-  )
-  .post('/webhooks/:id/on', async (c) => (await answers()).turnOn(c, c.req.param('id')))
-  .post('/webhooks/:id/test', async (c) => (await answers()).test(c, c.req.param('id')))
-  .post('/webhooks/:id/deliveries/:event', async (c) =>
-    (await answers()).again(c, c.req.param('id'), c.req.param('event')),
-  )
+export const webhooks = [
+  route('GET /webhooks', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => (await answers()).list(c)),
+  route(
+    'POST /webhooks',
+    {
+      access: 'user',
+      form: { at: '/webhooks', done: '/webhooks' },
+      token: 'always',
+      takes: wanted,
+      summary: 'Add a webhook',
+      answers: [201, z.extend(shape.webhook, { secret: z.string() })],
+      refuses: ['conflict', 'invalid'],
+    },
+    async (c) => (await answers()).add(c, c.req.valid('json')),
+  ),
+  route('GET /webhooks/:id', { access: 'user', kind: 'page', ahead: 'press' }, async (c) =>
+    (await answers()).show(c, c.req.param('id')),
+  ),
+  route(
+    'DELETE /webhooks/:id',
+    {
+      access: 'user',
+      form: { at: '/webhooks/:id', done: '/webhooks' },
+      token: 'always',
+      summary: 'Delete a webhook',
+      answers: [200, shape.message],
+      refuses: ['not_found'],
+    },
+    async (c) => (await answers()).remove(c, c.req.param('id')),
+  ),
+  route(
+    'POST /webhooks/:id/secret',
+    {
+      access: 'user',
+      form: ON_WEBHOOK,
+      token: 'always',
+      takes: rotation,
+      summary: "Replace a webhook's secret",
+      answers: [201, z.object({ secret: z.string() })],
+      refuses: ['not_found', 'conflict', 'invalid'],
+    },
+    async (c) => (await answers()).rotate(c, c.req.param('id'), c.req.valid('json')),
+  ),
+  route(
+    'POST /webhooks/:id/on',
+    {
+      access: 'user',
+      form: ON_WEBHOOK,
+      token: 'always',
+      summary: 'Turn a webhook on again',
+      answers: [200, shape.message],
+      refuses: ['not_found'],
+    },
+    async (c) => (await answers()).turnOn(c, c.req.param('id')),
+  ),
+  route(
+    'POST /webhooks/:id/test',
+    {
+      access: 'user',
+      form: ON_WEBHOOK,
+      token: 'always',
+      summary: 'Send a test event',
+      answers: [202, shape.message],
+      refuses: ['not_found', 'conflict'],
+    },
+    async (c) => (await answers()).test(c, c.req.param('id')),
+  ),
+  route(
+    'POST /webhooks/:id/deliveries/:event',
+    {
+      access: 'user',
+      form: ON_WEBHOOK,
+      token: 'always',
+      summary: 'Send an event again',
+      answers: [202, shape.message],
+      refuses: ['not_found', 'conflict'],
+    },
+    async (c) => (await answers()).again(c, c.req.param('id'), c.req.param('event')),
+  ),
+]

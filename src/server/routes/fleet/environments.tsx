@@ -1,14 +1,36 @@
-import { Hono } from 'hono'
 import * as z from 'zod/mini'
-import type { AppEnv } from '../../http/app-env.ts'
-import { body, text } from '../../http/body.ts'
+import * as shape from '../../../domain/shapes.ts'
+import { text } from '../../http/fields.ts'
+import { route } from '../../http/route.ts'
 
 /** Loaded when needed: few people bring images, and every isolate would evaluate this at startup. */
 const answers = () => import('./environments/answers.tsx')
 
-export const environments = new Hono<AppEnv>()
-  .get('/environments', async (c) => (await answers()).list(c))
-  .post('/api/v1/environments', body(z.object({ name: text, image: text })), async (c) =>
-    (await answers()).add(c, c.req.valid('json')),
-  )
-  .delete('/api/v1/environments/:name', async (c) => (await answers()).remove(c, c.req.param('name')))
+export const environments = [
+  route('GET /environments', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => (await answers()).list(c)),
+  route(
+    'POST /api/v1/environments',
+    {
+      access: 'user',
+      scope: 'operate',
+      form: { at: '/environments', done: '/environments' },
+      takes: z.object({ name: text, image: text }),
+      summary: 'Add a container image of your own as an environment',
+      answers: [201, z.extend(shape.message, { environment: shape.ownEnvironment })],
+      refuses: ['forbidden', 'conflict', 'invalid'],
+    },
+    async (c) => (await answers()).add(c, c.req.valid('json')),
+  ),
+  route(
+    'DELETE /api/v1/environments/:name',
+    {
+      access: 'user',
+      scope: 'operate',
+      form: { at: '/environments', done: '/environments' },
+      summary: 'Remove an environment of your own',
+      answers: [200, shape.message],
+      refuses: ['not_found'],
+    },
+    async (c) => (await answers()).remove(c, c.req.param('name')),
+  ),
+]

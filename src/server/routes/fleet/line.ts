@@ -1,7 +1,8 @@
-import { Hono } from 'hono'
 import * as z from 'zod/mini'
-import type { AppEnv } from '../../http/app-env.ts'
-import { body, checkbox, checkedNames, command, optionalNumber, parameters, text } from '../../http/body.ts'
+import * as shape from '../../../domain/shapes.ts'
+import { checkbox, checkedNames, command, optionalNumber, parameters, text } from '../../http/fields.ts'
+import { route } from '../../http/route.ts'
+import { MAY_NOT_START } from './servers.ts'
 
 const wishes = {
   name: text,
@@ -18,10 +19,44 @@ const wishes = {
 /** Loaded when needed: most isolates never see a line. */
 const answers = () => import('./line/answers.tsx')
 
-export const line = new Hono<AppEnv>()
-  .get('/line', async (c) => (await answers()).page(c))
-  .get('/api/v1/line', async (c) => (await answers()).show(c))
-  .post('/api/v1/line', body(z.object({ ...wishes, start: checkbox })), async (c) =>
-    (await answers()).join(c, c.req.valid('json')),
-  )
-  .delete('/api/v1/line', async (c) => (await answers()).leave(c))
+export const line = [
+  // It counts seconds.
+  route('GET /line', { access: 'user', kind: 'page' }, async (c) => (await answers()).page(c)),
+  route(
+    'GET /api/v1/line',
+    {
+      access: 'user',
+      scope: 'read',
+      byItself: true,
+      summary: 'Show your place in line',
+      answers: [200, z.object({ line: z.nullable(shape.linePlace) })],
+      refuses: ['not_found'],
+    },
+    async (c) => (await answers()).show(c),
+  ),
+  route(
+    'POST /api/v1/line',
+    {
+      access: 'user',
+      scope: 'operate',
+      form: { at: '/line', done: '/line' },
+      takes: z.object({ ...wishes, start: checkbox }),
+      summary: 'Wait in line for a server',
+      answers: [201, z.extend(shape.message, { line: shape.linePlace })],
+      refuses: [...MAY_NOT_START, 'not_found', 'no_capacity'],
+    },
+    async (c) => (await answers()).join(c, c.req.valid('json')),
+  ),
+  route(
+    'DELETE /api/v1/line',
+    {
+      access: 'user',
+      scope: 'operate',
+      form: { at: '/line', done: '/line' },
+      summary: 'Leave the line',
+      answers: [200, z.extend(shape.message, { line: z.null() })],
+      refuses: ['not_found'],
+    },
+    async (c) => (await answers()).leave(c),
+  ),
+]

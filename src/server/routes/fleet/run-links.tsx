@@ -1,18 +1,17 @@
-import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { addedText } from '../../../domain/ending.ts'
 import { toIso } from '../../../domain/instant.ts'
-import type { AppEnv } from '../../http/app-env.ts'
-import { body, text } from '../../http/body.ts'
 import { callerOf } from '../../http/caller.ts'
 import { toAppError } from '../../http/error-response.ts'
+import { text } from '../../http/fields.ts'
 import { setFlash, takeFlash } from '../../http/flash.ts'
 import { csrfToken } from '../../http/middleware/csrf.ts'
 import { renderPage } from '../../http/render.tsx'
+import { route } from '../../http/route.ts'
 
 /** What the links in emails do to a server: another hour, or its end. Opening one changes nothing: mail scanners do. */
-export const runLinks = new Hono<AppEnv>()
-  .get('/servers/:id/extend', async (c) => {
+export const runLinks = [
+  route('GET /servers/:id/extend', { access: 'public', kind: 'page' }, async (c) => {
     const { ctx } = c.var
     const key = c.req.query('key') ?? ''
     const [{ extendedEnd }, { getRunOfLink }, { ExtendServer }] = await Promise.all([
@@ -41,23 +40,33 @@ export const runLinks = new Hono<AppEnv>()
       planEnds: run.planEnds,
     }
     return renderPage(c, head, <ExtendServer {...form} ends={ends} />)
-  })
-  .post('/servers/:id/extend', body(z.object({ key: text, ends_at: text })), async (c) => {
-    const id = c.req.param('id')
-    const { key, ends_at } = c.req.valid('json')
-    const { extendByLink } = await import('../../accounts/extend-link.ts')
-    const done = extendByLink(c.var.ctx, id, { key, endsAt: ends_at, caller: callerOf(c) })
-    if (!c.var.form) return c.json({ ends_at: toIso((await done).endsAt) })
-    await done.then(
-      ({ endsAt, mustStopAt }) => {
-        const added = Math.min(endsAt ?? 0, mustStopAt ?? Infinity) - Date.parse(ends_at)
-        setFlash(c, { kind: 'success', message: `You have ${addedText(added)} more.` })
-      },
-      (error) => setFlash(c, { kind: 'danger', message: toAppError(error).message }),
-    )
-    return c.redirect(`/servers/${encodeURIComponent(id)}/extend?key=${encodeURIComponent(key)}`, 303)
-  })
-  .get('/servers/:id/stop', async (c) => {
+  }),
+  // Its key is all that counts.
+  route(
+    'POST /servers/:id/extend',
+    {
+      access: 'public',
+      form: { at: '/servers/:id/extend', done: '/servers/:id/extend', keeps: { query: 'key', field: 'key' } },
+      forAnyone: true,
+      takes: z.object({ key: text, ends_at: text }),
+    },
+    async (c) => {
+      const id = c.req.param('id')
+      const { key, ends_at } = c.req.valid('json')
+      const { extendByLink } = await import('../../accounts/extend-link.ts')
+      const done = extendByLink(c.var.ctx, id, { key, endsAt: ends_at, caller: callerOf(c) })
+      if (!c.var.form) return c.json({ ends_at: toIso((await done).endsAt) })
+      await done.then(
+        ({ endsAt, mustStopAt }) => {
+          const added = Math.min(endsAt ?? 0, mustStopAt ?? Infinity) - Date.parse(ends_at)
+          setFlash(c, { kind: 'success', message: `You have ${addedText(added)} more.` })
+        },
+        (error) => setFlash(c, { kind: 'danger', message: toAppError(error).message }),
+      )
+      return c.redirect(`/servers/${encodeURIComponent(id)}/extend?key=${encodeURIComponent(key)}`, 303)
+    },
+  ),
+  route('GET /servers/:id/stop', { access: 'public', kind: 'page' }, async (c) => {
     const { ctx } = c.var
     const key = c.req.query('key') ?? ''
     const [{ getRunOfLink }, { StopByLink }] = await Promise.all([
@@ -76,21 +85,32 @@ export const runLinks = new Hono<AppEnv>()
     }
     const isLive = run.stopRequestedAt === null && run.endedAt === null
     return renderPage(c, head, <StopByLink {...form} run={{ isLive, name: run.name, since: toIso(run.billedFrom) }} />)
-  })
-  .post('/servers/:id/stop', body(z.object({ key: text })), async (c) => {
-    const id = c.req.param('id')
-    const { key } = c.req.valid('json')
-    const { stopByLink } = await import('../../accounts/run-link.ts')
-    const done = stopByLink(c.var.ctx, id, key, callerOf(c))
-    if (!c.var.form) {
-      await done
-      return c.json({ message: STOPPED_BY_LINK }, 202)
-    }
-    await done.then(
-      () => setFlash(c, { kind: 'success', message: STOPPED_BY_LINK }),
-      (error) => setFlash(c, { kind: 'danger', message: toAppError(error).message }),
-    )
-    return c.redirect(`/servers/${encodeURIComponent(id)}/stop?key=${encodeURIComponent(key)}`, 303)
-  })
+  }),
+  // Its key is all that counts.
+  route(
+    'POST /servers/:id/stop',
+    {
+      access: 'public',
+      form: { at: '/servers/:id/stop', done: '/servers/:id/stop', keeps: { query: 'key', field: 'key' } },
+      forAnyone: true,
+      takes: z.object({ key: text }),
+    },
+    async (c) => {
+      const id = c.req.param('id')
+      const { key } = c.req.valid('json')
+      const { stopByLink } = await import('../../accounts/run-link.ts')
+      const done = stopByLink(c.var.ctx, id, key, callerOf(c))
+      if (!c.var.form) {
+        await done
+        return c.json({ message: STOPPED_BY_LINK }, 202)
+      }
+      await done.then(
+        () => setFlash(c, { kind: 'success', message: STOPPED_BY_LINK }),
+        (error) => setFlash(c, { kind: 'danger', message: toAppError(error).message }),
+      )
+      return c.redirect(`/servers/${encodeURIComponent(id)}/stop?key=${encodeURIComponent(key)}`, 303)
+    },
+  ),
+]
 
 const STOPPED_BY_LINK = 'Stopping the server. You pay nothing from now on.'

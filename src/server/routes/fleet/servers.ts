@@ -1,28 +1,29 @@
-import { Hono, type Context as HonoContext } from 'hono'
+import type { Context as HonoContext } from 'hono'
 import * as z from 'zod/mini'
-import { AppError } from '../../../domain/error.ts'
+import { AppError, type RefusalCode } from '../../../domain/error.ts'
 import { type RunParameters, writeParameters } from '../../../domain/parameters.ts'
 import { runWishes, secretFields } from '../../../domain/run-wishes.ts'
+import * as shape from '../../../domain/shapes.ts'
 import { toAllowance } from '../../billing/allowance.ts'
-import { countUsage } from '../../billing/bills/usage.ts'
+import { countUsage, usageQueries } from '../../billing/bills/usage.ts'
 import { checkServerAddress } from '../../fleet/addresses.ts'
 import { findAvailability } from '../../fleet/availability.ts'
 import { firstAnswer } from '../../fleet/repeats.ts'
+import { listRunsQuery } from '../../fleet/run-list.ts'
 import { requestMoreServers } from '../../fleet/server-requests.ts'
 import { startRun } from '../../fleet/start-run.ts'
 import { stopRun } from '../../fleet/stop-run.ts'
 import { toServer } from '../../fleet/wire.ts'
-import { toWorlds } from '../../fleet/worlds.ts'
+import { catalogQuery, toWorlds } from '../../fleet/worlds.ts'
 import type { AppEnv } from '../../http/app-env.ts'
 import { signedIn } from '../../http/app-env.ts'
-import { body, checkedNames, command, optionalNumber, optionalText, parameters, text } from '../../http/body.ts'
 import { errorResponse } from '../../http/error-response.ts'
-import { repeatableOf } from '../../http/repeatable.ts'
+import { checkedNames, command, optionalNumber, parameters, text } from '../../http/fields.ts'
 import { answer } from '../../http/reply.ts'
-import { readAlong } from '../../http/site-map.ts'
-import { valid } from '../../http/valid.ts'
+import { route } from '../../http/route.ts'
 import type { Context } from '../../runtime/context.ts'
 import { requireValid } from '../../runtime/form-rules.ts'
+import { repeatableOf } from './repeatable.ts'
 
 /** What both starts take. A `code` makes its user one of a group that places are held back for. */
 const wishes = {
@@ -66,62 +67,157 @@ function lineOf({ name, stop_after, environment, vehicle, parameters, secrets, u
   return `/line?${search}`
 }
 
+/** Why a start, or waiting for one, may be refused. */
+export const MAY_NOT_START: readonly RefusalCode[] = [
+  'no_minutes',
+  'suspended',
+  'plan_unpaid',
+  'no_plan',
+  'budget',
+  'held',
+  'has_server',
+  'stopping',
+  'conflict',
+  'invalid',
+  'not_offered',
+]
+
 /** Servers and their sessions for the dashboard, whose buttons submit a plain form until the island hydrates. */
-export const servers = new Hono<AppEnv>()
-  .get('/api/v1/servers/get_servers', (c) => {
-    const [rows] = readAlong(c, 'GET /api/v1/servers/get_servers')
-    return c.json({ servers: rows.map((row) => toServer(row, c.var.ctx.config)) })
-  })
-  .get('/api/v1/aws/server_available', async (c) => {
-    const { ctx } = c.var
-    const [history, rows] = readAlong(c, 'GET /api/v1/aws/server_available')
-    return c.json(await findAvailability(ctx, signedIn(c).user.id, toAllowance(countUsage(history, rows, ctx.now()))))
-  })
-  .get('/api/v1/environments', (c) => {
-    const [catalog, history, rows] = readAlong(c, 'GET /api/v1/environments')
-    const { plan } = toAllowance(countUsage(history, rows, c.var.ctx.now()))
-    return c.json(toWorlds(catalog, plan))
-  })
-  .post('/api/v1/aws/auto_cloud_start_request', body(z.object(autoWishes), { optional: true }), async (c) => {
-    try {
-      const { code, ...rest } = c.req.valid('json')
-      const wanted = requireValid(runWishes, rest)
+export const servers = [
+  route(
+    'GET /api/v1/servers/get_servers',
+    {
+      access: 'user',
+      scope: 'read',
+      reads: (ctx, userId) => [listRunsQuery(ctx, userId)] as const,
+      byItself: true,
+      summary: 'List your latest servers, newest first',
+      answers: [200, z.object({ servers: z.array(shape.server) })],
+    },
+    (c, [rows]) => {
+      return c.json({ servers: rows.map((row) => toServer(row, c.var.ctx.config)) })
+    },
+  ),
+  route(
+    'GET /api/v1/aws/server_available',
+    {
+      access: 'user',
+      scope: 'read',
+      reads: usageQueries,
+      byItself: true,
+      summary: 'See which servers are free',
+      answers: [200, shape.availability],
+    },
+    async (c, [history, rows]) => {
+      const { ctx } = c.var
+      return c.json(await findAvailability(ctx, signedIn(c).user.id, toAllowance(countUsage(history, rows, ctx.now()))))
+    },
+  ),
+  route(
+    'GET /api/v1/environments',
+    {
+      access: 'user',
+      scope: 'read',
+      reads: (ctx, userId) => [catalogQuery(ctx, userId), ...usageQueries(ctx, userId)] as const,
+      summary: 'List what a server can simulate',
+      answers: [200, shape.worlds],
+    },
+    (c, [catalog, history, rows]) => {
+      const { plan } = toAllowance(countUsage(history, rows, c.var.ctx.now()))
+      return c.json(toWorlds(catalog, plan))
+    },
+  ),
+  route(
+    'POST /api/v1/aws/auto_cloud_start_request',
+    {
+      access: 'user',
+      scope: 'operate',
+      takes: z.object(autoWishes),
+      mayBeEmpty: true,
+      summary: 'Start a server in any free place',
+      answers: [
+        202,
+        z.object({ server: shape.server, job_id: z.string(), errors: z.array(z.string()).check(z.maxLength(0)) }),
+      ],
+      refuses: [...MAY_NOT_START, 'no_capacity'],
+      repeatable: true,
+    },
+    async (c) => {
+      try {
+        const { code, ...rest } = c.req.valid('json')
+        const wanted = requireValid(runWishes, rest)
+        const repeat = await repeatableOf(c)
+        if (code) await enterCode(c.var.ctx, signedIn(c).user.id, code)
+        const { run, job } = await startRun(c.var.ctx, signedIn(c), null, repeat, wanted)
+        const body = { server: toServer(run, c.var.ctx.config), job_id: job.id, errors: [] }
+        return answer(c, await firstAnswer(c.var.ctx, repeat, body), { status: 202 })
+      } catch (error) {
+        const refused = errorResponse(error, c, { server: null, job_id: null })
+        return isOfTheLine(c, error) ? c.redirect(lineOf(c.req.valid('json')), 303) : refused
+      }
+    },
+  ),
+  route(
+    'POST /api/v1/aws/start',
+    {
+      access: 'user',
+      scope: 'operate',
+      takes: z.object({ server_id: z.string(), ...wishes }),
+      onlyJson: true,
+      summary: 'Start a server in a given place',
+      answers: [202, z.object({ job_id: z.string() })],
+      refuses: [...MAY_NOT_START, 'not_found', 'no_capacity'],
+      repeatable: true,
+    },
+    async (c) => {
+      const { server_id, code, ...rest } = c.req.valid('json')
+      const wanted = requireValid(runWishes, { ...rest, max_gpus: null })
       const repeat = await repeatableOf(c)
       if (code) await enterCode(c.var.ctx, signedIn(c).user.id, code)
-      const { run, job } = await startRun(c.var.ctx, signedIn(c), null, repeat, wanted)
-      const body = { server: toServer(run, c.var.ctx.config), job_id: job.id, errors: [] }
+      const { job } = await startRun(c.var.ctx, signedIn(c), server_id, repeat, wanted)
+      return c.json(await firstAnswer(c.var.ctx, repeat, { job_id: job.id }), 202)
+    },
+  ),
+  route(
+    'POST /api/v1/aws/stop_server',
+    {
+      access: 'user',
+      scope: 'operate',
+      takes: z.object({ server_id: z.string(), session_id: z.string() }),
+      summary: 'Stop a server',
+      answers: [202, z.object({ job_id: z.string(), server: shape.server })],
+      refuses: ['not_found', 'not_running', 'invalid'],
+      repeatable: true,
+    },
+    async (c) => {
+      const { server_id, session_id } = c.req.valid('json')
+      const repeat = await repeatableOf(c)
+      const wanted = { placeId: server_id, runId: session_id }
+      const { run, job } = await stopRun(c.var.ctx, signedIn(c).user.id, wanted, repeat)
+      const body = { job_id: job.id, server: toServer(run, c.var.ctx.config) }
       return answer(c, await firstAnswer(c.var.ctx, repeat, body), { status: 202 })
-    } catch (error) {
-      const refused = errorResponse(error, c, { server: null, job_id: null })
-      return isOfTheLine(c, error) ? c.redirect(lineOf(c.req.valid('json')), 303) : refused
-    }
-  })
-  .post('/api/v1/aws/start', valid(z.object({ server_id: z.string(), ...wishes })), async (c) => {
-    const { server_id, code, ...rest } = c.req.valid('json')
-    const wanted = requireValid(runWishes, { ...rest, max_gpus: null })
-    const repeat = await repeatableOf(c)
-    if (code) await enterCode(c.var.ctx, signedIn(c).user.id, code)
-    const { job } = await startRun(c.var.ctx, signedIn(c), server_id, repeat, wanted)
-    return c.json(await firstAnswer(c.var.ctx, repeat, { job_id: job.id }), 202)
-  })
-  .post('/api/v1/aws/stop_server', body(z.object({ server_id: z.string(), session_id: z.string() })), async (c) => {
-    const { server_id, session_id } = c.req.valid('json')
-    const repeat = await repeatableOf(c)
-    const wanted = { placeId: server_id, runId: session_id }
-    const { run, job } = await stopRun(c.var.ctx, signedIn(c).user.id, wanted, repeat)
-    const body = { job_id: job.id, server: toServer(run, c.var.ctx.config) }
-    return answer(c, await firstAnswer(c.var.ctx, repeat, body), { status: 202 })
-  })
-  .put('/api/v1/servers/:id', body(z.object({ ends_at: optionalText, name: optionalText })), async (c) => {
-    const { ctx } = c.var
-    const { changeRun } = await import('../../fleet/change-run.ts')
-    const run = await changeRun(ctx, signedIn(c), c.req.param('id'), c.req.valid('json'))
-    return answer(c, { server: toServer(run, c.var.ctx.config), message: 'Saved.' })
-  })
-  .post('/api/v1/aws/check_server_ip_status', valid(z.object({ ip_address: z.string() })), async (c) =>
-    c.json(await checkServerAddress(c.var.ctx, signedIn(c).user.id, c.req.valid('json').ip_address)),
-  )
-  .post('/api/servers/request_more', async (c) => {
-    await requestMoreServers(c.var.ctx, signedIn(c).user)
-    return c.json({ message: 'Thanks! We received your request for more servers.' }, 202)
-  })
+    },
+  ),
+  route(
+    'POST /api/v1/aws/check_server_ip_status',
+    {
+      access: 'user',
+      scope: 'read',
+      byItself: true,
+      takes: z.object({ ip_address: z.string() }),
+      onlyJson: true,
+      summary: 'See whether your server answers',
+      answers: [200, z.object({ status: z.enum(['reachable', 'unreachable']), code: z.nullable(z.string()) })],
+      refuses: ['not_found'],
+    },
+    async (c) => c.json(await checkServerAddress(c.var.ctx, signedIn(c).user.id, c.req.valid('json').ip_address)),
+  ),
+  route(
+    'POST /api/servers/request_more',
+    { access: 'user', scope: 'operate', summary: 'Request more servers', answers: [202, shape.message] },
+    async (c) => {
+      await requestMoreServers(c.var.ctx, signedIn(c).user)
+      return c.json({ message: 'Thanks! We received your request for more servers.' }, 202)
+    },
+  ),
+]

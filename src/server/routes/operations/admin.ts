@@ -1,7 +1,8 @@
-import { Hono } from 'hono'
 import * as z from 'zod/mini'
-import type { AppEnv } from '../../http/app-env.ts'
-import { body, checkbox, text } from '../../http/body.ts'
+import * as shape from '../../../domain/shapes.ts'
+import { checkbox, text } from '../../http/fields.ts'
+import { route } from '../../http/route.ts'
+import { vendorErrorOf } from '../../settings/log.ts'
 
 const why = { reason: text, confirmed: checkbox, act_id: text }
 const whyOnly = z.object(why)
@@ -12,75 +13,123 @@ const environment = { name: text, description: text, image: text, from: text, po
 const screens = () => import('./admin/screens.tsx')
 const acts = () => import('./admin/acts.ts')
 
+/** An act in the console. Its form and its JSON need the page's token: nothing else calls these. */
+const act = (at: string) =>
+  ({ access: 'admin', form: { at, done: at, back: true }, token: 'always', recentPassword: true }) as const
+
 /** The console: what admins can see about everyone, and what they can do. */
-export const admin = new Hono<AppEnv>()
-  .get('/console', async (c) => (await screens()).instances(c))
-  .get('/console/messages', async (c) => (await screens()).messages(c))
-  .get('/api/v1/instances', async (c) => (await screens()).instanceList(c))
-  .get('/admin/people', async (c) => (await screens()).people(c))
-  .get('/admin/people/:id', async (c) => (await screens()).person(c, c.req.param('id')))
-  .get('/admin/runs/:id', async (c) => (await screens()).run(c, c.req.param('id')))
-  .get('/admin/places', async (c) => (await screens()).places(c))
-  .get('/admin/line', async (c) => (await screens()).lines(c))
-  .get('/admin/environments', async (c) => (await screens()).environments(c))
-  .get('/admin/drift', async (c) => (await screens()).drift(c))
-  .get('/admin/audit', async (c) => (await screens()).audit(c))
-  .get('/admin/audit.csv', async (c) => (await screens()).auditFile(c))
-  .get('/admin/confirm', async (c) => (await screens()).confirm(c))
-  .post('/admin/confirm', body(z.object({ to: text, user: z.object({ current_password: text }) })), async (c) => {
-    const { to, user } = c.req.valid('json')
-    return (await acts()).confirm(c, to, user.current_password)
-  })
-  .post('/admin/runs/:id/stop', body(whyOnly), async (c) =>
+export const admin = [
+  route('GET /console', { access: 'admin', kind: 'page' }, async (c) => (await screens()).instances(c)),
+  route('GET /console/messages', { access: 'admin', kind: 'page' }, async (c) => (await screens()).messages(c)),
+  route(
+    'GET /api/v1/instances',
+    {
+      access: 'admin',
+      byItself: true,
+      errorFields: vendorErrorOf,
+      summary: 'List all instances (admins)',
+      answers: [200, z.array(shape.instance)],
+      refuses: ['provider_failed'],
+    },
+    async (c) => (await screens()).instanceList(c),
+  ),
+  route('GET /admin/people', { access: 'admin', kind: 'page' }, async (c) => (await screens()).people(c)),
+  route('GET /admin/people/:id', { access: 'admin', kind: 'page' }, async (c) =>
+    (await screens()).person(c, c.req.param('id')),
+  ),
+  route('GET /admin/runs/:id', { access: 'admin', kind: 'page' }, async (c) =>
+    (await screens()).run(c, c.req.param('id')),
+  ),
+  route('GET /admin/places', { access: 'admin', kind: 'page' }, async (c) => (await screens()).places(c)),
+  route('GET /admin/line', { access: 'admin', kind: 'page' }, async (c) => (await screens()).lines(c)),
+  route('GET /admin/environments', { access: 'admin', kind: 'page' }, async (c) => (await screens()).environments(c)),
+  route('GET /admin/drift', { access: 'admin', kind: 'page' }, async (c) => (await screens()).drift(c)),
+  route('GET /admin/audit', { access: 'admin', kind: 'page' }, async (c) => (await screens()).audit(c)),
+  route('GET /admin/audit.csv', { access: 'admin', kind: 'page', file: true }, async (c) =>
+    (await screens()).auditFile(c),
+  ),
+  route('GET /admin/confirm', { access: 'admin', kind: 'page' }, async (c) => (await screens()).confirm(c)),
+  route(
+    'POST /admin/confirm',
+    {
+      access: 'admin',
+      form: { at: '/admin/confirm', done: '/admin/people' },
+      token: 'always',
+      takes: z.object({ to: text, user: z.object({ current_password: text }) }),
+    },
+    async (c) => {
+      const { to, user } = c.req.valid('json')
+      return (await acts()).confirm(c, to, user.current_password)
+    },
+  ),
+  route('POST /admin/runs/:id/stop', { ...act('/admin/runs/:id'), takes: whyOnly }, async (c) =>
     (await acts()).stopRun(c, c.req.param('id'), c.req.valid('json')),
-  )
-  .post('/admin/instances/end', body(z.object({ ...why, instance: text })), async (c) =>
-    (await acts()).endInstance(c, c.req.valid('json')),
-  )
-  .post('/admin/people/:id/suspend', body(whyOnly), async (c) =>
+  ),
+  route(
+    'POST /admin/instances/end',
+    { ...act('/admin/drift'), takes: z.object({ ...why, instance: text }) },
+    async (c) => (await acts()).endInstance(c, c.req.valid('json')),
+  ),
+  route('POST /admin/people/:id/suspend', { ...act('/admin/people/:id'), takes: whyOnly }, async (c) =>
     (await acts()).suspend(c, c.req.param('id'), c.req.valid('json')),
-  )
-  .post('/admin/people/:id/lift', body(whyOnly), async (c) =>
+  ),
+  route('POST /admin/people/:id/lift', { ...act('/admin/people/:id'), takes: whyOnly }, async (c) =>
     (await acts()).lift(c, c.req.param('id'), c.req.valid('json')),
-  )
-  .post('/admin/people/:id/plan', body(z.object({ ...why, plan: text, hours: text })), async (c) =>
-    (await acts()).grant(c, c.req.param('id'), c.req.valid('json')),
-  )
-  .post('/admin/people/:id/end_plan', body(whyOnly), async (c) =>
+  ),
+  route(
+    'POST /admin/people/:id/plan',
+    { ...act('/admin/people/:id'), takes: z.object({ ...why, plan: text, hours: text }) },
+    async (c) => (await acts()).grant(c, c.req.param('id'), c.req.valid('json')),
+  ),
+  route('POST /admin/people/:id/end_plan', { ...act('/admin/people/:id'), takes: whyOnly }, async (c) =>
     (await acts()).endPlan(c, c.req.param('id'), c.req.valid('json')),
-  )
-  .post('/admin/people/:id/sign_out', body(whyOnly), async (c) =>
+  ),
+  route('POST /admin/people/:id/sign_out', { ...act('/admin/people/:id'), takes: whyOnly }, async (c) =>
     (await acts()).signOut(c, c.req.param('id'), c.req.valid('json')),
-  )
-  .post('/admin/bills/correct', body(z.object({ ...why, bill: text, seconds: text })), async (c) =>
-    (await acts()).correct(c, c.req.valid('json')),
-  )
-  .post('/admin/bills/hold', body(z.object({ ...why, bill: text })), async (c) =>
+  ),
+  route(
+    'POST /admin/bills/correct',
+    { ...act('/admin/people'), takes: z.object({ ...why, bill: text, seconds: text }) },
+    async (c) => (await acts()).correct(c, c.req.valid('json')),
+  ),
+  route('POST /admin/bills/hold', { ...act('/admin/people'), takes: z.object({ ...why, bill: text }) }, async (c) =>
     (await acts()).holdBill(c, true, c.req.valid('json')),
-  )
-  .post('/admin/bills/release', body(z.object({ ...why, bill: text })), async (c) =>
+  ),
+  route('POST /admin/bills/release', { ...act('/admin/people'), takes: z.object({ ...why, bill: text }) }, async (c) =>
     (await acts()).holdBill(c, false, c.req.valid('json')),
-  )
-  .post(
-    '/admin/places',
-    body(z.object({ ...why, type: text, zone: text, template: text, gpus: text, count: text })),
+  ),
+  route(
+    'POST /admin/places',
+    {
+      ...act('/admin/places'),
+      takes: z.object({ ...why, type: text, zone: text, template: text, gpus: text, count: text }),
+    },
     async (c) => (await acts()).addPlaces(c, c.req.valid('json')),
-  )
-  .post('/admin/places/change', body(z.object({ ...why, place: text, act: text })), async (c) =>
-    (await acts()).changePlace(c, c.req.valid('json')),
-  )
-  .post('/admin/groups', body(z.object({ ...why, ...group })), async (c) =>
+  ),
+  route(
+    'POST /admin/places/change',
+    { ...act('/admin/places'), takes: z.object({ ...why, place: text, act: text }) },
+    async (c) => (await acts()).changePlace(c, c.req.valid('json')),
+  ),
+  route('POST /admin/groups', { ...act('/admin/line'), takes: z.object({ ...why, ...group }) }, async (c) =>
     (await acts()).addGroup(c, c.req.valid('json')),
-  )
-  .post('/admin/groups/end', body(z.object({ ...why, group: text })), async (c) =>
+  ),
+  route('POST /admin/groups/end', { ...act('/admin/line'), takes: z.object({ ...why, group: text }) }, async (c) =>
     (await acts()).endGroup(c, c.req.valid('json')),
-  )
-  .post('/admin/environments', body(z.object({ ...why, ...environment })), async (c) =>
-    (await acts()).addEnvironment(c, c.req.valid('json')),
-  )
-  .post('/admin/environments/change', body(z.object({ ...why, ...environment })), async (c) =>
-    (await acts()).changeEnvironment(c, c.req.valid('json')),
-  )
-  .post('/admin/environments/retire', body(z.object({ ...why, name: text })), async (c) =>
-    (await acts()).retireEnvironment(c, c.req.valid('json')),
-  )
+  ),
+  route(
+    'POST /admin/environments',
+    { ...act('/admin/environments'), takes: z.object({ ...why, ...environment }) },
+    async (c) => (await acts()).addEnvironment(c, c.req.valid('json')),
+  ),
+  route(
+    'POST /admin/environments/change',
+    { ...act('/admin/environments'), takes: z.object({ ...why, ...environment }) },
+    async (c) => (await acts()).changeEnvironment(c, c.req.valid('json')),
+  ),
+  route(
+    'POST /admin/environments/retire',
+    { ...act('/admin/environments'), takes: z.object({ ...why, name: text }) },
+    async (c) => (await acts()).retireEnvironment(c, c.req.valid('json')),
+  ),
+]

@@ -1,13 +1,15 @@
-import { Hono, type Context as HonoContext } from 'hono'
+import type { Context as HonoContext } from 'hono'
 import type { AppEnv } from '../../http/app-env.ts'
+import { route } from '../../http/route.ts'
 import { checkReady } from '../../runtime/ready.ts'
 
 /** For monitors and `npm run deploy`. Neither says more than whether it works, and which commit answers. */
-export const health = new Hono<AppEnv>()
-  .get('/healthz', (c) => c.json({ status: 'ok', version: versionOf(c) }))
-  .get('/readyz', async (c) => {
+export const health = [
+  route('GET /healthz', { access: 'public', byItself: true }, (c) => c.json({ status: 'ok', version: versionOf(c) })),
+  route('GET /readyz', { access: 'public', byItself: true }, async (c) => {
     await checkReady(c.var.ctx)
     return c.json({ status: 'ready', version: versionOf(c) })
-  })
+  }),
+]
 
 const versionOf = (c: HonoContext<AppEnv>): string => c.env.VERSION ?? 'local'

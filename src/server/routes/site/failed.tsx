@@ -3,9 +3,9 @@ import { Failure } from '../../../pages/Failure.tsx'
 import type { AppEnv } from '../../http/app-env.ts'
 import { errorResponse, logError, statusOf, toAppError } from '../../http/error-response.ts'
 import { wantsPage } from '../../http/form-post.ts'
+import { isPage } from '../../http/matched-route.ts'
 import { findOwnPath } from '../../http/own-path.ts'
 import { renderPage } from '../../http/render.tsx'
-import { isPage, pageAt } from '../../http/site-map.ts'
 import { notFound } from './not-found.tsx'
 
 /** The only error handler: people who open a page get a page, calls get JSON. */
@@ -27,5 +27,5 @@ export function failed(thrown: unknown, c: HonoContext<AppEnv>): Response {
 function pathToTry(c: HonoContext<AppEnv>, status: number): string {
   const url = new URL(c.req.url)
   if (status === 422) url.search = ''
-  return (pageAt(url.pathname) && findOwnPath(url)) ?? '/'
+  return (c.var.routes.pageAt(url.pathname) && findOwnPath(url)) ?? '/'
 }

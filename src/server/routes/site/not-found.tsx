@@ -3,10 +3,10 @@ import { AppError } from '../../../domain/error.ts'
 import { NOT_FOUND_TITLE, NotFound } from '../../../pages/NotFound.tsx'
 import type { AppEnv } from '../../http/app-env.ts'
 import { errorBody } from '../../http/error-response.ts'
+import { factsOf, isPage } from '../../http/matched-route.ts'
 import { answerOtherMethod } from '../../http/middleware/known-method.ts'
 import { findOwnReferrer } from '../../http/own-path.ts'
 import { renderPage } from '../../http/render.tsx'
-import { factsOf, isPage } from '../../http/site-map.ts'
 
 /** Calls get JSON; people get a page with ways back. */
 export function notFound(c: HonoContext<AppEnv>): Response {

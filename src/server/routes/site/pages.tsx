@@ -1,4 +1,4 @@
-import { Hono, type Context as HonoContext } from 'hono'
+import type { Context as HonoContext } from 'hono'
 import type * as v from 'valibot'
 import { contactForm, helpForm } from '../../../domain/contact.ts'
 import { checkForm } from '../../../domain/form.ts'
@@ -7,13 +7,13 @@ import type { MessagePageProps } from '../../../pages/contact/MessagePage.tsx'
 import { Dashboard } from '../../../pages/Dashboard.tsx'
 import { Landing } from '../../../pages/Landing.tsx'
 import { Pricing } from '../../../pages/Pricing.tsx'
-import { toOpenInvoices } from '../../billing/bills/billing-history.ts'
-import { toDashboard } from '../../fleet/dashboard.ts'
+import { openInvoiceQueries, toOpenInvoices } from '../../billing/bills/billing-history.ts'
+import { dashboardQueries, toDashboard } from '../../fleet/dashboard.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { takeFlash } from '../../http/flash.ts'
 import { csrfToken } from '../../http/middleware/csrf.ts'
 import { renderPage } from '../../http/render.tsx'
-import { readAlong } from '../../http/site-map.ts'
+import { route } from '../../http/route.ts'
 import { findText } from '../../http/texts.tsx'
 import { serversKeepFiles } from '../../runtime/context.ts'
 
@@ -27,54 +27,63 @@ const PRIVACY = 'What we store about you, why, for how long, who else sees it, a
 const sameForAll = { assets: 'public', same: true } as const
 
 /** Each page's path, assets and content. */
-export const pages = new Hono<AppEnv>()
-  .get('/', (c) => renderPage(c, { title: 'fly the mission before the drone exists', ...sameForAll }, <Landing />))
-  .get('/pricing', (c) =>
+export const pages = [
+  route('GET /', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, (c) =>
+    renderPage(c, { title: 'fly the mission before the drone exists', ...sameForAll }, <Landing />),
+  ),
+  route('GET /pricing', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, (c) =>
     renderPage(
       c,
       { title: 'Pricing', description: PRICING, ...sameForAll },
       <Pricing filesStay={serversKeepFiles(c.var.ctx)} />,
     ),
-  )
-  .get('/terms_of_service', async (c) => {
-    const text = await findText(c, c.var.ctx.config.files ? 'terms' : 'terms-without-files')
-    return renderPage(c, { title: 'Terms of Service', description: TERMS, assets: 'text', same: true }, text)
-  })
-  .get('/privacy', async (c) => {
+  ),
+  route('GET /contact_sales', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, async (c) => {
+    const { ContactSales } = await import('../../../pages/ContactSales.tsx')
+    const form = messageForm(c, contactForm, { name: '', email: '', source: '', message: '' })
+    const head = { title: 'Contact sales', description: CONTACT, assets: 'public' } as const
+    return renderPage(c, head, <ContactSales {...form} />)
+  }),
+  route('GET /help', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, async (c) => {
+    const { Help } = await import('../../../pages/Help.tsx')
+    const user = c.var.signIn?.user ?? null
+    const known = { name: user?.name || user?.email || '', email: user?.email ?? '' }
+    const form = messageForm(c, helpForm, { ...known, topic: '', message: '' })
+    return renderPage(c, { title: 'Help', description: HELP, assets: 'public' }, <Help user={user} {...form} />)
+  }),
+  route('GET /privacy', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, async (c) => {
     const { Privacy } = await import('../../../pages/Privacy.tsx')
     return renderPage(
       c,
       { title: 'Privacy', description: PRIVACY, assets: 'text', same: true },
       <Privacy hasFiles={c.var.ctx.config.files !== null} />,
     )
-  })
-  .get('/contact_sales', async (c) => {
-    const { ContactSales } = await import('../../../pages/ContactSales.tsx')
-    const form = messageForm(c, contactForm, { name: '', email: '', source: '', message: '' })
-    const head = { title: 'Contact sales', description: CONTACT, assets: 'public' } as const
-    return renderPage(c, head, <ContactSales {...form} />)
-  })
-  .get('/help', async (c) => {
-    const { Help } = await import('../../../pages/Help.tsx')
-    const user = c.var.signIn?.user ?? null
-    const known = { name: user?.name || user?.email || '', email: user?.email ?? '' }
-    const form = messageForm(c, helpForm, { ...known, topic: '', message: '' })
-    return renderPage(c, { title: 'Help', description: HELP, assets: 'public' }, <Help user={user} {...form} />)
-  })
-  .get('/dashboard', (c) => {
-    const { user } = signedIn(c)
-    const now = c.var.ctx.now()
-    const [bills, payments, ...rows] = readAlong(c, 'GET /dashboard')
-    const data = {
-      ...toDashboard(rows, c.var.ctx),
-      openInvoices: toOpenInvoices(bills, payments, now),
-    }
-    return renderPage(c, { title: 'Dashboard' }, <Dashboard userId={user.id} csrfToken={csrfToken(c)} {...data} />)
-  })
-  .get('/stop_server', async (c) => {
+  }),
+  route('GET /terms_of_service', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, async (c) => {
+    const text = await findText(c, c.var.ctx.config.files ? 'terms' : 'terms-without-files')
+    return renderPage(c, { title: 'Terms of Service', description: TERMS, assets: 'text', same: true }, text)
+  }),
+  route(
+    'GET /dashboard',
+    {
+      access: 'user',
+      kind: 'page',
+      reads: (ctx, userId) => [...openInvoiceQueries(ctx, userId), ...dashboardQueries(ctx, userId)] as const,
+    },
+    (c, [bills, payments, ...rows]) => {
+      const { user } = signedIn(c)
+      const now = c.var.ctx.now()
+      const data = {
+        ...toDashboard(rows, c.var.ctx),
+        openInvoices: toOpenInvoices(bills, payments, now),
+      }
+      return renderPage(c, { title: 'Dashboard' }, <Dashboard userId={user.id} csrfToken={csrfToken(c)} {...data} />)
+    },
+  ),
+  route('GET /stop_server', { access: 'user', kind: 'page', reads: dashboardQueries }, async (c, rows) => {
     const { StopServer } = await import('../../../pages/StopServer.tsx')
     const now = c.var.ctx.now()
-    const { servers, summary, filesStay } = toDashboard(readAlong(c, 'GET /stop_server'), c.var.ctx)
+    const { servers, summary, filesStay } = toDashboard(rows, c.var.ctx)
     const server = servers.find(canStop)
     if (!server) return c.redirect('/dashboard', 303)
     return renderPage(
@@ -82,7 +91,8 @@ export const pages = new Hono<AppEnv>()
       { title: 'Stop server' },
       <StopServer csrfToken={csrfToken(c)} server={server} summary={summary} now={now} filesStay={filesStay} />,
     )
-  })
+  }),
+]
 
 /** A form that posts to us, with what was typed. After a refusal, we check again which fields are wrong. */
 function messageForm<F extends Record<string, string>>(

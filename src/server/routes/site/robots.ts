@@ -1,31 +1,31 @@
-import { Hono, type Context as HonoContext } from 'hono'
+import type { Context as HonoContext } from 'hono'
 import type { AppEnv } from '../../http/app-env.ts'
-import { pagesWhere } from '../../http/site-map.ts'
+import { route } from '../../http/route.ts'
+import type { RouteTable } from '../../http/route-table.ts'
 
 /** Path prefixes that search engines must skip: calls, and personal pages. */
-const BARRED = [
-  ...new Set([
-    '/api/',
-    '/users/',
-    ...pagesWhere(({ search }) => !search).map((path) => path.replace(/(?<=\w)[/.].*/, '')),
-  ]),
-]
+const barred = ({ pagesWhere }: RouteTable) =>
+  new Set(['/api/', '/users/', ...pagesWhere(({ search }) => !search).map((path) => path.replace(/(?<=\w)[/.].*/, ''))])
 
 const CACHE = { 'Cache-Control': 'public, max-age=86400' }
 
 /** Generated, because both contain the site's own origin. */
-export const robots = new Hono<AppEnv>()
-  .get('/robots.txt', (c) =>
+export const robots = [
+  route('GET /robots.txt', { access: 'public' }, (c) =>
     c.text(
-      ['User-agent: *', ...BARRED.map((path) => `Disallow: ${path}`), `Sitemap: ${origin(c)}/sitemap.xml`, ''].join(
-        '\n',
-      ),
+      [
+        'User-agent: *',
+        ...[...barred(c.var.routes)].map((path) => `Disallow: ${path}`),
+        `Sitemap: ${origin(c)}/sitemap.xml`,
+        '',
+      ].join('\n'),
       200,
       CACHE,
     ),
-  )
-  .get('/sitemap.xml', (c) => {
-    const pages = pagesWhere(({ search }) => search === 'listed')
+  ),
+  route('GET /sitemap.xml', { access: 'public' }, (c) => {
+    const pages = c.var.routes
+      .pagesWhere(({ search }) => search === 'listed')
       .map((path) => `<url><loc>${origin(c)}${path}</loc></url>`)
       .join('\n')
     const sitemap = `<?xml version="1.0" encoding="UTF-8"?>
@@ -34,7 +34,8 @@ ${pages}
 </urlset>
 `
     return c.body(sitemap, 200, { ...CACHE, 'Content-Type': 'application/xml; charset=utf-8' })
-  })
+  }),
+]
 
 function origin(c: HonoContext<AppEnv>): string {
   return c.var.ctx.config.origins[0] ?? ''

@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { app } from '../../../../src/server/app.ts'
+import { app, routes } from '../../../../src/server/app.ts'
 import { issueToken, newBrowserId } from '../../../../src/server/http/csrf-token.ts'
-import { SITE_MAP } from '../../../../src/server/http/site-map.ts'
 import { openPage, openSite, SITE } from '../../../../testing/stack/site.ts'
 
 const site = await openSite()
 const [mine, other] = [await openPage(site), await openPage(site)]
 const CHANGES = [
   ...new Set(app.routes.filter(({ method }) => !['ALL', 'GET'].includes(method)).map((r) => `${r.method} ${r.path}`)),
-].filter((route) => route in SITE_MAP && !/webhooks.stripe|oauth|mails.off|^POST .machines/.test(route))
+].filter((route) => route in routes.facts && !/webhooks.stripe|oauth|mails.off|^POST .machines/.test(route))
 const FROM_PROGRAMS = [
   'POST /oauth/device_authorization',
   'POST /oauth/token',

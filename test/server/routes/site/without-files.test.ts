@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { places, runs } from '../../../../db/schema.ts'
+import { routes } from '../../../../src/server/app.ts'
 import { newId } from '../../../../src/server/crypto/id.ts'
-import { SITE_MAP } from '../../../../src/server/http/site-map.ts'
 import type { Env } from '../../../../src/server/settings/env.ts'
 import { BUCKET, openSite } from '../../../../testing/stack/site.ts'
 
 /** Its own pages: the documentation describes the product, whatever a site has. */
-const PAGES = Object.entries(SITE_MAP).flatMap(([route, { kind, ...facts }]) => {
+const PAGES = Object.entries(routes.facts).flatMap(([route, { kind, ...facts }]) => {
   const path = route.replace(/^GET /, '')
   const isPage = route.startsWith('GET /') && kind === 'page' && !path.includes(':') && !('file' in facts)
   const isOpen = facts.access === 'public' || facts.access === 'guest'

@@ -14,28 +14,25 @@ import { takeFlash } from '../../../http/flash.ts'
 import { csrfToken } from '../../../http/middleware/csrf.ts'
 import { bellOf, endingOf, renderPage } from '../../../http/render.tsx'
 import { answer } from '../../../http/reply.ts'
-import { readAlong } from '../../../http/site-map.ts'
 import { chooseMails, markRead, toMailChoice, toNotice } from '../../../mail/bell.ts'
 import { getMailKindOfLink, offPath, turnOffMail } from '../../../mail/off-link.ts'
 
 type Call = HonoContext<AppEnv>
+type NoticeRows = readonly [Parameters<typeof toNotice>[0][]]
 
-export function page(c: Call): Response {
-  const [rows] = readAlong(c, 'GET /notices')
+export function page(c: Call, [rows]: NoticeRows): Response {
   const form = { csrfToken: csrfToken(c), flash: takeFlash(c), notices: rows.map(toNotice) }
   return renderPage(c, { title: 'Notices' }, <Notices {...form} />)
 }
 
 /** For the script of open pages: HTML, so that it and the pages have one source. */
-export function latest(c: Call): Response {
-  const [rows] = readAlong(c, 'GET /notices/latest')
+export function latest(c: Call, [rows]: NoticeRows): Response {
   const notices = rows.slice(0, LATEST_NOTICES).map(toNotice)
   const parts = { bell: bellOf(c) ?? { unread: 0, lookIn: null }, ending: endingOf(c), csrfToken: csrfToken(c) }
   return c.html(renderToString(<Latest {...parts} notices={notices} />)) as Response
 }
 
-export function list(c: Call): Response {
-  const [rows] = readAlong(c, 'GET /api/v1/notices')
+export function list(c: Call, [rows]: NoticeRows): Response {
   const notices = rows.map(toNotice)
   return c.json({ notices, unread: notices.filter(({ read }) => !read).length })
 }
@@ -45,8 +42,8 @@ export async function read(c: Call, until: string | null): Promise<Response> {
   return answer(c, { message: NOTICES_READ })
 }
 
-export function mails(c: Call): Response {
-  const chosen = toMailChoice(readAlong(c, 'GET /mails')[0])
+export function mails(c: Call, [muted]: readonly [Parameters<typeof toMailChoice>[0]]): Response {
+  const chosen = toMailChoice(muted)
   const form = { csrfToken: csrfToken(c), flash: takeFlash(c), hasFiles: c.var.ctx.config.files !== null }
   return renderPage(c, { title: 'Emails' }, <Mails mails={chosen} {...form} />)
 }

@@ -1,10 +1,7 @@
-import type { RouterRoute } from 'hono/types'
 import * as z from 'zod/mini'
 import { REFUSALS, type RefusalCode } from '../../../../domain/error.ts'
-import { type RouteFacts, SITE_MAP } from '../../../http/site-map.ts'
-import { isOptional, shapeOf } from '../../../http/valid.ts'
-import { CALLS, type JsonCall } from './calls.ts'
-import * as shapes from './shapes.ts'
+import * as shapes from '../../../../domain/shapes.ts'
+import type { RouteFacts, RouteTable, RouteWords } from '../../../http/route-table.ts'
 
 /** The shapes that the document names. */
 const NAMED = {
@@ -44,12 +41,18 @@ const REASONS: Record<number | 'default', string> = {
 
 type Schema = Record<string, unknown>
 
-/** The OpenAPI document: the site map says who may call, the routes' own shapes what to send, CALLS what comes back. */
-export function describeApi(routes: RouterRoute[], origin: string) {
+export type ApiDocument = ReturnType<typeof describeApi>
+
+/** A route that the document has: it answers JSON to people's own programs and pages. */
+type Call = RouteFacts & RouteWords & Required<Pick<RouteWords, 'summary' | 'answers'>>
+const isCall = (facts: RouteFacts & RouteWords): facts is Call => facts.summary !== undefined
+
+/** The OpenAPI document of these routes. */
+export function describeApi({ facts: routes }: RouteTable, origin = '') {
+  const calls = Object.entries(routes).filter((entry): entry is [string, Call] => isCall(entry[1]))
   const answers = z.registry<{ id: string }>()
   for (const [name, schema] of Object.entries(NAMED)) answers.add(schema, { id: name })
-  for (const [route, { answer }] of Object.entries(CALLS))
-    if (!answers.has(answer[1])) answers.add(answer[1], { id: route })
+  for (const [route, { answers: answer }] of calls) if (!answers.has(answer[1])) answers.add(answer[1], { id: route })
   const { schemas } = z.toJSONSchema(answers, { uri: (id) => `#/components/schemas/${id}`, override: simplify })
   const named = Object.keys(NAMED)
   const schemaOf = (answer: z.ZodMiniType) => {
@@ -58,15 +61,10 @@ export function describeApi(routes: RouterRoute[], origin: string) {
   }
 
   const paths: Record<string, Record<string, unknown>> = {}
-  for (const route of Object.keys(CALLS) as JsonCall[]) {
+  for (const [route, call] of calls) {
     const [method = '', path = ''] = route.split(' ')
-    const handler = routes.find((at) => `${at.method} ${at.path}` === route && shapeOf(at.handler))?.handler
-    const shape = handler ? shapeOf(handler) : null
-    const required = handler !== undefined && !isOptional(handler)
-    paths[path.replace(/:(\w+)/g, '{$1}')] = {
-      ...paths[path.replace(/:(\w+)/g, '{$1}')],
-      [method.toLowerCase()]: operation(route, shape && { shape, required }, schemaOf),
-    }
+    const name = path.replace(/:(\w+)/g, '{$1}')
+    paths[name] = { ...paths[name], [method.toLowerCase()]: operation(route, call, schemaOf) }
   }
   return {
     openapi: '3.1.0',
@@ -88,25 +86,24 @@ export function describeApi(routes: RouterRoute[], origin: string) {
   }
 }
 
-type Body = { shape: z.ZodMiniType; required: boolean }
-
-function operation(route: JsonCall, body: Body | null, schemaOf: (answer: z.ZodMiniType) => Schema) {
-  const { summary, answer, later, refusals = [], query = {}, repeatable } = CALLS[route]
-  const facts: RouteFacts = SITE_MAP[route]
+function operation(route: string, call: Call, schemaOf: (answer: z.ZodMiniType) => Schema) {
+  const { summary, answers, later, refuses = [], query = {}, repeatable, takes, mayBeEmpty, scope, access } = call
   const isChange = !route.startsWith('GET ')
-  const [status, answered] = answer
+  const [status, answered] = answers
   const codes: RefusalCode[] = [
-    ...refusals,
+    ...refuses,
     ...(repeatable ? (['conflict'] as const) : []),
     // Even a public call refuses an API token that is revoked, and any token unless it has a scope.
     'unauthenticated',
-    ...(facts.scope ? [] : (['forbidden'] as const)),
-    ...(facts.scope === 'operate' ? (['insufficient_scope'] as const) : []),
+    ...(scope ? [] : (['forbidden'] as const)),
+    ...(scope === 'operate' ? (['insufficient_scope'] as const) : []),
     ...(isChange ? (['csrf', 'other_person', 'too_large'] as const) : []),
     'too_many',
     'unavailable',
   ]
-  const refused = new Map<number | 'default', Set<RefusalCode>>(body || repeatable ? [[400, new Set(['invalid'])]] : [])
+  const refused = new Map<number | 'default', Set<RefusalCode>>(
+    takes || repeatable ? [[400, new Set(['invalid'])]] : [],
+  )
   for (const code of codes) {
     const at = code === 'unavailable' ? 'default' : REFUSALS[code]
     refused.set(at, (refused.get(at) ?? new Set()).add(code))
@@ -139,15 +136,15 @@ function operation(route: JsonCall, body: Body | null, schemaOf: (answer: z.ZodM
     operationId: route.replace(/\W+/g, '_').toLowerCase(),
     summary,
     security:
-      facts.access === 'public'
+      access === 'public'
         ? []
-        : [...(facts.scope ? [{ token: [facts.scope] }] : []), { browser: facts.access === 'admin' ? ['admin'] : [] }],
+        : [...(scope ? [{ token: [scope] }] : []), { browser: access === 'admin' ? ['admin'] : [] }],
     ...(parameters.length ? { parameters } : {}),
-    ...(body
+    ...(takes
       ? {
           requestBody: {
-            required: body.required,
-            content: json(bare(z.toJSONSchema(body.shape, { io: 'input', override: simplify }))),
+            required: !mayBeEmpty,
+            content: json(bare(z.toJSONSchema(takes, { io: 'input', override: simplify }))),
           },
         }
       : {}),

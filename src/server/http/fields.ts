@@ -1,31 +1,6 @@
-import type { MiddlewareHandler } from 'hono'
 import * as z from 'zod/mini'
 import { AppError } from '../../domain/error.ts'
 import { nameFault, readParameters } from '../../domain/parameters.ts'
-import type { AppEnv } from './app-env.ts'
-import { nestFields } from './form-post.ts'
-import { refuseShape, valid } from './valid.ts'
-
-/**
- * Checks a body that arrives as JSON or from a plain HTML form (`user[email]`), where everything is a text; read it
- * with `c.req.valid('json')` either way.
- * @param optional no body at all counts as an empty object
- */
-export function body<S extends z.ZodMiniType>(shape: S, { optional = false } = {}) {
-  const json = valid(shape)
-  const ofForm = formShape(shape)
-  type Body = MiddlewareHandler<AppEnv, string, { in: { json: z.input<S> }; out: { json: z.output<S> } }>
-  const either: Body = async (c, next) => {
-    const form = c.get('form')
-    const empty = optional && !form && (await c.req.text()) === ''
-    if (!form && !empty) return (json as unknown as Body)(c, next)
-    const result = ofForm.safeParse(nestFields(form ?? []))
-    if (!result.success) throw refuseShape(result.error)
-    c.req.addValidatedData('json', result.data as object)
-    await next()
-  }
-  return Object.assign(either, { shape, optional })
-}
 
 /** An optional text: the form's rules say what is missing, not the shape. */
 export const text = z.pipe(
@@ -49,10 +24,12 @@ function either<Json extends z.ZodMiniType>(json: Json, form: z.ZodMiniType<z.ou
 }
 
 /** What a plain form with these fields may hold. */
-function formShape(shape: z.ZodMiniType): z.ZodMiniType {
+export function shapeOfForm(shape: z.ZodMiniType): z.ZodMiniType {
   if (shape instanceof z.ZodMiniObject)
     return z.object(
-      Object.fromEntries(Object.entries(shape.shape).map(([name, field]) => [name, formShape(field as z.ZodMiniType)])),
+      Object.fromEntries(
+        Object.entries(shape.shape).map(([name, field]) => [name, shapeOfForm(field as z.ZodMiniType)]),
+      ),
     )
   return ofForms.get(shape) ?? shape
 }

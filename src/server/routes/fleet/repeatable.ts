@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Context as HonoContext } from 'hono'
-import { AppError } from '../../domain/error.ts'
-import type { Repeatable } from '../fleet/repeats.ts'
-import { type AppEnv, signedIn } from './app-env.ts'
-import { matchedRoute } from './site-map.ts'
+import { AppError } from '../../../domain/error.ts'
+import type { Repeatable } from '../../fleet/repeats.ts'
+import { type AppEnv, signedIn } from '../../http/app-env.ts'
+import { matchedRoute } from '../../http/matched-route.ts'
 
 /**
  * What makes a call with the header Idempotency-Key repeatable; null without it.
