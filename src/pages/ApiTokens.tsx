@@ -1,15 +1,13 @@
 import { DEFAULT_TOKEN_DAYS, MAX_TOKEN_DAYS } from '../domain/api-token.ts'
 import type { ApiToken } from '../domain/wire.ts'
 import { Alert } from '../ui/Alert.tsx'
-import { Button } from '../ui/Button.tsx'
-import { Card } from '../ui/Card.tsx'
-import { type Column, DataTable } from '../ui/DataTable.tsx'
+import type { Column } from '../ui/DataTable.tsx'
 import { Field, Select } from '../ui/Field.tsx'
-import { FlashAlert, type FlashMessage, refusedField } from '../ui/FlashAlert.tsx'
-import { HiddenFields } from '../ui/HiddenFields.tsx'
+import { type FlashMessage, refusedField } from '../ui/FlashAlert.tsx'
 import { Secret } from '../ui/Secret.tsx'
 import { Time } from '../ui/Time.tsx'
 import { CurrentPassword } from './account/CurrentPassword.tsx'
+import { ListPage, Remove } from './account/ListPage.tsx'
 
 const COLUMNS: Column[] = [
   { key: 'name', label: 'Name', rowHeader: true },
@@ -48,66 +46,67 @@ export function ApiTokens({ tokens, made, csrfToken, flash }: ApiTokensProps) {
       used: token.last_used_at ? <Time at={token.last_used_at} /> : 'Never',
       address: token.last_address ? <span className="mono address">{token.last_address}</span> : '–',
       action: (
-        <form method="post" action={`/api_tokens/${token.id}`}>
-          <HiddenFields csrfToken={csrfToken} method="delete" />
-          <Button type="submit" small aria-label={`Revoke ${token.name}`}>
-            Revoke
-          </Button>
-        </form>
+        <Remove name={token.name} action={`/api_tokens/${token.id}`} csrfToken={csrfToken}>
+          Revoke
+        </Remove>
       ),
     },
   }))
   const typed = (name: string) => refusedField(flash, name)
   return (
-    <div className="page stack">
-      <div className="page-head">
-        <h1>API tokens</h1>
-      </div>
-      {made ? (
-        <Alert kind="success" takesFocus>
-          Your new token “<bdi>{made.name}</bdi>” is ready. Copy it now: we won't show it again.
-          <Secret>{made.token}</Secret>
-        </Alert>
-      ) : (
-        <FlashAlert flash={flash} />
-      )}
+    <ListPage
+      title="API tokens"
+      csrfToken={csrfToken}
+      flash={flash}
+      made={
+        made && (
+          <Alert kind="success" takesFocus>
+            Your new token “<bdi>{made.name}</bdi>” is ready. Copy it now: we won't show it again.
+            <Secret>{made.token}</Secret>
+          </Alert>
+        )
+      }
+      list={{
+        title: 'Your tokens',
+        caption: 'Your API tokens',
+        columns: COLUMNS,
+        rows,
+        none: 'No tokens yet.',
+      }}
+      form={{
+        title: 'New token',
+        action: '/api_tokens',
+        fields: (
+          <>
+            <Field
+              {...typed('name')}
+              label="Name"
+              dir="auto"
+              required
+              hint="Where you'll use it, such as “GitHub Actions”."
+            />
+            <Select {...typed('scope')} label="Access" options={SCOPES} />
+            <Select
+              {...typed('days')}
+              defaultValue={typed('days').defaultValue ?? String(DEFAULT_TOKEN_DAYS)}
+              label="Expires after"
+              options={DAYS}
+            />
+            <CurrentPassword flash={flash} name="current_password" />
+          </>
+        ),
+        submit: 'Create token',
+      }}
+      foot={
+        <>
+          A new password revokes every token. <a href="/account_overview">Back to Account</a>
+        </>
+      }
+    >
       <p>
         A token lets a program use your account without your password: your CI, a script, a command line. It can't
         change your account, your plan, or your password. Keep it like a password.
       </p>
-      <Card title="Your tokens">
-        {rows.length ? (
-          <DataTable caption="Your API tokens" hideCaption columns={COLUMNS} rows={rows} />
-        ) : (
-          <p className="hint">No tokens yet.</p>
-        )}
-      </Card>
-      <Card title="New token">
-        <form className="stack form-narrow" method="post" action="/api_tokens" noValidate>
-          <HiddenFields csrfToken={csrfToken} />
-          <Field
-            {...typed('name')}
-            label="Name"
-            dir="auto"
-            required
-            hint="Where you'll use it, such as “GitHub Actions”."
-          />
-          <Select {...typed('scope')} label="Access" options={SCOPES} />
-          <Select
-            {...typed('days')}
-            defaultValue={typed('days').defaultValue ?? String(DEFAULT_TOKEN_DAYS)}
-            label="Expires after"
-            options={DAYS}
-          />
-          <CurrentPassword flash={flash} name="current_password" />
-          <Button type="submit" look="primary">
-            Create token
-          </Button>
-        </form>
-      </Card>
-      <p className="hint">
-        A new password revokes every token. <a href="/account_overview">Back to Account</a>
-      </p>
-    </div>
+    </ListPage>
   )
 }

@@ -1,13 +1,11 @@
 import { EVENT_TYPES, MAX_WEBHOOKS } from '../domain/webhook.ts'
 import type { Webhook } from '../domain/wire.ts'
-import { Button } from '../ui/Button.tsx'
-import { Card } from '../ui/Card.tsx'
-import { type Column, DataTable } from '../ui/DataTable.tsx'
+import type { Column } from '../ui/DataTable.tsx'
 import { Checkbox, Field } from '../ui/Field.tsx'
-import { FlashAlert, type FlashMessage, refusedField } from '../ui/FlashAlert.tsx'
-import { HiddenFields } from '../ui/HiddenFields.tsx'
+import { type FlashMessage, refusedField } from '../ui/FlashAlert.tsx'
 import { Time } from '../ui/Time.tsx'
 import { CurrentPassword } from './account/CurrentPassword.tsx'
+import { ListPage } from './account/ListPage.tsx'
 import { NewSecret } from './webhooks/NewSecret.tsx'
 import { WebhookStatus } from './webhooks/WebhookStatus.tsx'
 
@@ -53,55 +51,46 @@ export function Webhooks({ webhooks, secret, csrfToken, flash }: WebhooksProps) 
   }))
   const typed = (name: string) => refusedField(flash, name)
   const isChosen = (type: string) => !flash?.values || `events[${type}]` in flash.values
+  const form = {
+    title: 'New webhook',
+    action: '/webhooks',
+    fields: (
+      <>
+        <Field {...typed('url')} type="url" label="URL" required hint="Use a public https:// address." />
+        <fieldset className="stack">
+          <legend>Events</legend>
+          {EVENT_TYPES.map((type) => (
+            <Checkbox
+              key={type}
+              name={`events[${type}]`}
+              defaultChecked={isChosen(type)}
+              label={
+                <>
+                  <span className="mono address">{type}</span>: {MEANING[type]}
+                </>
+              }
+            />
+          ))}
+        </fieldset>
+        <CurrentPassword flash={flash} name="current_password" />
+      </>
+    ),
+    submit: 'Add webhook',
+  }
   return (
-    <div className="page stack">
-      <div className="page-head">
-        <h1>Webhooks</h1>
-      </div>
-      {secret ? <NewSecret secret={secret}>Your webhook is ready.</NewSecret> : <FlashAlert flash={flash} />}
+    <ListPage
+      title="Webhooks"
+      csrfToken={csrfToken}
+      flash={flash}
+      made={secret && <NewSecret secret={secret}>Your webhook is ready.</NewSecret>}
+      list={{ title: 'Your webhooks', columns: COLUMNS, rows, none: 'No webhooks yet.' }}
+      form={webhooks.length < MAX_WEBHOOKS ? form : `You have ${MAX_WEBHOOKS} webhooks, the most an account can have.`}
+      foot={<a href="/account_overview">Back to Account</a>}
+    >
       <p>
         A webhook tells your own program what happens to your servers and bills, signed according to{' '}
         <a href="https://www.standardwebhooks.com">Standard Webhooks</a>.
       </p>
-      <Card title="Your webhooks">
-        {rows.length ? (
-          <DataTable caption="Your webhooks" hideCaption columns={COLUMNS} rows={rows} />
-        ) : (
-          <p className="hint">No webhooks yet.</p>
-        )}
-      </Card>
-      {webhooks.length < MAX_WEBHOOKS ? (
-        <Card title="New webhook">
-          <form className="stack form-narrow" method="post" action="/webhooks" noValidate>
-            <HiddenFields csrfToken={csrfToken} />
-            <Field {...typed('url')} type="url" label="URL" required hint="Use a public https:// address." />
-            <fieldset className="stack">
-              <legend>Events</legend>
-              {EVENT_TYPES.map((type) => (
-                <Checkbox
-                  key={type}
-                  name={`events[${type}]`}
-                  defaultChecked={isChosen(type)}
-                  label={
-                    <>
-                      <span className="mono address">{type}</span>: {MEANING[type]}
-                    </>
-                  }
-                />
-              ))}
-            </fieldset>
-            <CurrentPassword flash={flash} name="current_password" />
-            <Button type="submit" look="primary">
-              Add webhook
-            </Button>
-          </form>
-        </Card>
-      ) : (
-        <p className="hint">You have {MAX_WEBHOOKS} webhooks, the most an account can have.</p>
-      )}
-      <p className="hint">
-        <a href="/account_overview">Back to Account</a>
-      </p>
-    </div>
+    </ListPage>
   )
 }

@@ -9,7 +9,7 @@ export type Column = {
   rowHeader?: boolean
 }
 
-type Row = { id: string; cells: Record<string, ReactNode> }
+export type Row = { id: string; cells: Record<string, ReactNode> }
 
 type DataTableProps = {
   caption: string
