@@ -352,6 +352,8 @@ export const runs = sqliteTable(
     parameters: text({ mode: 'json' }).$type<RunParameters>(),
     /** The names of the secrets that its container gets. Null: none. */
     secrets: text({ mode: 'json' }).$type<string[]>(),
+    /** The host whose login its image is pulled with. Null: none. */
+    registry: text(),
     /** How far its machine is with its image, as it says. Null: not there yet, or it says nothing. */
     pull: text({ mode: 'json' }).$type<Pull>(),
     /** When its container first started, as its machine says. Null: not yet, or the machine says nothing. */
@@ -885,20 +887,27 @@ export type WebhookRow = typeof webhooks.$inferSelect
 /** Encrypted (`src/server/events/secrets.ts`). `endsAt` is null for the newest. */
 export type WebhookSecret = { sealed: string; endsAt: number | null }
 
-/** What an account keeps for its own images, encrypted for this row alone (`src/server/fleet/secrets.ts`). */
+/**
+ * What an account keeps for its own images, encrypted for this row alone (`src/server/fleet/secrets.ts`): values for
+ * their containers, and logins that pull them.
+ */
 export const secrets = sqliteTable(
   'secrets',
   {
     userId: text('user_id')
       .notNull()
       .references(() => users.id),
+    /** A login's is its registry's host. Each of those has a dot, and the name of no value has one. */
     name: text().notNull(),
     sealed: text().notNull(),
+    /** Of a login. Null: a value. */
+    username: text(),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
   },
   (t) => [primaryKey({ columns: [t.userId, t.name] })],
 )
+export type SecretRow = typeof secrets.$inferSelect
 
 /** One event for one endpoint, written in the batch of the change that it reports. */
 export const webhookDeliveries = sqliteTable(

@@ -10,6 +10,8 @@ export type ImageReference = {
   digest: string | null
 }
 
+// Stryker disable next-line StringLiteral: text for people; the route tests check it.
+export const PRIVATE_REGISTRY = 'This registry is not on the public Internet.'
 /** An EC2 tag holds no more. */
 const MAX_REFERENCE = 256
 
@@ -29,6 +31,11 @@ export function parseImage(text: string): ImageReference | null {
   // Docker reads 64 hexadecimal digits as an image's ID.
   if (repository === undefined || (!hasRegistry && /^[0-9a-f]{64}$/.test(repository))) return null
   return { registry: hasRegistry ? first : null, repository, tag, digest }
+}
+
+/** Whether this names a registry, with its port if it has one. An EC2 tag must hold it before a slash. */
+export function isRegistry(text: string): boolean {
+  return text.length < MAX_REFERENCE && REGISTRY.test(text)
 }
 
 /** Whether its registry may be on the public Internet. */

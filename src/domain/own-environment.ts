@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { rule } from './form.ts'
-import { isPublicRegistry, parseImage } from './image-reference.ts'
+import { isPublicRegistry, PRIVATE_REGISTRY, parseImage } from './image-reference.ts'
 import { isEnvironmentName } from './worlds.ts'
 
 /** Build Your Own: container images that an account brings, as environments of its own. */
@@ -31,7 +31,7 @@ export const ownEnvironmentForm = v.pipe(
     (f) => parseImage(f.image.trim()) !== null,
     'Please enter an image reference, such as ghcr.io/you/simulator:1.2.',
   ),
-  rule('image', (f) => isPublic(f.image.trim()), 'This registry is not on the public Internet.'),
+  rule('image', (f) => isPublic(f.image.trim()), PRIVATE_REGISTRY),
   v.transform((f) => ({ name: f.name.trim(), image: f.image.trim() })),
 )
 

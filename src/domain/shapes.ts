@@ -328,6 +328,12 @@ export const storedSecret = z.object({
   updated_at: instant,
 }) satisfies z.ZodMiniType<wire.StoredSecret>
 
+export const registryLogin = z.object({
+  host: z.string(),
+  username: z.string(),
+  updated_at: instant,
+}) satisfies z.ZodMiniType<wire.RegistryLogin>
+
 export const webhook = z.object({
   id: z.string(),
   url: z.url(),

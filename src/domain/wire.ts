@@ -275,6 +275,9 @@ export type Webhook = {
 /** A value for the account's own images, which nobody can read back. */
 export type StoredSecret = { name: string; updated_at: string }
 
+/** A login that pulls private images of this host. Nobody can read back its token. */
+export type RegistryLogin = { host: string; username: string; updated_at: string }
+
 /** One event for one webhook. */
 export type Delivery = {
   /** The same for every webhook and every try. */

@@ -36,6 +36,9 @@ export function AccountOverview({ subscription, billing, ...profile }: AccountOv
                 <a href="/secrets">Secrets</a>
               </li>
               <li>
+                <a href="/registries">Registry logins</a>
+              </li>
+              <li>
                 <a href="/mails">Emails</a>
               </li>
               <li>

@@ -54,7 +54,12 @@ export function Environments({ environments, included, csrfToken, flash }: Envir
           required
           autoCapitalize="none"
           spellCheck={false}
-          hint="In a public registry, such as ghcr.io/you/harbor@sha256:…. With a digest, every start runs the same image; a tag can change."
+          hint={
+            <>
+              Such as ghcr.io/you/harbor@sha256:…. With a digest, every start runs the same image; a tag can change. If
+              it's private, save a <a href="/registries">registry login</a>.
+            </>
+          }
         />
       </>
     ),

@@ -41,8 +41,8 @@ const KEPT: Kept[] = [
     `The last ${KEPT_DELIVERIES} deliveries, for ${DELIVERY_DAYS} days; all of it until you delete the webhook or close your account`,
   ],
   [
-    'Secrets for your own images: names, encrypted values',
-    'To give them to the containers that you start with them',
+    'Secrets and registry logins for your own images: names, usernames, encrypted values',
+    'To pull the images, and to give secrets to the containers that you start with them',
     'Until you remove one or close your account',
   ],
   ['Your servers: times, machine, address, what each cost', 'To run and bill them', 'Kept with your bills'],

@@ -19,6 +19,7 @@ import { apiTokens } from './routes/accounts/api-tokens.tsx'
 import { deviceLogin } from './routes/accounts/device-login.tsx'
 import { notices } from './routes/accounts/notices.tsx'
 import { passwords } from './routes/accounts/passwords.ts'
+import { registries } from './routes/accounts/registries.ts'
 import { secrets } from './routes/accounts/secrets.ts'
 import { users } from './routes/accounts/users.ts'
 import { billingPages } from './routes/billing/billing-pages.tsx'
@@ -66,6 +67,7 @@ const ROUTES: readonly Route[] = [
   ...deviceLogin,
   ...webhooks,
   ...secrets,
+  ...registries,
   ...servers,
   ...runs,
   ...runLog,

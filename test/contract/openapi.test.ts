@@ -236,6 +236,12 @@ test('every answer of the running product has the shape that the document gives 
   for (const name of ['LICENSE_KEY', 'PATH'])
     check('PUT /secrets/:name', await ada.request('PUT', `/secrets/${name}`, secret))
   for (let i = 0; i < 2; i++) check('DELETE /secrets/:name', await ada.request('DELETE', '/secrets/LICENSE_KEY'))
+  const registry = { username: 'ada', token: 'let-me-in', current_password: PASSWORD }
+  await ask(ada, 'GET /api/v1/registries')
+  await ask(ada, 'POST /registries', { host: 'ghcr.io', ...registry })
+  for (const host of ['ghcr.io', 'localhost'])
+    check('PUT /registries/:host', await ada.request('PUT', `/registries/${host}`, registry))
+  for (let i = 0; i < 2; i++) check('DELETE /registries/:host', await ada.request('DELETE', '/registries/ghcr.io'))
   const headers = { Authorization: `Bearer ${made.token}` }
   const callAs = async (route: string, body?: unknown) => {
     const [method = '', path = ''] = route.split(' ')

@@ -200,6 +200,8 @@ export const SCREENS: Screen[] = [
   { name: 'api-tokens', path: '/api_tokens', as: 'customer' },
   { name: 'secrets-empty', path: '/secrets', as: 'newcomer' },
   { name: 'secrets', path: '/secrets', as: 'customer' },
+  { name: 'registries-empty', path: '/registries', as: 'newcomer' },
+  { name: 'registries', path: '/registries', as: 'customer' },
   { name: 'webhooks-empty', path: '/webhooks', as: 'newcomer' },
   { name: 'webhooks', path: '/webhooks', as: 'customer' },
   { name: 'webhook', path: '/webhooks/whk_ci', as: 'customer' },

@@ -125,6 +125,13 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
       name: 'A_SECRET_WITH_THE_LONGEST_NAME_THAT_AN_ACCOUNT_CAN_GIVE_TO_ONE_K',
       updatedAt: now - 3 * MINUTE,
     },
+    { ...secret, name: 'ghcr.io', username: 'ada', updatedAt: now - 9 * DAY },
+    {
+      ...secret,
+      name: 'artifacts.a-company-with-a-long-name.example.com:5000',
+      username: 'robot$proving-ground+pull-only-for-every-simulator-image',
+      updatedAt: now - 3 * MINUTE,
+    },
   ])
 
   const hook = {

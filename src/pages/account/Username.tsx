@@ -7,5 +7,5 @@ export const SignedInAs = createContext<string | null>(null)
 export function Username({ email }: { email?: string }) {
   const own = use(SignedInAs)
   const address = email ?? own
-  return address ? <input type="email" name="username" autoComplete="username" value={address} readOnly hidden /> : null
+  return address ? <input type="email" name="account" autoComplete="username" value={address} readOnly hidden /> : null
 }

@@ -6,6 +6,7 @@ import { FEWEST_WAITS } from '../../domain/line-estimate.ts'
 import { machineText } from '../../domain/machine.ts'
 import { BASIC, ENTERPRISE, PREMIUM } from '../../domain/money/plan.ts'
 import { MAX_OWN_ENVIRONMENTS } from '../../domain/own-environment.ts'
+import { MOST_LOGINS } from '../../domain/registry-login.ts'
 import { LOG_DAYS } from '../../domain/run-log.ts'
 import { ANSWER_DEADLINE_MS, SERVER_WEB_PORT } from '../../domain/server.ts'
 import { VEHICLES } from '../../domain/worlds.ts'
@@ -80,7 +81,7 @@ export function Servers() {
       <p>
         {`With Build Your Own, which ${PREMIUM.name} and Enterprise include, your container image runs instead of ours. Add it under `}
         <a href="/environments">Build Your Own</a>
-        {`, or with POST /api/v1/environments, by its reference in a public registry: at most ${MAX_OWN_ENVIRONMENTS} per account. Then choose its name at a start, like any environment. With a digest (@sha256:…), every start runs the same image. This one works:`}
+        {`, or with POST /api/v1/environments, by its reference in a registry: at most ${MAX_OWN_ENVIRONMENTS} per account. Then choose its name at a start, like any environment. With a digest (@sha256:…), every start runs the same image. This one works:`}
       </p>
       <Code run="dockerfile">{DOCKERFILE}</Code>
       <Rows
@@ -109,7 +110,7 @@ export function Servers() {
       />
       <p>It doesn't get:</p>
       <ul>
-        <li>Credentials. Don't put yours into the image: it's public.</li>
+        <li>Credentials. Don't put yours into the image: that's what secrets are for.</li>
         <li>EC2's metadata service, the machine itself, or any private network. Connections there are refused.</li>
         <li>
           Linux capabilities, or ways to gain privileges: <code>sudo</code> doesn't work, and a start as root can't
@@ -121,6 +122,30 @@ export function Servers() {
         If we can't pull the image, or your program ends three times before it answers, the start fails, says why, and
         is free. Once it answered, we start it again each time.
       </p>
+
+      <Heading id="registries">Private images</Heading>
+      <p>
+        Save a <a href="/registries">registry login</a>, and servers pull your own images from that registry with it.
+        Use a token that may only read images, and that lasts. Up to {MOST_LOGINS} registries:
+      </p>
+      <Rows
+        caption="What to save"
+        head={['Registry', 'Username', 'Token']}
+        rows={[
+          [<code key="g">ghcr.io</code>, 'Your GitHub name', 'Personal access token (classic), read:packages'],
+          [<code key="d">docker.io</code>, 'Your Docker ID', 'Personal access token, read-only'],
+          [<code key="l">registry.gitlab.com</code>, "The deploy token's", 'Deploy token, read_registry'],
+          [<code key="a">us-docker.pkg.dev</code>, <code key="j">_json_key</code>, "A service account's key, as JSON"],
+          ['Any other, over HTTPS', 'As for docker login', 'As for docker login'],
+        ]}
+      />
+      <p>
+        Only the machine that pulls gets the login, in memory, and forgets it before your program starts. It sends none
+        to a registry whose name leads to a private address. Amazon ECR's logins end after 12 hours, so we can't keep
+        one. Let your CI copy the image instead:
+      </p>
+      <Code>{`docker buildx imagetools create --tag ghcr.io/you/sim:1 \\
+  123456789012.dkr.ecr.us-east-1.amazonaws.com/sim:1`}</Code>
 
       <Heading id="log">Its log</Heading>
       <p>

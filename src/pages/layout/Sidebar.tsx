@@ -30,6 +30,7 @@ const LINKS: Link[] = [
       '/api_tokens',
       '/webhooks',
       '/secrets',
+      '/registries',
       '/activate',
       '/budget',
       '/mails',

@@ -1,11 +1,15 @@
-import { and, asc, eq, inArray } from 'drizzle-orm'
-import { type RunRow, secrets } from '../../../db/schema.ts'
+import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import { type RunRow, type SecretRow, secrets } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
-import type { StoredSecret } from '../../domain/wire.ts'
+import type { RegistryLogin, StoredSecret } from '../../domain/wire.ts'
 import { seal, unseal } from '../crypto/sealed.ts'
 import type { Context } from '../runtime/context.ts'
 import type { World } from './worlds.ts'
+
+/** Of rows of `secrets`. */
+export const IS_VALUE = sql`username IS NULL`
+export const IS_LOGIN = sql`username IS NOT NULL`
 
 const sealOf = (secretKey: string, userId: string, name: string) =>
   ({ secretKey, purpose: 'secret', of: `${userId}/${name}` }) as const
@@ -25,9 +29,19 @@ export async function listSecrets(ctx: Pick<Context, 'db'>, userId: string): Pro
   const rows = await ctx.db
     .select({ name: secrets.name, updatedAt: secrets.updatedAt })
     .from(secrets)
-    .where(eq(secrets.userId, userId))
+    .where(and(eq(secrets.userId, userId), IS_VALUE))
     .orderBy(asc(secrets.name))
   return rows.map(({ name, updatedAt }) => ({ name, updated_at: toIso(updatedAt) }))
+}
+
+/** By host, without their tokens. */
+export async function listRegistries(ctx: Pick<Context, 'db'>, userId: string): Promise<RegistryLogin[]> {
+  const rows = await ctx.db
+    .select({ host: secrets.name, username: sql<string>`username`, updatedAt: secrets.updatedAt })
+    .from(secrets)
+    .where(and(eq(secrets.userId, userId), IS_LOGIN))
+    .orderBy(asc(secrets.name))
+  return rows.map(({ updatedAt, ...login }) => ({ ...login, updated_at: toIso(updatedAt) }))
 }
 
 /** @throws invalid if the environment is the catalog's, or one of these isn't theirs */
@@ -52,16 +66,34 @@ export async function openSecretsOf(
 ): Promise<Record<string, string | null>> {
   if (!names) return {}
   const rows = await ctx.db.select().from(secrets).where(isNamed(userId, names))
-  const open = (name: string) => {
-    const row = rows.find((one) => one.name === name)
-    try {
-      return row ? openSecret(ctx.config.secretKey, userId, name, row.sealed) : null
-    } catch (error) {
-      ctx.log('secret_lost', { userId, name }, error)
-      return null
-    }
+  const find = (name: string) => rows.find((one) => one.name === name)
+  return Object.fromEntries(names.map((name) => [name, openRow(ctx, find(name))]))
+}
+
+/** What pulls the image of this run, until its container starts. Null: there is none, or it is gone. */
+export async function openLoginOf(
+  ctx: Pick<Context, 'db' | 'config' | 'log'>,
+  { userId, registry: host, containerStartedAt }: Pick<RunRow, 'userId' | 'registry' | 'containerStartedAt'>,
+): Promise<{ host: string; username: string; token: string } | null> {
+  if (host === null || containerStartedAt !== null) return null
+  const [row] = await ctx.db
+    .select()
+    .from(secrets)
+    .where(isNamed(userId, [host]))
+  const token = openRow(ctx, row)
+  return row?.username && token !== null ? { host, username: row.username, token } : null
+}
+
+/** Null without one, and where no key opens it. */
+function openRow(ctx: Pick<Context, 'config' | 'log'>, row: SecretRow | undefined): string | null {
+  if (!row) return null
+  const { userId, name, sealed } = row
+  try {
+    return openSecret(ctx.config.secretKey, userId, name, sealed)
+  } catch (error) {
+    ctx.log('secret_lost', { userId, name }, error)
+    return null
   }
-  return Object.fromEntries(names.map((name) => [name, open(name)]))
 }
 
 const isNamed = (userId: string, names: string[]) => and(eq(secrets.userId, userId), inArray(secrets.name, names))

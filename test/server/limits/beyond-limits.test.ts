@@ -119,6 +119,8 @@ const CALLS: Record<Exclude<Limited, 'ask_stripe' | 'known_sign_in'>, [Role, ...
     'user',
     ['PUT /secrets/A', { value: 'x', ...password }],
     ['POST /secrets', { name: 'A', value: 'x', ...password }],
+    ['PUT /registries/ghcr.io', { username: 'a', token: 'x', ...password }],
+    ['POST /registries', { host: 'ghcr.io', username: 'a', token: 'x', ...password }],
   ],
   send_event: ['user', ['POST /webhooks/whk_x/test'], ['POST /webhooks/whk_x/deliveries/evt_x']],
 }
@@ -136,6 +138,7 @@ test.each<[string, Role, Call]>([
   ['closing the account', 'user', ['DELETE /users', { user: password }]],
   ['an API token', 'user', ['POST /api_tokens', { name: 'CI', scope: 'read', ...password }]],
   ['a webhook', 'user', ['POST /webhooks', webhook]],
+  ['a registry login', 'user', ['PUT /registries/ghcr.io', { username: 'a', token: 'x', ...password }]],
   ['a secret', 'user', ['PUT /secrets/A', { value: 'x', ...password }]],
   ['a new secret of a webhook', 'user', ['POST /webhooks/whk_x/secret', password]],
   ['the console', 'admin', ['POST /admin/confirm', { to: '', user: password }]],

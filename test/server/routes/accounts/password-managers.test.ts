@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { openAccount, signedInUser } from '../../../../testing/people/sign-up.ts'
 
-const username = /<input type="email" (?=[^>]*name="username")(?=[^>]*hidden)[^>]*value="([^"]+)"/
+const username = /<input type="email" (?=[^>]*name="account")(?=[^>]*hidden)[^>]*value="([^"]+)"/
 
-test.each(['/close_account', '/api_tokens', '/webhooks'])(
+test.each(['/close_account', '/api_tokens', '/webhooks', '/registries'])(
   '%s names the person whose password it asks for',
   async (path) => {
     const { account, browser } = openAccount()
@@ -24,7 +24,7 @@ test('so does the page of a reset, and a refusal keeps it', async () => {
   await browser.open(link)
   const refused = await browser.form('/users/password', {
     _method: 'put',
-    username: email,
+    account: email,
     'user[reset_password_token]': new URLSearchParams(link.split('?')[1]).get('reset_password_token') ?? '',
     'user[password]': 'short',
   })

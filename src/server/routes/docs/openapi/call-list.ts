@@ -78,6 +78,7 @@ const OF_SHAPE: Record<string, Record<string, unknown>> = {
   OwnEnvironment: { name: 'Harbor' },
   ApiToken: { id: 'tok_04pdlt6y1a7q5r9s0v2x', name: 'CI', scope: 'operate', last_address: '198.51.100.7' },
   Secret: { name: 'LICENSE_KEY' },
+  RegistryLogin: { host: 'ghcr.io', username: 'ada' },
   Billing: { id: 'bill_05qemu7z2b8r6s0t1w3y', transaction_id: 'in_1Q2w3e4r5t' },
 }
 /** What a call sends, where its fields mean something else there. */

@@ -15,6 +15,7 @@ const NAMED = {
   SignIn: shapes.signIn,
   ApiToken: shapes.apiToken,
   Secret: shapes.storedSecret,
+  RegistryLogin: shapes.registryLogin,
   Refusal: shapes.refusal,
 }
 

@@ -1,0 +1,80 @@
+import { MOST_LOGINS } from '../domain/registry-login.ts'
+import type { RegistryLogin } from '../domain/wire.ts'
+import type { Column } from '../ui/DataTable.tsx'
+import { Field } from '../ui/Field.tsx'
+import { type FlashMessage, refusedField } from '../ui/FlashAlert.tsx'
+import { Time } from '../ui/Time.tsx'
+import { CurrentPassword } from './account/CurrentPassword.tsx'
+import { ListPage, Remove } from './account/ListPage.tsx'
+
+const COLUMNS: Column[] = [
+  { key: 'host', label: 'Registry', rowHeader: true },
+  { key: 'username', label: 'Username' },
+  { key: 'changed', label: 'Changed' },
+  { key: 'action', label: 'Actions' },
+]
+
+type RegistriesProps = { registries: RegistryLogin[]; csrfToken: string; flash: FlashMessage | null }
+
+export function Registries({ registries, csrfToken, flash }: RegistriesProps) {
+  const rows = registries.map(({ host, username, updated_at }) => ({
+    id: host,
+    cells: {
+      host: <code className="address">{host}</code>,
+      username: <bdi className="mono address">{username}</bdi>,
+      changed: <Time at={updated_at} />,
+      action: <Remove name={host} action={`/registries/${host}`} csrfToken={csrfToken} />,
+    },
+  }))
+  const typed = (name: string) => ({
+    ...refusedField(flash, name),
+    required: true,
+    autoComplete: 'off',
+    autoCapitalize: 'none',
+    spellCheck: false,
+  })
+  return (
+    <ListPage
+      title="Registry logins"
+      csrfToken={csrfToken}
+      flash={flash}
+      list={{ title: 'Your registry logins', columns: COLUMNS, rows, none: 'No registry logins yet.' }}
+      form={{
+        title: 'Add or replace a login',
+        action: '/registries',
+        fields: (
+          <>
+            <Field
+              {...typed('host')}
+              label="Registry"
+              hint={`Its host, such as ghcr.io, docker.io for Docker Hub, or registry.gitlab.com. ${
+                registries.length < MOST_LOGINS
+                  ? 'A host from your list gets the new login.'
+                  : `You have ${MOST_LOGINS} logins, the most an account can have, so name one of them.`
+              }`}
+            />
+            <Field {...typed('username')} label="Username" />
+            <Field
+              {...typed('token')}
+              label="Password or token"
+              hint="Use a token that may only read images, and that lasts."
+            />
+            <CurrentPassword flash={flash} name="current_password" />
+          </>
+        ),
+        submit: 'Save login',
+      }}
+      foot={<a href="/account_overview">Back to Account</a>}
+    >
+      <p>
+        With a login, your servers pull private images: <a href="/environments">your own image</a> from that registry is
+        loaded with it. Only the machine that loads it gets the login, and forgets it before your program starts. Nobody
+        can read the token here again.
+      </p>
+      <p>
+        Which token each registry needs, and what to do with Amazon ECR:{' '}
+        <a href="/docs/images#registries">Private images</a>
+      </p>
+    </ListPage>
+  )
+}
