@@ -100,13 +100,37 @@ export function givesUpAfter(instance: Tagged): number | null {
 export type Told = {
   parameters?: Record<string, string>
   secrets?: Record<string, string | null>
+  registry?: { host: string; username: string; token: string } | null
   until?: 'exit' | null
   command?: string[] | null
 }
 
-/** The name of a secret that is gone: then its program doesn't start. */
-export const goneOf = ({ secrets = {} }: Told): string | undefined =>
-  Object.entries(secrets).find(([, value]) => value === null)?.[0]
+type Refusal = { code: string; why: string }
+
+const PRIVATE = /^registry\.example\.com\/private:/
+
+/** Whether its registry gives its image only to those who know the login. */
+export const isPrivate = ({ tags }: Tagged): boolean => PRIVATE.test(tags.image ?? '')
+
+/** Why its program never starts, by what the site tells; null if it does. */
+export const refusalOf = (instance: Tagged, told: Told): Refusal | null =>
+  pullRefusal(instance, told) ?? secretRefusal(told)
+
+function pullRefusal(instance: Tagged, { registry }: Told): Refusal | null {
+  const refused = (code: string, said: string) => ({ code, why: `Cannot pull ${instance.tags.image}: ${said}` })
+  if (!isPrivate(instance)) return null
+  if (!registry) return refused('image_denied', 'denied: requested access to the resource is denied')
+  const { username, token } = registry
+  if (token === 'expired') return refused('image_login_expired', 'unauthorized: personal access token is expired')
+  if (username === 'robot' && token === 'let-me-in') return null
+  return refused('image_login_refused', 'unauthorized: incorrect username or password')
+}
+
+function secretRefusal({ secrets = {} }: Told): Refusal | null {
+  const gone = Object.keys(secrets).find((name) => secrets[name] === null)
+  if (gone === undefined) return null
+  return { code: 'secret_missing', why: `The secret ${gone} is gone, so the program didn't start.` }
+}
 
 /** What nobody may read of these, the longest first: each line, of 8 characters or more. */
 function partsOf(secrets: (string | null)[]): string[] {
@@ -115,31 +139,38 @@ function partsOf(secrets: (string | null)[]): string[] {
 }
 
 /** Everything that its machine says until somebody stops it, in order. */
-export function linesOf(instance: Tagged, { parameters = {}, secrets = {}, until = null, command }: Told = {}): Line[] {
+export function linesOf(instance: Tagged, given: Told = {}): Line[] {
+  const { parameters = {}, secrets = {}, registry, until = null, command } = given
   const parts = partsOf(Object.values(secrets))
   const masked = (text: string) => parts.reduce((shown, part) => shown.replaceAll(part, '***'), text)
   const image = instance.tags.image || 'the default image'
   const lines: Line[] = []
   const say = (at: number, text: string, phase: Phase) => lines.push({ at, source: 'machine', text, phase })
-  say(0, `Pulling ${image}`, { name: 'pulling', percent: 0, bytes: 0 })
+  const { ms, stuckAt } = pullOf(instance)
+  const failed = ({ code, why }: Refusal) => {
+    say(ms, why, { name: 'failed', code, exit_code: null, why })
+    return lines
+  }
+  say(0, `Pulling ${image}${registry ? ` with your login for ${registry.host}` : ''}`, {
+    name: 'pulling',
+    percent: 0,
+    bytes: 0,
+  })
   if (hasMissingImage(instance)) {
     const why = `The registry has no image ${image}.`
     say(PULL_MS, why, { name: 'failed', code: 'image_not_found', exit_code: null, why })
     return lines
   }
-  const { ms, stuckAt } = pullOf(instance)
   if (stuckAt !== null) {
     const why = `Cannot pull ${image}: nothing came for ${STUCK_MS / 1_000} s`
     say(ms + STUCK_MS, why, { name: 'failed', code: 'image_stuck', exit_code: null, why })
     return lines
   }
+  const unpulled = pullRefusal(instance, given)
+  if (unpulled) return failed(unpulled)
   say(ms, `Pulled ${image}`, { name: 'pulled' })
-  const gone = goneOf({ secrets })
-  if (gone !== undefined) {
-    const why = `The secret ${gone} is gone, so the program didn't start.`
-    say(ms, why, { name: 'failed', code: 'secret_missing', exit_code: null, why })
-    return lines
-  }
+  const refusal = secretRefusal(given)
+  if (refusal) return failed(refusal)
   const { prints, exits } = programOf(instance)
   let at = ms
   const variables = Object.entries({ ...parameters, ...secrets }).flatMap((pair) => pair.join('=').split(/[\r\n]+/))

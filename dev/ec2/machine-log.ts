@@ -1,5 +1,5 @@
 import type { Line, Phase, Source, Told } from './container.ts'
-import { goneOf, linesOf, pullAt } from './container.ts'
+import { linesOf, pullAt, refusalOf } from './container.ts'
 import type { Proof } from './identity.ts'
 import { type Instance, stateOf } from './instance.ts'
 
@@ -218,7 +218,7 @@ export class MachineLog {
       if (this.#next === null && !this.#stopped) {
         this.#lines = linesOf(this.#instance, told)
         this.#endsItself = told.until === 'exit'
-        this.#isTold = goneOf(told) === undefined
+        this.#isTold = refusalOf(this.#instance, told) === null
       }
       return key
     }

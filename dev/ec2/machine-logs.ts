@@ -1,4 +1,5 @@
 import { publicAddress } from './addresses.ts'
+import { isPrivate } from './container.ts'
 import type { Identities } from './identity.ts'
 import type { Instance } from './instance.ts'
 import { MachineLog } from './machine-log.ts'
@@ -34,9 +35,9 @@ export class MachineLogs {
   }
 
   /** Whether its program may run: one that must be told something waits for it. */
-  mayRun({ id, tags }: Instance): boolean {
-    const waits = tags.agent !== undefined && this.#options.siteUrl !== null
-    return !waits || this.#running.get(id)?.isTold === true
+  mayRun(instance: Instance): boolean {
+    const waits = (instance.tags.agent !== undefined || isPrivate(instance)) && this.#options.siteUrl !== null
+    return !waits || this.#running.get(instance.id)?.isTold === true
   }
 
   follow(running: Instance[]): void {

@@ -10,6 +10,7 @@ import codecs
 import collections
 import contextlib
 import http.client
+import ipaddress
 import itertools
 import json
 import os
@@ -203,7 +204,7 @@ class Log:
         self._wanted = 1
 
     def hide(self, secrets):
-        """Before the program starts: from now on, nobody reads these."""
+        """From now on, nobody reads these, instead of those before."""
         with self._lock:
             self._parts = parts_of(secrets)
             self._masks = {source: Mask(self._parts) for source in self._streams}
@@ -517,11 +518,11 @@ class Engine:
     def __init__(self, path):
         self._path = path
 
-    def open(self, method, path, body=None, timeout=60):
+    def open(self, method, path, body=None, timeout=60, headers=None):
         """@returns the answer, to be read as it comes; `wait` sets how long for what comes next"""
         line = EngineConnection(self._path, timeout)
         data = None if body is None else json.dumps(body).encode()
-        line.request(method, path, data, {"Content-Type": "application/json", "Connection": "close"})
+        line.request(method, path, data, {"Content-Type": "application/json", "Connection": "close", **(headers or {})})
         wait = line.sock.settimeout
         answer = line.getresponse()
         answer.wait = wait
@@ -612,10 +613,34 @@ class GaveUp(Exception):
         self.phase = code and {"name": "failed", "code": code, "exit_code": exit_code, "why": why[:250]}
 
 
+class Login:
+    """What a registry wants to see before it gives an image. Docker gets it with its call, and keeps it nowhere."""
+
+    def __init__(self, host, username, token):
+        self.host = host
+        # Docker knows its own registry by this name.
+        server = "index.docker.io" if host == "docker.io" else host
+        given = {"username": username, "password": token, "serveraddress": server}
+        self.headers = {"X-Registry-Auth": base64.urlsafe_b64encode(json.dumps(given).encode()).decode()}
+        # As it was typed, and as it is sent.
+        self.hidden = (token, base64.b64encode(f"{username}:{token}".encode()).decode())
+
+    def leads_inside(self):
+        """Whether the name of its registry stands for an address that isn't on the internet."""
+        found = socket.getaddrinfo(urlsplit(f"//{self.host}").hostname, None, type=socket.SOCK_STREAM)
+        return not all(is_public(ipaddress.ip_address(address[0].partition("%")[0])) for *_, address in found)
+
+
+def is_public(address):
+    address = getattr(address, "ipv4_mapped", None) or address
+    return address.is_global and not address.is_multicast
+
+
 # What Docker says, in this order, and what the site calls it.
 REFUSALS = (
     ("no space left", "no_space"),
     ("toomanyrequests", "image_rate_limited"),
+    ("too many requests", "image_rate_limited"),
     ("executable file not found", "bad_image"),
     ("no such file or directory", "bad_image"),
     ("exec format error", "bad_image"),
@@ -629,8 +654,23 @@ REFUSALS = (
 )
 
 
+# What registries say of a login that ended. A certificate ends as well.
+ENDED = re.compile(r"(?<!certificate )\b(?:is|has|have) expired|\bexpired token|\btoken expired")
+# What they say of one that is wrong, and not of one that may not read this image.
+WRONG = re.compile(r"\bunauthorized\b|incorrect username or password|http basic: access denied")
+
+
 def code_of(why):
     return next((code for words, code in REFUSALS if words in why.lower()), None)
+
+
+def pull_code_of(why, login):
+    code = code_of(why)
+    if not login or code not in (None, "image_denied"):
+        return code
+    if ENDED.search(why.lower()):
+        return "image_login_expired"
+    return "image_login_refused" if WRONG.search(why.lower()) else code
 
 
 def container_of(words):
@@ -723,10 +763,20 @@ class Program:
         except EngineError as error:
             if error.status != 404:
                 raise
-            self._pull_patiently(image)
+            self._pull_patiently(image, self._login())
             found = self._engine.call("GET", path)
+        # The program runs without it, and without its traces here.
+        self._told().pop("registry", None)
         # Docker leaves out what is empty, from 29 on.
         self._tell((found.get("Config") or {}).get("Env") or [])
+
+    def _login(self):
+        given = self._told().get("registry")
+        if not given:
+            return None
+        login = Login(**given)
+        self._log.hide(login.hidden)
+        return login
 
     def _tell(self, env):
         """Gives the container what the site says. `env` is its image's."""
@@ -755,27 +805,31 @@ class Program:
             raise GaveUp("secret_missing", f"The secret {gone[0]} is gone, so the program didn't start.")
         return secrets
 
-    def _pull_patiently(self, image):
-        self._log.say(f"Pulling {image}", {"name": "pulling", "percent": 0, "bytes": 0})
+    def _pull_patiently(self, image, login):
+        how = f" with your login for {login.host}" if login else ""
+        self._log.say(f"Pulling {image}{how}", {"name": "pulling", "percent": 0, "bytes": 0})
         for pause in PULL_PAUSES:
             try:
-                self._pull(image)
+                self._pull(image, login)
                 return self._log.say(f"Pulled {image}", {"name": "pulled"})
             except (EngineError, OSError) as error:
                 why = str(error)
-                code = "image_stuck" if isinstance(error, socket.timeout) else code_of(why)
+                code = "image_stuck" if isinstance(error, socket.timeout) else pull_code_of(why, login)
                 # A registry may fail for a moment.
                 if pause is None or code not in (None, "image_rate_limited"):
                     raise GaveUp(code or "image_not_found", f"Cannot pull {image}: {why}") from error
                 self._log.say(f"Cannot pull {image}: {why}. Trying again in {pause} s.")
                 self.is_stopping.wait(pause)
 
-    def _pull(self, image):
+    def _pull(self, image, login):
+        if login and login.leads_inside():
+            raise GaveUp("image_host_private", f"Cannot pull {image}: {login.host} leads to a private address.")
         # Without a tag, Docker would pull all of them.
         named = image if "@" in image or ":" in image.rpartition("/")[2] else f"{image}:latest"
+        path = f"/images/create?{urlencode({'fromImage': named})}"
         progress = Progress()
         try:
-            answer = self._engine.open("POST", f"/images/create?{urlencode({'fromImage': named})}", timeout=SILENT_SECONDS)
+            answer = self._engine.open("POST", path, timeout=SILENT_SECONDS, headers=login and login.headers)
             for line in answer:
                 event = json.loads(line)
                 if "error" in event:

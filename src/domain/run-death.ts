@@ -42,11 +42,17 @@ export function deathText(death: Death, image: string | null, exitCode: number |
     case 'bad_image':
       return `The machine can't run ${name}. Check that it is built for linux/amd64 and has a command to start.`
     case 'image_not_found':
-      return `Your server couldn't pull ${name}. Check that this image exists and is public.`
+      return `Your server couldn't pull ${name}. Check that this image exists, and that it is public or you saved a login for its registry.`
     case 'image_denied':
-      return `The registry refused to give us ${name}. Check that this image is public.`
+      return `The registry refused to give us ${name}. Make the image public, or save a registry login that may read it.`
+    case 'image_login_refused':
+      return `The registry of ${name} refused your login. Check its username, and save it again with a new token.`
+    case 'image_login_expired':
+      return `Your login for the registry of ${name} has expired. Make a new token there, and save the login again.`
+    case 'image_host_private':
+      return `The registry of ${name} has a private address, so your server didn't send your login there. Push the image to a registry on the public Internet.`
     case 'image_rate_limited':
-      return `The registry limits how often it gives out ${name}. Try again later, or push it to another registry.`
+      return `The registry limits how often it gives out ${name}. Save a login for it, try again later, or push the image to another registry.`
     case 'image_stuck':
       return `The registry stopped sending ${name}. Please try again, or push it to another registry.`
     case 'image_slow':

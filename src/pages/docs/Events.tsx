@@ -74,6 +74,9 @@ jobs.on('message', ({ event, job }) => {
             "The machine couldn't pull the image of its environment: it doesn't exist, or isn't public",
           ],
           [<code key="c">image_denied</code>, 'The registry refused to give us the image'],
+          [<code key="c">image_login_refused</code>, 'The registry refused the login that you saved'],
+          [<code key="c">image_login_expired</code>, 'The login that you saved has expired'],
+          [<code key="c">image_host_private</code>, "The registry's name leads to a private address"],
           [<code key="c">image_rate_limited</code>, 'The registry limits how often it gives out the image'],
           [
             <code key="c">image_stuck</code>,

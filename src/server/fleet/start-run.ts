@@ -72,11 +72,11 @@ async function reserveAndQueue(
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL AND suspended_at IS NULL
         AND held_at IS NULL)`),
     ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, availability_zone, environment, image,
-        vehicle, name, ends_at, stop_after, max_gpus, requested_at, hours_look_at, door_label, parameters, secrets,
+        vehicle, name, ends_at, stop_after, max_gpus, requested_at, hours_look_at, door_label, parameters, secrets, registry,
         until_exit, command, by_token, in_trial)
       SELECT ${runId}, ${userId}, servers.id, instance_type, availability_zone, environments.name, image,
         ${world.vehicle}, ${name}, ${endsAt}, ${stopAfterMs === null ? null : stopAfterMs / 1000}, ${maxGpus}, ${now}, ${now}, ${ctx.config.door && newDoorLabel()}, ${told},
-        ${secrets.length ? JSON.stringify(secrets) : null}, ${untilExit ? 1 : 0}, ${command && JSON.stringify(command)}, ${(starter.tokenName ?? null) !== null}, ${isOnTrial(userId)}
+        ${secrets.length ? JSON.stringify(secrets) : null}, ${LOGIN_HOST}, ${untilExit ? 1 : 0}, ${command && JSON.stringify(command)}, ${(starter.tokenName ?? null) !== null}, ${isOnTrial(userId)}
       FROM servers, environments WHERE reserved_by = ${runId} AND environments.id = ${world.environmentId}`),
     ...(endsAt === null
       ? []
@@ -99,3 +99,8 @@ async function reserveAndQueue(
   ctx.background(channel.wake(userId))
   return { run, job }
 }
+
+/** Of an own environment's row: the host of its image's registry, if its owner has a login there. Others name Docker Hub. */
+const LOGIN_HOST = sql`(SELECT secrets.name FROM secrets WHERE secrets.user_id = environments.user_id
+  AND username IS NOT NULL AND secrets.name = CASE WHEN instr(substr(image, 1, instr(image, '/')), '.')
+    THEN lower(substr(image, 1, instr(image, '/') - 1)) ELSE 'docker.io' END)`

@@ -29,6 +29,8 @@ class FakeEngine:
         self.calls = []
         self.created = []
         self.pulled = []
+        # What Docker got for each registry, as it got it.
+        self.logins = []
         self.run = None
         self.has_started = False
         self.stopped = threading.Event()
@@ -93,6 +95,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def pull(self, image):
         self.engine.pulled.append(image)
+        self.engine.logins.append(self.headers.get("X-Registry-Auth"))
         events = self.engine.pulls.pop(0)
         if isinstance(events, tuple):
             return self.answer(events[0], {"message": events[1]})

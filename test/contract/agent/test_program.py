@@ -1,5 +1,7 @@
 """The container, from its image to its last exit, through Docker's API."""
 
+import base64
+import gc
 import http.server
 import json
 import os
@@ -16,6 +18,7 @@ from fake_engine import FakeEngine, Run
 from program import Quiet, agent
 
 IMAGE = "ghcr.io/example/simulator:1.2"
+TOKEN = "canary-of-a-login"
 AGENT = Path(__file__).parents[3] / "infra" / "image" / "agent.py"
 OPTIONS = [
     *["--gpus", "all", "--publish", "5173:5173", "--publish", "9090:9091", "--cap-drop", "ALL"],
@@ -290,6 +293,86 @@ class Runs(Quiet):
             self.assertEqual((gave_up["code"], len(engine.pulled)), (code, tried))
             self.assertIn("Cannot pull", gave_up["why"])
 
+    def lead_to(self, *addresses):
+        """Any name stands for these from now on."""
+        asked = []
+
+        def getaddrinfo(host, *_, **__):
+            asked.append(host)
+            return [(None, None, None, "", (address, 0)) for address in addresses]
+
+        self.addCleanup(setattr, agent.socket, "getaddrinfo", agent.socket.getaddrinfo)
+        agent.socket.getaddrinfo = getaddrinfo
+        return asked
+
+    def test_pulls_a_private_image_with_the_login_and_forgets_it_before_the_program_starts(self):
+        for host, server, image in (
+            ("ghcr.io", "ghcr.io", IMAGE),
+            ("registry.example.com:5000", "registry.example.com:5000", "registry.example.com:5000/sim:1"),
+            ("docker.io", "index.docker.io", "example/sim:1"),
+        ):
+            asked = self.lead_to("140.82.121.34", "2606:50c0:8000::154")
+            told = {"registry": {"host": host, "username": "robot", "token": TOKEN}}
+            engine = FakeEngine([Run([(1, f"{TOKEN}\n".encode())], code=0)] * 3, pulls=[(500, "EOF"), []])
+            lines, _, _ = self.play(engine, [image], told=lambda: told)
+            self.assertEqual(asked, [host.partition(":")[0]] * 2)
+            given = {"username": "robot", "password": TOKEN, "serveraddress": server}
+            logins = [json.loads(base64.urlsafe_b64decode(login)) for login in engine.logins]
+            self.assertEqual((logins, told), ([given] * 2, {}))
+            self.assertEqual(lines[0], ("machine", f"Pulling {image} with your login for {host}"))
+            # Nothing holds it by now, not even what hides it, and no container has it.
+            self.assertIn(("stdout", TOKEN), lines)
+            self.assertNotIn(TOKEN, json.dumps(engine.created))
+            self.assertEqual([one for one in gc.get_objects() if isinstance(one, agent.Login)], [])
+
+    def test_forgets_a_login_that_nothing_had_to_be_pulled_with(self):
+        told = {"registry": {"host": "ghcr.io", "username": "robot", "token": TOKEN}}
+        engine = FakeEngine([Run(code=0)] * 3)
+        lines, _, _ = self.play(engine, told=lambda: told)
+        self.assertEqual((told, engine.pulled, lines[0][1]), ({}, [], f"The machine has {IMAGE}"))
+
+    def test_says_what_a_registry_has_against_a_login_and_never_the_login(self):
+        self.lead_to("140.82.121.34")
+        basic = base64.b64encode(f"robot:{TOKEN}".encode()).decode()
+        gitlab = "denied: HTTP Basic: Access denied. The token was either incorrect, expired, or improperly scoped."
+        rate = "toomanyrequests: You have reached your pull rate limit."
+        certificate = "tls: failed to verify certificate: x509: certificate has expired or is not yet valid"
+        for said, code, tried in (
+            # As Docker's older image store says it, and as the newer one does.
+            ("unauthorized: authentication required", "image_login_refused", 1),
+            ('Head "https://ghcr.io/v2/x": unauthorized: incorrect username or password', "image_login_refused", 1),
+            (gitlab, "image_login_refused", 1),
+            ("unauthorized: personal access token is expired", "image_login_expired", 1),
+            ("denied: Your authorization token has expired. Reauthenticate and try again.", "image_login_expired", 1),
+            ("pull access denied for x, repository does not exist or may require 'docker login'", "image_denied", 1),
+            ("manifest for x not found: manifest unknown", "image_not_found", 1),
+            (rate, "image_rate_limited", 3),
+            ("unexpected status code 429 Too Many Requests", "image_rate_limited", 3),
+            (certificate, "image_not_found", 3),
+            (f"unauthorized: {TOKEN} and {basic}", "image_login_refused", 1),
+        ):
+            # Without a login, the registry can only mean that it wants one.
+            without = "image_denied" if code.startswith("image_login") else code
+            for given, expected in ((True, code), (False, without)):
+                told = {"registry": {"host": "ghcr.io", "username": "robot", "token": TOKEN}} if given else {}
+                engine = FakeEngine(pulls=[(500, said)] * tried)
+                lines, _, gave_up = self.play(engine, told=lambda told=told: told)
+                self.assertEqual((gave_up["code"], len(engine.pulled)), (expected, tried), said)
+                if given:
+                    for hidden in (TOKEN, basic):
+                        self.assertNotIn(hidden, json.dumps(lines))
+
+    def test_sends_no_login_to_a_private_address(self):
+        v4 = ["10.0.0.1", "127.0.0.1", "169.254.169.254", "100.64.0.1", "192.168.1.1", "224.0.0.1", "0.0.0.0"]
+        for address in [*v4, "::1", "fe80::1%eth0", "fd00::1", "::ffff:10.0.0.1"]:
+            # One that leads inside is enough: Docker may choose it.
+            self.lead_to("140.82.121.34", address)
+            engine = FakeEngine(pulls=[[]])
+            told = {"registry": {"host": "ghcr.io", "username": "robot", "token": TOKEN}}
+            _, _, gave_up = self.play(engine, told=lambda told=told: told)
+            why = f"Cannot pull {IMAGE}: ghcr.io leads to a private address."
+            self.assertEqual((gave_up["code"], gave_up["why"], engine.pulled), ("image_host_private", why, []), address)
+
     def test_gives_up_on_a_pull_that_does_not_move_for_two_minutes(self):
         at = iter(range(0, 1_000, 50))
         clock = agent.time.monotonic
@@ -437,6 +520,26 @@ class Processes(unittest.TestCase):
         program = first[first.index("Started the program") + 1 :][:5]
         self.assertEqual(program, ["TOKEN=*** canary-of", "***", "***", "short", "***"])
         self.assertEqual(self.sent().count("still ***"), 6)
+
+    def test_says_a_login_to_docker_and_nobody_else(self):
+        # An address of its own, so that this test asks no name server.
+        SiteHandler.told = {"registry": {"host": "140.82.121.34:5000", "username": "robot", "token": TOKEN}}
+        self.addCleanup(setattr, SiteHandler, "told", {})
+        engine = FakeEngine([Run([(1, b"ready\n")])], pulls=[(500, f"EOF after {TOKEN}"), []])
+        process = self.start(engine, NEEDS_AGENT="required")
+        journal = []
+        while not journal or journal[-1] != "Started the program\n":
+            journal.append(process.stdout.readline())
+        self.assertEqual([TOKEN in str(base64.urlsafe_b64decode(login)) for login in engine.logins], [True, True])
+        ours = [Path(f"/proc/{process.pid}/{name}").read_text() for name in ("cmdline", "environ")]
+        process.send_signal(signal.SIGTERM)
+        engine.stopped.set()
+        self.assertEqual(process.wait(), 0)
+        files = [path.read_text() for path in Path(self.folder).iterdir()]
+        seen = json.dumps([SiteHandler.log, journal, ours, files, engine.created])
+        self.assertIn("EOF after ***", seen)
+        for hidden in (TOKEN, engine.logins[0], base64.b64encode(f"robot:{TOKEN}".encode()).decode()):
+            self.assertNotIn(hidden, seen)
 
     def test_starts_nothing_without_a_secret_that_is_gone(self):
         self.give(TOKEN="canary-of-a-token", KEY=None)

@@ -117,6 +117,23 @@ test('a program gets its parameters and secrets, and the machine hides secrets, 
   expect(printed('stdout')).toEqual(['hello', 'SCENARIO=fog', 'A=***', 'B=***', 'C=short', 'D=***', 'last'])
 })
 
+test.each([
+  [null, 'image_denied'],
+  [{ username: 'robot', token: 'wrong' }, 'image_login_refused'],
+  [{ username: 'eve', token: 'let-me-in' }, 'image_login_refused'],
+  [{ username: 'robot', token: 'expired' }, 'image_login_expired'],
+  [{ username: 'robot', token: 'let-me-in' }, null],
+])('a private image with the login %o ends with %s', async (given, code) => {
+  const registry = given && { host: 'registry.example.com', ...given }
+  const { url, phases } = await site({ told: { registry } })
+  const { launchOne, advance } = await localEc2({ siteUrl: url })
+  await launchOne(image('registry.example.com/private:1'))
+  advance(bootMs + 1_000)
+  await waitFor(async () => phases().length > 2 || phases().at(-1)?.name === 'failed')
+  const last = phases().at(-1)
+  expect(last?.name === 'failed' ? last.code : null).toBe(code)
+})
+
 test('without a secret, a program does not start', async () => {
   const { url, phases, printed, batches } = await site({ told: { secrets: { A: 'hunter2hunter2', B: null } } })
   const { launchOne, advance } = await localEc2({ siteUrl: url })

@@ -5,7 +5,7 @@ import type { Context } from '../../runtime/context.ts'
 /** What the machine reads to know what to run: infra/image/simulator.sh. */
 export function worldTags({ environment, vehicle, image, ...told }: RunRow): Record<string, string> {
   // Only the agent learns of these, so without it such a container must not start.
-  const agent = told.parameters || told.secrets || told.untilExit ? 'required' : null
+  const agent = told.parameters || told.secrets || told.registry || told.untilExit ? 'required' : null
   return Object.fromEntries(
     Object.entries({ environment, vehicle, image, agent }).filter(([, value]) => value !== null),
   ) as Record<string, string>

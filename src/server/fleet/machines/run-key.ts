@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../../../domain/instant.ts'
 import { isSignature, signatureOf } from '../../crypto/keys.ts'
 import { limitMachine } from '../../limits/limits.ts'
 import type { Context } from '../../runtime/context.ts'
-import { openSecretsOf } from '../secrets.ts'
+import { openLoginOf, openSecretsOf } from '../secrets.ts'
 import { getRunOfMachine, type Proof } from './identity.ts'
 
 const LIFETIME_MS = 15 * MINUTE_MS
@@ -18,10 +18,12 @@ export async function giveRunKey(ctx: Context, proof: Proof, address: string | n
   const { id: run, untilExit, command, parameters } = row
   await limitMachine(ctx, run)
   const secrets = await openSecretsOf(ctx, row)
+  const registry = await openLoginOf(ctx, row)
   const expiresAt = ctx.now() + LIFETIME_MS
   const program = {
     parameters: parameters ?? {},
     secrets,
+    registry,
     until: untilExit ? 'exit' : null,
     command,
     publish: publishesPorts(row),
