@@ -95,6 +95,10 @@ export function Dashboard(props: DashboardProps) {
     void start({ ...chosenMachine(), ...chosenWorld(), ...chosenEnd(), ...chosenParameters(), ...chosenSecrets() })
   const isTrial = subscription?.sub_type === 'demo'
   const freeMinutes = isTrial ? trialMinutesLeft(monthlyUsage.hoursUsed) : null
+  const trial =
+    freeMinutes === null ? null : (
+      <TrialBanner minutesLeft={freeMinutes} counting={live?.billed_from != null && !live.stopping} />
+    )
   const latest = trialEnd(summary, now)
   const ending = live && isEnding(live, now, latest) ? live : null
   const asks = props.asksEnd?.run === live?.id && props.asksEnd?.endsAt === live?.ends_at
@@ -144,6 +148,7 @@ export function Dashboard(props: DashboardProps) {
           onMove={(endsAt) => moveEnd(live, endsAt)}
           latest={latest}
           guests={props.guests}
+          trial={trial}
         >
           {props.restart?.run === live.id && !live.stopping ? props.restart.gives : null}
         </RunCard>
@@ -157,9 +162,7 @@ export function Dashboard(props: DashboardProps) {
           latest={latest}
         />
       ) : null}
-      {freeMinutes !== null ? (
-        <TrialBanner minutesLeft={freeMinutes} counting={live?.billed_from != null && !live.stopping} />
-      ) : null}
+      {live ? null : trial}
       {line && !live ? <LineNote line={line} now={now} /> : null}
       {list.error ? (
         <ErrorState
@@ -194,39 +197,33 @@ export function Dashboard(props: DashboardProps) {
         />
       ) : null}
       <ByForm csrfToken={props.csrfToken} live={live} />
-      <div className="grid grid-2">
-        <ActionsCard
-          small={live !== undefined}
-          canStart={canStart}
-          onStart={begin}
-          hint={refusal?.error ?? startCost(summary)}
-          world={
-            refusal ? null : (
-              <>
-                <WorldChoice
-                  worlds={props.worlds}
-                  servers={list.servers}
-                  plan={subscription?.plan_type}
-                  own={props.secrets?.own}
-                />
-                {isTrial ? null : <EndChoice last={props.stopAfter} />}
-              </>
-            )
-          }
-          machine={
-            refusal ? null : (
-              <>
+      <ActionsCard
+        small={live !== undefined}
+        canStart={canStart}
+        onStart={begin}
+        hint={refusal?.error ?? startCost(summary)}
+        choices={
+          refusal ? null : (
+            <>
+              <WorldChoice
+                worlds={props.worlds}
+                servers={list.servers}
+                plan={subscription?.plan_type}
+                own={props.secrets?.own}
+              />
+              {isTrial ? null : <EndChoice last={props.stopAfter} />}
+              <div className="folds">
                 <MachineChoice machines={props.machines} />
                 <ParametersChoice last={list.servers[0]?.parameters ?? {}} />
                 {props.secrets ? <SecretsChoice {...props.secrets} /> : null}
-              </>
-            )
-          }
-        >
-          {refusal?.page ? <a href={refusal.page}>{WAYS_OUT[refusal.page]}</a> : null}
-        </ActionsCard>
-        <UsageCard usage={monthlyUsage} subscription={subscription} openInvoices={props.openInvoices} />
-      </div>
+              </div>
+            </>
+          )
+        }
+      >
+        {refusal?.page ? <a href={refusal.page}>{WAYS_OUT[refusal.page]}</a> : null}
+      </ActionsCard>
+      <UsageCard usage={monthlyUsage} subscription={subscription} openInvoices={props.openInvoices} />
       <SessionsTable
         servers={list.servers}
         summary={summary}

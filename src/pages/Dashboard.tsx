@@ -12,7 +12,7 @@ export function Dashboard(props: DashboardProps) {
         </Alert>
       </noscript>
       <Island name="Dashboard" of={DashboardIsland} props={props} />
-      {props.servers.length ? null : <FirstRun trial={props.summary.subscription?.sub_type === 'demo'} />}
+      {props.servers.length ? null : <FirstRun />}
     </div>
   )
 }

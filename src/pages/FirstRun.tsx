@@ -1,5 +1,4 @@
 import type { ReactNode } from 'react'
-import { TRIAL_MINUTES } from '../domain/money/plan.ts'
 import { Card } from '../ui/Card.tsx'
 
 /** Small drawings, 160 × 64, each drawn from `left`. They are decoration: the step says the same in words. */
@@ -43,7 +42,7 @@ const STEPS: { title: string; text: string; left: number; picture: ReactNode }[]
 ]
 
 /** For a dashboard without sessions. It needs no script: it hides once the table beside it has a row. */
-export function FirstRun({ trial }: { trial: boolean }) {
+export function FirstRun() {
   return (
     <div className="first-run">
       <Card title="Your first flight">
@@ -58,7 +57,6 @@ export function FirstRun({ trial }: { trial: boolean }) {
             </li>
           ))}
         </ol>
-        {trial ? <p className="hint">Your first {TRIAL_MINUTES} minutes are free. You need no card.</p> : null}
       </Card>
     </div>
   )

@@ -54,7 +54,7 @@ test('a running server: its meter and the trial count each second, its address c
   const { page, context } = await openDashboard()
   const complaints = complaintsOf(page)
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  await page.getByText(/^You have 30\.00 free minutes/).waitFor()
+  await page.getByText('Free in your trial. You need no card.').waitFor()
   await page.getByRole('button', { name: 'Start Server' }).click()
   await page.getByText(/^[2-9] s · free trial$/).waitFor()
   await page.getByText('One server at a time').waitFor()

@@ -18,7 +18,9 @@ test.each(SCRIPT_OR_NOT)('%s, an empty dashboard shows three steps, until the fi
     'Fly',
     'Stop and see the bill',
   ])
-  await steps.getByText('Your first 30 minutes are free. You need no card.').waitFor()
+  await page.getByText('Free in your trial. You need no card.').waitFor()
+  const sessions = page.getByRole('region', { name: 'Sessions' })
+  expect((await steps.boundingBox())?.y).toBeLessThan((await sessions.boundingBox())?.y ?? 0)
   await page.getByRole('button', { name: 'Start Server' }).click()
   await steps.waitFor({ state: 'hidden' })
   await page.goto(`${url}/dashboard`)

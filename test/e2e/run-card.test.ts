@@ -17,7 +17,7 @@ test.each([
   boot.release()
   await card.getByRole('heading', { name: 'Server running' }).waitFor()
   await card.getByText('1 × L4, 16 CPU, 64 GB, us-east-1').waitFor()
-  await card.getByText('free trial').waitFor()
+  await card.getByText('free trial', { exact: true }).waitFor()
   await card.getByRole('definition').filter({ hasText: '$0.00' }).waitFor()
   await expect.poll(() => card.getByText(/^\d+s$/).textContent()).not.toBe('0s')
   const link = card.getByRole('link', { name: 'Open simulator' })
@@ -26,7 +26,7 @@ test.each([
   const [box, rail] = [await card.boundingBox(), await page.locator('.rail').boundingBox()]
   const bottom = options === PHONE ? (rail?.y ?? 0) : options.viewport.height
   expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(bottom)
-  const others = page.locator('.dashboard > :is(.alert, .grid, .card):not(.run), .notices .alert')
+  const others = page.locator('.dashboard > :is(.alert, .card):not(.run), .notices .alert')
   for (const other of await others.all()) expect((await other.boundingBox())?.y).toBeGreaterThan(box?.y ?? 0)
   expect(await axeFaults(page)).toEqual([])
 

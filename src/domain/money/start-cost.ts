@@ -19,10 +19,9 @@ const TRIAL_OVER = {
 export const PER_HOUR = `$${OVERAGE_DOLLARS_PER_HOUR}/h`
 const RATE = `${PER_HOUR}, billed by the second`
 
-/** What a start would cost and what is still free: the hint beside Start when `startRefusal` is null. */
+/** What a start would cost: the hint beside Start when `startRefusal` is null. */
 export function startCost({ subscription, monthlyUsage }: Summary): string {
-  if (subscription?.sub_type === 'demo')
-    return `You have ${trialMinutesLeft(monthlyUsage.hoursUsed).toFixed(2)} free minutes. Startup time doesn't count.`
+  if (subscription?.sub_type === 'demo') return 'Free in your trial. You need no card.'
   const left = (subscription?.hours ?? 0) - monthlyUsage.hoursUsed
   if (left > 0) return `${left.toFixed(2)} hours left in your plan, then ${RATE}. Startup is free.`
   return `${RATE} once your server answers. Startup is free.`

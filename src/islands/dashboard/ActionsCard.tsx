@@ -6,23 +6,23 @@ import { instead, START } from './ByForm.tsx'
 import { START_ID, SteadyButton } from './SteadyButton.tsx'
 
 type ActionsCardProps = {
-  /** Takes less room, to let a live server come first. */
+  /** Start takes less room, to let a live server come first. */
   small?: boolean
   canStart: boolean
   onStart: () => void
   /** What a start costs, or why you can't start now. */
   hint: string
-  /** What would start, and on which machine. */
-  world?: ReactNode
-  machine?: ReactNode
+  /** What would start, on which machine, and how; null while nothing can. */
+  choices?: ReactNode
   /** What to do about it. */
   children?: ReactNode
 }
 
-export function ActionsCard({ small = false, canStart, onStart, hint, world, machine, children }: ActionsCardProps) {
+export function ActionsCard({ small = false, canStart, onStart, hint, choices, children }: ActionsCardProps) {
   return (
-    <Card title="Actions">
-      <div className={small ? 'row' : 'actions'}>
+    <Card title="Actions" className="actions">
+      {choices}
+      <div className="row start">
         <SteadyButton
           {...START}
           id={START_ID}
@@ -34,21 +34,21 @@ export function ActionsCard({ small = false, canStart, onStart, hint, world, mac
         >
           <Icon name="play" /> Start Server
         </SteadyButton>
-        {world}
-        <Button small={small} disabled>
+        <p className="hint">
+          <span id="start-hint">{hint}</span> {children}
+        </p>
+      </div>
+      <div className="row">
+        <Button small disabled>
           Request More Servers
         </Button>
-        <ButtonLink small={small} href="/account_overview">
+        <ButtonLink small href="/account_overview">
           Manage Subscription
         </ButtonLink>
-        <ButtonLink small={small} href="/billing_history">
+        <ButtonLink small href="/billing_history">
           Billing History
         </ButtonLink>
       </div>
-      <p className="hint">
-        <span id="start-hint">{hint}</span> {children}
-      </p>
-      {machine}
     </Card>
   )
 }

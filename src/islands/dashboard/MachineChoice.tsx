@@ -23,26 +23,24 @@ export function MachineChoice({ machines }: { machines: Machine[] }) {
   return (
     <details className="fold" onToggle={(event) => event.currentTarget.open && void look()}>
       <summary>Machine</summary>
-      <div className="stack">
-        {shown.length > 1 ? (
-          <fieldset className="plain-list" aria-label="Machine">
-            {shown.map((machine, i) => (
-              <label key={machine.instance_type} className="check">
-                <input
-                  type="radio"
-                  name={NAME}
-                  form={FORM}
-                  value={i ? (gpusOfType(machine.instance_type) ?? '') : ''}
-                  defaultChecked={!i}
-                />
-                <span>{textOf(machine)}</span>
-              </label>
-            ))}
-          </fieldset>
-        ) : (
-          <p>{first ? textOf(first) : 'No machine is free right now.'}</p>
-        )}
-      </div>
+      {shown.length > 1 ? (
+        <fieldset className="plain-list" aria-label="Machine">
+          {shown.map((machine, i) => (
+            <label key={machine.instance_type} className="check">
+              <input
+                type="radio"
+                name={NAME}
+                form={FORM}
+                value={i ? (gpusOfType(machine.instance_type) ?? '') : ''}
+                defaultChecked={!i}
+              />
+              <span>{textOf(machine)}</span>
+            </label>
+          ))}
+        </fieldset>
+      ) : (
+        <p>{first ? textOf(first) : 'No machine is free right now.'}</p>
+      )}
     </details>
   )
 }

@@ -33,13 +33,15 @@ type Props = {
   latest: number | null
   /** Who may enter besides the user, as of the page's load. */
   guests: GuestEnd[]
+  /** How much of their trial is left. */
+  trial?: ReactNode
   /** Another hint about it. */
   children?: ReactNode
 }
 
 /** The live server, first on the dashboard: its state, machine, time, and cost, and what to do with it. */
 export function RunCard(props: Props) {
-  const { server, summary, now, csrfToken, reachable, onStop, onMove, latest, children } = props
+  const { server, summary, now, csrfToken, reachable, onStop, onMove, latest, trial, children } = props
   const { title, color } = stateOf(server)
   const cost = runCost(server, summary, now)
   const LastLine = usePart(lastLine, !server.billed_from && !server.stopping)
@@ -75,10 +77,13 @@ export function RunCard(props: Props) {
       </div>
       <DefinitionStats stats={[timeOf(server, cost, now), costOf(server, cost)]} />
       <div className="row">{buttonsOf(server, reachable, onStop)}</div>
-      {server.stopping ? null : (
-        <EndForm server={server} now={now} csrfToken={csrfToken} onMove={onMove} latest={latest} />
-      )}
-      {server.door_url ? <DoorRow key={server.id} server={server} now={now} guests={props.guests} /> : null}
+      <div className="run-foot">
+        {server.stopping ? null : (
+          <EndForm server={server} now={now} csrfToken={csrfToken} onMove={onMove} latest={latest} />
+        )}
+        {server.door_url ? <DoorRow key={server.id} server={server} now={now} guests={props.guests} /> : null}
+        {trial}
+      </div>
     </section>
   )
 }

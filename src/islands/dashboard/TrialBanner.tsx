@@ -27,7 +27,7 @@ export function TrialBanner({ minutesLeft, counting }: Props) {
         <span>
           <span>
             Free trial: <strong className="mono">{minutesLeft.toFixed(2)}</strong> minutes left.
-            {minutesLeft > 0 ? ' Startup time doesn’t count.' : null}
+            {minutesLeft > 0 && !counting ? ' Startup time doesn’t count.' : null}
           </span>{' '}
           {level === 'enough' ? null : <a href="/subscriptions">Choose a plan</a>}
         </span>

@@ -16,7 +16,7 @@ type Props = {
 export function UsageCard({ usage, subscription, openInvoices }: Props) {
   const hours = usage.hoursUsed.toFixed(2)
   return (
-    <Card title="Monthly Usage">
+    <Card title="Monthly Usage" className="usage">
       <DefinitionStats
         stats={[
           { label: 'Hours Used', value: hours },

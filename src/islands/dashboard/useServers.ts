@@ -1,6 +1,6 @@
 import { type Dispatch, useRef, useState } from 'react'
 import type { RunParameters } from '../../domain/parameters.ts'
-import { noneAvailable, OFFLINE, type ServerListAction } from '../../domain/server-list.ts'
+import { type Notice, noneAvailable, OFFLINE, type ServerListAction } from '../../domain/server-list.ts'
 import type { Availability, Server, Summary } from '../../domain/wire.ts'
 import { type Answer, request } from '../request.ts'
 
@@ -28,10 +28,10 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
   const reads = useRef(0)
   /** Starts and stops that wait for a response, so that a second click sends no second request. */
   const underWay = useRef(new Set<string>())
-  const danger = (text: string, code?: string) =>
-    dispatch({ type: 'told', notice: { kind: 'danger', text, code, job: null } })
+  const tell = (text: string, code?: string, kind: Notice['kind'] = 'danger') =>
+    dispatch({ type: 'told', notice: { kind, text, code, job: null } })
   const refused = (answer: Answer<unknown>, fallback: string, before = '') =>
-    danger(before + sentence(answer, fallback), answer.status || navigator.onLine ? answer.body.code : 'offline')
+    tell(before + sentence(answer, fallback), answer.status || navigator.onLine ? answer.body.code : 'offline')
 
   async function refresh(signal?: AbortSignal): Promise<void> {
     reads.current += 1
@@ -60,19 +60,19 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
     if (underWay.current.has(START)) return
     underWay.current.add(START)
     setBusy(true)
-    dispatch({ type: 'notice_dismissed' })
+    tell('Looking for a free server…', '', 'info')
     try {
       const available = await request<Partial<Availability>>('GET', '/api/v1/aws/server_available')
       if (!available.ok)
         return refused(available, 'Failed to check server availability', 'Failed to check availability: ')
-      if (!available.body.ServerAvailable) return danger(noneAvailable(available.body), 'no_capacity')
+      if (!available.body.ServerAvailable) return tell(noneAvailable(available.body), 'no_capacity')
       const started = await request<{ server: Server; job_id: string; errors: string[] }>(
         'POST',
         '/api/v1/aws/auto_cloud_start_request',
         wishes,
       )
       const { ok, body } = started
-      if (body.errors?.length) return danger(body.errors.join(', '), body.code)
+      if (body.errors?.length) return tell(body.errors.join(', '), body.code)
       if (!ok) return refused(started, 'Failed to start server')
       dispatch({ type: 'started', server: body.server, jobId: body.job_id })
     } finally {

@@ -23,7 +23,7 @@ function summary(plan: { hours: number; demo?: boolean } | null, hoursUsed: numb
 }
 
 test('before a start: says what it costs and what is still free', () => {
-  expect(startCost(summary({ hours: 0.5, demo: true }, 0.25))).toContain('You have 15.00 free minutes.')
+  expect(startCost(summary({ hours: 0.5, demo: true }, 0.25))).toBe('Free in your trial. You need no card.')
   expect(startCost(summary({ hours: 5 }, 1.5))).toContain('3.50 hours left in your plan, then $1.75/h')
   expect(startCost(summary({ hours: 5 }, 6))).toContain('$1.75/h, billed by the second once your server answers.')
   expect(startCost(summary(null, 0))).toMatch(/^\$1\.75\/h/)

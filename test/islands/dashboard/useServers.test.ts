@@ -122,7 +122,7 @@ test('start, refused: every answer has its sentence, sends nothing more, and lea
   ]
   for (const [sentence, ...answers] of refusals) {
     await dashboard.start()
-    expect(dashboard.notice()).toBeNull()
+    expect(dashboard.notice()).toBe('Looking for a free server…')
     for (const [what, status, json] of answers) await take(what).answer(status, json)
     expect(dashboard.notice()).toContain(sentence)
     expect(dashboard.now().busy).toBe(false)
