@@ -6,6 +6,7 @@ nowhere, and writes no file. It ends with 0 after SIGTERM, once somebody else st
 
 import argparse
 import base64
+import calendar
 import codecs
 import collections
 import contextlib
@@ -223,14 +224,14 @@ class Log:
                     self._add(source, stream.feed(self._masks[source].feed(b"", is_last=True), self._clock()))
                 self._add(source, stream.flush(None if everything else self._clock()))
 
-    def say(self, text, phase=None):
-        """A line of the machine's own. A phase is sent at once. The journal has it as well."""
+    def say(self, text, phase=None, at=None):
+        """A line of the machine's own. A phase is sent at once. The journal has it as well. `at` is now, unless it's given."""
         text = self.hidden(text)
         if phase and "why" in phase:
             phase = {**phase, "why": self.hidden(phase["why"])}
         print(text, flush=True)
         with self._lock:
-            self._add("machine", [text], phase)
+            self._add("machine", [text], phase, at)
             if phase:
                 self._progress = None
         if phase:
@@ -312,10 +313,10 @@ class Log:
                 self._progress_sent = batch.phase
             return True
 
-    def _add(self, source, lines, phase=None):
+    def _add(self, source, lines, phase=None, at=None):
         if self.is_over or not lines:
             return
-        at = int(self._clock() * 1000)
+        at = at or int(self._clock() * 1000)
         self._lines.extend([Line(at, source, line, phase) for line in lines])
         self.size += sum(map(len, lines)) + AROUND_BYTES * len(lines)
         self._phases += phase is not None
@@ -706,6 +707,12 @@ def exit_sentence(code, is_oom):
     return f"The program exited with code {code}{words and ': ' + words}."
 
 
+def moment(text):
+    """A time of Docker's, in ms; None if it hasn't come."""
+    found = re.fullmatch(r"([1-9].{18})\.?(\d*)Z", text or "")
+    return found and calendar.timegm(time.strptime(found[1], "%Y-%m-%dT%H:%M:%S")) * 1000 + int(found[2].ljust(3, "0")[:3])
+
+
 class Program:
     """The container, from its image to its last exit."""
 
@@ -752,7 +759,8 @@ class Program:
             return self._log.say(exit_sentence(code, is_oom))
         self.has_ended = True
         exit_of = {"exit_code": code, "oom": is_oom, "tries": 1, "answered": False}
-        return self._log.say(exit_sentence(code, is_oom), {"name": "exited", **exit_of})
+        # Nobody pays for what this agent took to notice.
+        return self._log.say(exit_sentence(code, is_oom), {"name": "exited", **exit_of}, self._moment("FinishedAt"))
 
     def _get_image(self):
         image = self._container["Image"]
@@ -861,7 +869,7 @@ class Program:
             return 125, False
         again = f"Started the program again ({tries} of {len(PAUSES) + 1})"
         text = "Started the program" if tries == 1 else "Started the program again" if self.has_answered else again
-        self._log.say(text, {"name": "started", "tries": tries})
+        self._log.say(text, {"name": "started", "tries": tries}, self._moment("StartedAt") if self._ends else None)
         reader = in_background(self._read, printed)
         self._engine.call("POST", "/containers/simulator/wait", timeout=None)
         reader.join(LAST_SECONDS)
@@ -878,6 +886,10 @@ class Program:
                 raise
             return None
         return None if found["State"]["Status"] == "created" else found
+
+    def _moment(self, name):
+        found = self._find()
+        return moment(found["State"].get(name)) if found else None
 
     def _attach(self):
         return self._engine.open("POST", "/containers/simulator/attach?stream=1&stdout=1&stderr=1", timeout=None)

@@ -13,8 +13,10 @@ from urllib.parse import parse_qs, urlsplit
 class Run:
     """What a program does. Without `code`, it runs until somebody stops it."""
 
-    def __init__(self, prints=(), code=None, oom=False, refused=None):
+    def __init__(self, prints=(), code=None, oom=False, refused=None, times=()):
         self.prints, self.code, self.oom, self.refused = prints, code, oom, refused
+        # What Docker says of when it began and ended.
+        self.times = dict(times)
 
 
 class FakeEngine:
@@ -88,7 +90,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(404, {"message": "no"})
         state = {"Status": "exited" if engine.has_started else "created"}
         config = {"Env": engine.created[-1]["Env"]} if engine.created else {}
-        ended = {"ExitCode": engine.run.code or 0, "OOMKilled": engine.run.oom}
+        ended = {"ExitCode": engine.run.code or 0, "OOMKilled": engine.run.oom, **engine.run.times}
         return self.answer(200, {"State": {**state, **ended}, "Config": config})
 
     do_GET = do_POST = do_DELETE = handle_any

@@ -245,6 +245,20 @@ class Runs(Quiet):
         lines, phases, _ = self.play(engine, OPTIONS, told=lambda: told)
         self.assertEqual((len(engine.created), phases[-1]), (1, exited))
 
+    def test_says_when_docker_began_and_ended_it_however_late_it_noticed(self):
+        times = {"StartedAt": "2026-11-27T17:00:00.5Z", "FinishedAt": "2026-11-27T17:00:20.123456789Z"}
+        engine = FakeEngine([Run(code=0, times=times)])
+        # The second agent begins after that, and knows it from Docker alone.
+        for _ in range(2):
+            log = agent.Log()
+            agent.Program(agent.Engine(engine.path), log, agent.container_of([IMAGE]), lambda: {"until": "exit"}).run()
+            said = {line.phase["name"]: line.at for line in log._lines if line.phase}
+            self.assertEqual((said["started"], said["exited"]), (1795798800500, 1795798820123))
+
+    def test_takes_its_own_time_where_docker_has_none(self):
+        self.assertEqual([agent.moment(text) for text in (None, "", "0001-01-01T00:00:00Z")], [None] * 3)
+        self.assertEqual(agent.moment("2026-11-27T17:00:00Z"), 1795798800000)
+
     def test_a_program_that_began_before_this_agent_keeps_its_secrets(self):
         secrets = {"TOKEN": "canary-of-a-token"}
         engine = FakeEngine([Run([(1, b"canary-of-a-token\n")], code=0)])
