@@ -31,6 +31,8 @@ type State = {
   saidAt: number
   endedAt: number | null
   complete: boolean
+  /** The last time that it heard nothing for longer than a request takes: its last word before that, and the first one after. */
+  pause?: { before: number; after: number }
   /** The last phase that it heard, and when that began. */
   phase?: { said: string; at: number }
   /** The last phase that was acted on, what was done about the disk, and how often something was. */
@@ -76,6 +78,8 @@ const PART_CHARACTERS = 1_000_000
 const PULL_NEWS_MS = { seen: 5 * SECOND_MS, unseen: 20 * SECOND_MS }
 /** A machine gives up a request after 10 s, so what it says is at most that old, or it couldn't reach us before. */
 const ON_ITS_WAY_MS = 10 * SECOND_MS
+/** What it couldn't send meanwhile comes in several batches, some of which it tries again. */
+const CATCHES_UP_MS = 3 * MINUTE_MS
 /** Who watches a quiet machine asks 3 minutes after its word, so an older one was missed. It tries again within 25 s. */
 const FORGOTTEN_MS = 3.5 * MINUTE_MS
 const TRIES_AGAIN_MS = 90 * SECOND_MS
@@ -111,6 +115,8 @@ export class LogStore {
     const state = this.state ?? this.create()
     // What it has already, because an answer was lost.
     const fresh = lines.slice(Math.max(0, state.next - first))
+    const before = this.heardAt()
+    if (before !== null && now - before > ON_ITS_WAY_MS && !this.isBehind(now)) state.pause = { before, after: now }
     if (phase && isAct(phase)) this.notePhase(state, phase, lines.at(-1)?.at ?? now, now)
     if (fresh.length) this.add(state, Math.max(first, state.next), fresh, now)
     this.samples.add(samples, now)
@@ -137,6 +143,16 @@ export class LogStore {
     const isOld = at !== null && now - at > FORGOTTEN_MS
     this.askedFrom = isOld ? (this.askedFrom ?? now) : null
     return this.askedFrom !== null && now - this.askedFrom < TRIES_AGAIN_MS ? null : at
+  }
+
+  /** Nothing that it says from now on began earlier. A word that follows a pause may be older than the one before it. */
+  provenUntil(now: number): number | null {
+    const heardAt = this.isBehind(now) ? (this.state?.pause?.before ?? null) : this.heardAt()
+    return heardAt && heardAt - ON_ITS_WAY_MS
+  }
+
+  private isBehind(now: number): boolean {
+    return now - (this.state?.pause?.after ?? -Infinity) <= CATCHES_UP_MS
   }
 
   private heardAt(): number | null {
@@ -235,11 +251,11 @@ export class LogStore {
     }
   }
 
-  /** Neither before what we last heard, nor after now. Said again, it keeps its time. */
+  /** Neither before what is proven, nor after now. Said again, it keeps its time. */
   private notePhase(state: State, phase: MachinePhase, at: number, now: number): void {
     const said = JSON.stringify(phase)
     if (state.phase?.said === said) return
-    const earliest = (this.heardAt() ?? now) - ON_ITS_WAY_MS
+    const earliest = this.provenUntil(now) ?? now - ON_ITS_WAY_MS
     state.phase = { said, at: Math.min(now, Math.max(earliest, at)) }
   }
 
