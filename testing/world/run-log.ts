@@ -10,6 +10,7 @@ export function runLogOn(store: LogStore, call: Wire): RunLogCalls {
         store.refuses(batch) ? 'over' : { ...store.append(batch, now), every_seconds: 1 as const },
       ),
     heardAt: async (now) => store.heardFor(now),
+    provenUntil: async (now) => store.provenUntil(now),
     acted: (news) => call('log: acted', async () => store.acted(news)),
     read: async (after, isOver) => store.partAfter(after, isOver),
     // Our stubs ask a second time, so an answer that is lost once is none that is missing.

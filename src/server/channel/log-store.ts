@@ -14,7 +14,7 @@ import {
   PART_LINES,
 } from '../../domain/run-log.ts'
 import { isDiskNearlyFull } from '../../domain/run-metrics.ts'
-import type { LogBatch, MachineNews, MachinePhase } from '../ports/objects.ts'
+import type { LastWord, LogBatch, MachineNews, MachinePhase } from '../ports/objects.ts'
 import { SampleStore } from './sample-store.ts'
 
 type State = {
@@ -204,10 +204,12 @@ export class LogStore {
     return lines.slice(-count)
   }
 
-  end(now: number): void {
+  end(now: number): LastWord {
     const state = this.state ?? this.create()
     state.endedAt ??= now
     this.save(state)
+    const { said = '{}', at = null } = state.phase ?? {}
+    return { heardAt: this.heardAt(), exitedAt: JSON.parse(said).name === 'exited' ? at : null }
   }
 
   clear(): void {

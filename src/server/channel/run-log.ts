@@ -2,7 +2,7 @@ import { DurableObject } from 'cloudflare:workers'
 import type { WebSocket as WorkerSocket } from '@cloudflare/workers-types'
 import type { LogLine, LogPart } from '../../domain/run-log.ts'
 import type { MetricsPart } from '../../domain/run-metrics.ts'
-import type { LogBatch, MachineNews, RunLogCalls } from '../ports/objects.ts'
+import type { LastWord, LogBatch, MachineNews, RunLogCalls } from '../ports/objects.ts'
 import type { Env } from '../settings/env.ts'
 import type { LogStore } from './log-store.ts'
 
@@ -41,6 +41,10 @@ export class RunLog extends DurableObject<Env> implements RunLogCalls {
     return (await this.open()).heardFor(now)
   }
 
+  async provenUntil(now: number): Promise<number | null> {
+    return (await this.open()).provenUntil(now)
+  }
+
   async acted(news: MachineNews): Promise<void> {
     ;(await this.open()).acted(news)
   }
@@ -60,11 +64,12 @@ export class RunLog extends DurableObject<Env> implements RunLogCalls {
     return (await this.open()).samples.read(since, now)
   }
 
-  async end(now: number): Promise<void> {
+  async end(now: number): Promise<LastWord> {
     const store = await this.open()
-    store.end(now)
+    const last = store.end(now)
     await store.arm()
     this.tell(store)
+    return last
   }
 
   async clear(what: 'lines' | 'everything'): Promise<void> {

@@ -37,8 +37,9 @@ export function isWithinLimits(userId: string, now: number): SQL {
 const DEADLINE_MS = sql`CASE WHEN ${runs.containerStartedAt} IS NOT NULL THEN max(0, ${runs.containerStartedAt} - ${runs.runningAt}) + ${ANSWER_DEADLINE_MS}
   WHEN ${runs.pull} IS NOT NULL THEN ${LONGEST_PULL_MS} ELSE ${ANSWER_DEADLINE_MS} END`
 
-/** From its machine's last word to the end, which nobody pays for. */
-const SILENT_MS = sql`CASE WHEN ${runs.errorCode} = 'silent' THEN ${runs.stopRequestedAt} - ${runs.meteredUntil} ELSE 0 END`
+/** From its machine's last word to the end of one that never said how its program ended: nobody pays for that. */
+const SILENT_MS = sql`CASE WHEN ${runs.untilExit} AND ${runs.exitedAt} IS NULL AND (${runs.errorCode} IS NULL OR ${runs.errorCode} = 'silent')
+  THEN max(0, coalesce(min(${runs.stopRequestedAt}, coalesce(${runs.endsAt}, ${runs.stopRequestedAt})) - ${runs.meteredUntil}, 0)) ELSE 0 END`
 
 /** Counts every ending, even a stop by the user or an answer at the last moment. If we looked late, the deadline counts. */
 const UNANSWERED_MS = sql<number>`(${SILENT_MS} + max(${UNANSWERED_LIMIT.least}, min(${DEADLINE_MS}, coalesce(${runs.billedFrom}, ${runs.stopRequestedAt}, ${runs.runningAt}) - ${runs.runningAt})))`

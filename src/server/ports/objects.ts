@@ -111,6 +111,9 @@ export type MachineNews = {
 /** `next`: the first number it doesn't have. `news`: what nobody has acted on. */
 type Heard = { next: number; every_seconds: 1 | 30; news: MachineNews | null }
 
+/** When the machine last said anything, and when its program exited by its word: null if it never said so. */
+export type LastWord = { heardAt: number | null; exitedAt: number | null }
+
 /** The calls to the object that keeps one run's log, and how busy its machine was. */
 export type RunLogCalls = {
   /** Adds what it doesn't have yet. @returns why it takes nothing, otherwise what it has */
@@ -121,12 +124,14 @@ export type RunLogCalls = {
   read(after: number, isOver: boolean): Promise<LogPart>
   /** When the machine last said anything; null if it never did, or if it may be trying to reach us since we were away. */
   heardAt(now: number): Promise<number | null>
+  /** Until when its program surely ran, if it still runs by all that we heard: no later word goes back further. Null: it never spoke. */
+  provenUntil(now: number): Promise<number | null>
   /** Its last lines, oldest first. */
   tail(count: number): Promise<LogLine[]>
   /** The finest samples that reach as far back as that. @param now the caller's clock */
   metrics(since: number, now: number): Promise<MetricsPart>
   /** The run has ended: it takes nothing more, and goes 30 days later. */
-  end(now: number): Promise<void>
+  end(now: number): Promise<LastWord>
   /** Forgets all lines so far, or how busy its machine was as well. */
   clear(what: 'lines' | 'everything'): Promise<void>
 }

@@ -32,6 +32,7 @@ const DOOR_KEEPER: Repeatable<DoorCalls> = { recheck: true }
 const RUN_LOG: Repeatable<RunLogCalls> = {
   append: true,
   heardAt: true,
+  provenUntil: true,
   acted: true,
   read: true,
   tail: true,

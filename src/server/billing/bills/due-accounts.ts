@@ -1,6 +1,6 @@
 import { and, asc, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { isDatabaseBusy } from '../../../../db/client.ts'
-import { checkouts, plans, runs, type UserRow, users } from '../../../../db/schema.ts'
+import { checkouts, plans, type RunRow, runs, type UserRow, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { HOUR_MS } from '../../../domain/instant.ts'
 import type { Ledger } from '../../../domain/money/closing.ts'
@@ -70,15 +70,32 @@ async function readTogether(ctx: Context, due: Due[]): Promise<Account[]> {
       .from(checkouts)
       .where(sql`${inArray(checkouts.userId, ids)} AND status = 'open'`),
   ])
+  const all = await Promise.all([...metered, ...unmetered].map((run) => asProven(ctx, run)))
   return due.map(({ id, read, createdAt, closedAt }) => ({
     id,
     read,
     from: read.billedUntil || createdAt,
     closedAt,
     spans: planRows.filter((plan) => plan.userId === id).map(toSpan),
-    runs: [...metered, ...unmetered].filter((run) => run.userId === id),
+    runs: all.filter((run) => run.userId === id),
     checkoutOpenedAt: open.find((checkout) => checkout.userId === id)?.createdAt ?? null,
   }))
+}
+
+/**
+ * EC2 sees a machine, not its program: one that ends with its program counts only as far as its machine's word goes, so that
+ * an exit that it couldn't tell us yet changes no bill.
+ */
+async function asProven(ctx: Context, run: RunRow): Promise<RunRow> {
+  if (!run.untilExit || run.endedAt !== null) return run
+  const provenUntil = await ctx
+    .runLog(run.id)
+    .provenUntil(ctx.now())
+    .catch((error) => {
+      ctx.log('log_not_read', { runId: run.id }, error)
+      return null
+    })
+  return { ...run, confirmedAt: Math.min(run.confirmedAt ?? Infinity, provenUntil ?? run.billedFrom ?? 0) }
 }
 
 /** For an hour, and tells the operator. @throws the cause if it is an outage */

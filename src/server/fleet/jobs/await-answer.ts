@@ -72,7 +72,7 @@ function progressOf({ filesPhase, untilExit }: RunRow, pull: Pull | null): strin
 
 /**
  * Only if we accepted no stop since: a start must never bill a run that its user already ended. A plan that
- * began since removes the trial's end. What ends with its program is never idle.
+ * began since removes the trial's end. What ends with its program is never idle, and may have ended by now.
  * @param from when it answered, or its program started
  */
 async function startMeter({ ctx, job, run }: StepInput, from: number): Promise<Outcome> {
@@ -82,7 +82,8 @@ async function startMeter({ ctx, job, run }: StepInput, from: number): Promise<O
   const event = serverEvent(ctx, 'server.running', { ...run, billedFrom: from, confirmedAt: now })
   const isStarted = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND billed_from = ${from})`
   const [, told] = await writeBatch(ctx.db, [
-    ctx.db.run(sql`UPDATE server_sessions SET billed_from = ${from}, confirmed_at = ${now},
+    ctx.db.run(sql`UPDATE server_sessions SET billed_from = ${from},
+      confirmed_at = CASE WHEN until_exit THEN max(confirmed_at, ${from}) ELSE ${now} END,
       idle_look_at = (SELECT ${from} + (idle_minutes * ${MINUTE_MS}) - ${ENDING_MS} FROM users WHERE users.id = user_id AND NOT until_exit),
       must_stop_at = CASE WHEN ${isOnTrial(run.userId)} THEN ${mustStopAt} END
       WHERE id = ${run.id} AND billed_from IS NULL AND stop_requested_at IS NULL`),

@@ -14,6 +14,30 @@ const SILENT = {
     'Your server stopped telling us about its program, so we stopped it. We only count the time until we last heard from it.',
 }
 
+/** A log that doesn't answer holds up an end for about a minute. */
+const MOST_TRIES = 5
+
+/**
+ * What a run until exit costs whose machine is gone, so that no word follows: whatever stopped it, nobody pays for what
+ * came after its exit or its last word. Nothing of its log is taken from then on. Writes nothing to the database.
+ * @throws while its log doesn't answer
+ */
+export async function meterToLastWord(ctx: Context, run: RunRow, attempts: number): Promise<RunRow> {
+  const { id, billedFrom, meteredUntil } = run
+  if (!run.untilExit || billedFrom === null || meteredUntil === null) return run
+  const last = await ctx
+    .runLog(id)
+    .end(ctx.now())
+    .catch((error) => {
+      if (attempts < MOST_TRIES) throw error
+      return null
+    })
+  if (!last) return run
+  const { heardAt, exitedAt } = last
+  const until = Math.min(meteredUntil, exitedAt ?? Infinity, heardAt ?? Infinity)
+  return { ...run, meteredUntil: Math.max(billedFrom, until) }
+}
+
 /**
  * Ends a run with its program, as of the moment it exited, or one whose machine has said nothing for 3 minutes, as of its
  * last word: nobody pays for what nobody can tell them.

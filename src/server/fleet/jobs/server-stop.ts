@@ -31,7 +31,10 @@ export const stepServerStop: Step = async ({ ctx, job, run, report }) => {
     return { wait }
   }
   const { settleMeter } = await import('../../billing/bills/settle-meter.ts')
-  const settled = await settleMeter(ctx, metered)
+  const heard = run.untilExit
+    ? await (await import('./program-end.ts')).meterToLastWord(ctx, metered, job.attempts)
+    : metered
+  const settled = await settleMeter(ctx, heard)
   const now = ctx.now()
   const { endLog, lastWords } = await import('../run-log.ts')
   await endLog(ctx, run.id)

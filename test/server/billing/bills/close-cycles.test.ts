@@ -1,8 +1,9 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { invoices, users, webhookDeliveries, webhooks } from '../../../../db/schema.ts'
+import { invoices, runs, users, webhookDeliveries, webhooks } from '../../../../db/schema.ts'
 import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
 import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { noLog } from '../../../../testing/stack/no-log.ts'
 
 const utc = (text: string) => Date.parse(`${text}Z`)
 const HOUR = 3_600_000
@@ -94,6 +95,30 @@ test('a run seen running after the boundary does not delay the period before it'
   at('2028-10-01T00:03:00')
   await closeDueCycles(stack.ctx)
   expect((await billsOf(user.id)).map((r) => [r.seconds, r.planType])).toEqual([[3600, null]])
+})
+
+test('waits for the word of a machine whose run ends with its program: EC2 sees no exit', async () => {
+  at('2028-09-10T00:00:00')
+  const user = await stack.newUser()
+  const confirmedAt = utc('2028-10-01T00:10:00')
+  const id = await stack.insertRun(user.id, { from: utc('2028-09-30T23:00:00'), until: null, confirmedAt })
+  await stack.db.update(runs).set({ untilExit: true }).where(eq(runs.id, id))
+  const ctx = (proven: () => Promise<number | null>) => ({
+    ...stack.ctx,
+    runLog: () => ({ ...noLog, provenUntil: proven }),
+  })
+  at('2028-10-01T00:03:00')
+  // It can't be reached, or the machine has said nothing since the boundary.
+  const away = () => Promise.reject<null>(new Error('away'))
+  for (const proven of [away, async () => null, async () => utc('2028-09-30T23:59:59')]) {
+    await closeDueCycles(ctx(proven))
+    expect(await billsOf(user.id)).toEqual([])
+    stack.takeLines()
+    stack.clock.now += 6 * MINUTE
+  }
+  await closeDueCycles(ctx(async () => utc('2028-10-01T00:00:00')))
+  expect((await billsOf(user.id)).map(({ seconds }) => seconds)).toEqual([3600])
+  await stack.db.update(runs).set({ endedAt: stack.clock.now }).where(eq(runs.id, id))
 })
 
 test('waits a little after the end: a request from just before may still be in progress', async () => {

@@ -263,3 +263,62 @@ test('a machine that is gone before we saw it run says how its program ended', a
   expect(run).toMatchObject({ endedBecause: 'exited', exitCode: 5, errorCode: null, billedFrom: null })
   expect(aliveOf(world, ada.user.id)).toEqual([])
 })
+
+test('someone who stops it before we hear of its exit pays to that exit', async () => {
+  const { ada, run, say, begin } = await start()
+  const from = await begin()
+  world.clock.ms = from + 30 * SECOND_MS
+  await say(null, world.clock.ms)
+  world.clock.ms = from + 50 * SECOND_MS
+  await pressStop(world, ada)
+  // Its last word reaches us while its machine shuts down.
+  await say(exit(4), from + 35 * SECOND_MS)
+  await settle(world, ada)
+  expect(await run()).toMatchObject({ meteredUntil: from + 35 * SECOND_MS, endedBecause: 'you', exitCode: 4 })
+})
+
+test('someone who stops it while its machine is silent pays to its last word', async () => {
+  const { ada, run, say, begin } = await start()
+  const from = await begin()
+  world.clock.ms = from + 30 * SECOND_MS
+  await say(null, world.clock.ms)
+  world.clock.ms = from + 110 * SECOND_MS
+  await pressStop(world, ada)
+  await settle(world, ada)
+  expect(await run()).toMatchObject({ meteredUntil: from + 30 * SECOND_MS, endedBecause: 'you', errorCode: null })
+  // What nobody pays for counts, as if it had been stopped for its silence.
+  const [{ ms } = { ms: 0 }] = await unansweredQuery(world.ctx, ada.user.id, world.clock.ms)
+  expect(ms - UNANSWERED_LIMIT.least).toBe(((await run()).stopRequestedAt ?? 0) - (from + 30 * SECOND_MS))
+})
+
+test('after a pause, each word of what it could not send keeps its time', async () => {
+  const { ada, run, say, begin } = await start()
+  const from = await begin()
+  world.clock.ms = from + 150 * SECOND_MS
+  // Its lines come first, in a batch of their own.
+  await say(null, from + 10 * SECOND_MS)
+  world.clock.ms += SECOND_MS
+  await say(exit(0), from + 20 * SECOND_MS)
+  await settle(world, ada)
+  expect(await run()).toMatchObject({ meteredUntil: from + 20 * SECOND_MS, endedBecause: 'exited' })
+})
+
+test('a log that does not answer holds up the end for a minute at most', async () => {
+  const { ada, run, say, begin } = await start()
+  const from = await begin()
+  world.clock.ms = from + 30 * SECOND_MS
+  await say(null, world.clock.ms)
+  await pressStop(world, ada)
+  let asked = 0
+  world.wire = async (name, effect) => {
+    if (name !== 'log: end') return effect()
+    asked++
+    throw new Error('the log is away')
+  }
+  await settle(world, ada)
+  world.wire = (_, effect) => effect()
+  const { stopRequestedAt, endedAt, meteredUntil } = await run()
+  expect([asked, meteredUntil]).toEqual([7, stopRequestedAt])
+  expect((endedAt ?? 0) - (stopRequestedAt ?? 0)).toBeLessThan(90 * SECOND_MS)
+  world.takeLines()
+})
