@@ -8,14 +8,13 @@ import type { BucketSettings } from '../../src/server/settings/bucket-settings.t
 import { bindLog } from '../../src/server/settings/log.ts'
 import { publicKeyOf } from '../../src/server/settings/machine-settings.ts'
 import { memoryCounters } from '../../testing/stack/counters.ts'
-import { noLog } from '../../testing/stack/no-log.ts'
 import type { Wire } from '../../testing/world/wire.ts'
 import { amazon } from './files/files-world.ts'
 import type { World } from './world.ts'
 
 /** What the Worker would hand to the product's verbs, jobs and triggers. */
 export function worldContext(world: World): Context {
-  const { program, alarms, database, ec2, stripe, clock, receivers, files } = world
+  const { program, programs, alarms, database, ec2, stripe, clock, receivers, files } = world
   const { call } = program
   const watcher = (name: string) => ({
     arm: () => call(`${name}: arm`, () => alarms.of(name).arm(name)),
@@ -43,7 +42,7 @@ export function worldContext(world: World): Context {
       tellLine: () => call('channel: tell', async () => {}),
     }),
     eventSender: (userId) => ({ wake: () => call('sender: wake', () => alarms.senderOf(userId).wake(userId)) }),
-    runLog: () => ({ ...noLog, end: () => call('log: end', async () => {}) }),
+    runLog: (runId) => programs.logOf(runId),
     door: () => ({ recheck: () => call('door: recheck', async () => {}) }),
     postWebhook: (...post) => call('webhook: post', () => receivers.post(...post)),
     fleetWatcher: watcher(FLEET),

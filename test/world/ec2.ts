@@ -128,7 +128,9 @@ export function openEc2(
     },
     /** Its shutdown has done what it had to do. */
     powerOff: (id: string) => instances.vanish(id),
-    /** As after `poweroff`. */
+    /** Its program has ended, and it has said so. */
+    powerOffByItself: (id: string) => instances.shutItselfDown(id),
+    /** As after `poweroff`, when it can't go on. */
     shutItselfDown(id: string) {
       instances.shutItselfDown(id)
       vanished.add(id)

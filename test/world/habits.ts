@@ -34,6 +34,7 @@ import {
   spreadTrial,
 } from './habits/money.ts'
 import { changePlans } from './habits/plan.ts'
+import { runPrograms } from './habits/program.ts'
 import { repeatCalls } from './habits/repeated-calls.ts'
 import { signUpAgain } from './habits/sign-up.ts'
 import { receiveEvents } from './habits/webhook.ts'
@@ -64,6 +65,7 @@ export const HABITS = {
   'sign-up': [signUpAgain],
   'large server': [outgrowThePlan],
   end: [moveEnds],
+  program: [runPrograms],
   files: [
     record,
     record,

@@ -21,6 +21,8 @@ import type { World } from './world.ts'
 export const PASSWORD = 'simulate simulate'
 export const PASSWORD_HASH = `scrypt$16384$8$5$${'A'.repeat(22)}$${createHmac('sha256', 'p').update(PASSWORD).digest('base64url')}`
 
+export const OWN = { name: 'Own', image: 'ghcr.io/example/own:1' }
+
 /** What people tend to do. Everyone does everything now and then. */
 export const BEHAVIORS = ['honest', 'forgetful', 'two tabs', 'impatient', 'cheating'] as const
 export type Behavior = (typeof BEHAVIORS)[number]
@@ -97,6 +99,13 @@ export class Person {
       throw error
     })
     this.#world.note('started')
+  }
+
+  /** A run of their own image that ends with its program. */
+  async run(stopAfterMs: number | null): Promise<void> {
+    const wishes = { ...NO_WISHES, environment: OWN.name, untilExit: true, command: ['pytest', '-q'], stopAfterMs }
+    await startRun(this.#world.ctx, { user: this.user }, null, null, wishes)
+    this.#world.note('program started')
   }
 
   async stop(): Promise<void> {

@@ -108,10 +108,21 @@ const FILES = [
   'closed with a server',
 ]
 
+const PROGRAMS = [
+  'program started',
+  'program ended after a moment',
+  'program ended after seconds',
+  'program ended after long',
+  'machine fell silent',
+  'agent began again',
+  'job failed: silent',
+]
+
 /** Rare states that 2,000 seeds of a scenario must see at least 10 times each. Otherwise the generator is at fault. */
 export const REACH: Record<Scenario, string[]> = {
   ordinary: ORDINARY,
   files: FILES,
+  programs: PROGRAMS,
   line: [],
   year: [],
   competition: [],

@@ -15,6 +15,7 @@ import { MONEY_MAILS_RULES } from './rules/money-mails.ts'
 import { PEOPLE_RULES } from './rules/people.ts'
 import { PLAN_CHANGES_RULES } from './rules/plan-changes.ts'
 import { PLANS_RULES } from './rules/plans.ts'
+import { PROGRAMS_RULES } from './rules/programs.ts'
 import type { Rule } from './rules/rule.ts'
 import { TRIALS_RULES } from './rules/trials.ts'
 
@@ -25,6 +26,7 @@ export const RULES: Rule[] = [
   ...GROUP_RULES,
   ...JOBS_RULES,
   ...METERS_RULES,
+  ...PROGRAMS_RULES,
   ...TRIALS_RULES,
   ...ENDS_RULES,
   ...BILLS_RULES,

@@ -36,6 +36,7 @@ const kind = fc.oneof(
   { weight: 2, arbitrary: fc.constant('sign-up' as const) },
   { weight: 1, arbitrary: fc.constant('large server' as const) },
   { weight: 2, arbitrary: fc.constant('end' as const) },
+  { weight: 4, arbitrary: fc.constant('program' as const) },
 )
 
 export type Step = {
@@ -76,6 +77,17 @@ const filesKind = fc.oneof(
   { weight: 8, arbitrary: fc.constant('cloud' as const) },
   { weight: 4, arbitrary: fc.constant('stripe' as const) },
   { weight: 5, arbitrary: fc.constant('deploy' as const) },
+)
+
+/** People who mostly run programs to their end. */
+const programsKind = fc.oneof(
+  { weight: 55, arbitrary: fc.constant('program' as const) },
+  { weight: 20, arbitrary: fc.constant('person' as const) },
+  { weight: 8, arbitrary: fc.constant('cloud' as const) },
+  { weight: 5, arbitrary: fc.constant('deploy' as const) },
+  { weight: 4, arbitrary: fc.constant('console' as const) },
+  { weight: 4, arbitrary: fc.constant('webhook' as const) },
+  { weight: 4, arbitrary: fc.constant('stripe' as const) },
 )
 
 type Size = {
@@ -133,6 +145,12 @@ export const SCENARIOS = {
     { people: 3, places: fc.integer({ min: 2, max: 4 }), steps: { minLength: 4, maxLength: 14 } },
     filesKind,
   ).map((schedule) => ({ ...schedule, files: true })),
+  /** Three people's programs, one after the other. */
+  programs: scheduled(
+    wait,
+    { people: 3, places: fc.integer({ min: 2, max: 4 }), steps: { minLength: 3, maxLength: 8 } },
+    programsKind,
+  ),
   /** A competition morning. In a storm, each call of the 500 would take seconds of their one clock. */
   competition: scheduled(
     fc.constant(0),

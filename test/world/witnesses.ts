@@ -123,7 +123,7 @@ export const WITNESSES = `
     BEGIN INSERT INTO witnessed SELECT 'event due: ' || id || ' server_running ' || new.id, user_id
       FROM webhook_endpoints WHERE user_id = new.user_id AND off_at IS NULL; END;
   CREATE TRIGGER end_event AFTER UPDATE ON server_sessions WHEN old.ended_at IS NULL AND new.ended_at IS NOT NULL
-    BEGIN INSERT INTO witnessed SELECT 'event due: ' || id || ' server_stopped|server_failed ' || new.id, user_id
+    BEGIN INSERT INTO witnessed SELECT 'event due: ' || id || ' server_stopped|server_failed|server_exited ' || new.id, user_id
       FROM webhook_endpoints WHERE user_id = new.user_id AND off_at IS NULL; END;
   CREATE TRIGGER bill_event AFTER INSERT ON billing_records WHEN new.corrects IS NULL
     BEGIN INSERT INTO witnessed SELECT 'event due: ' || id || ' bill_closed ' || new.id, user_id

@@ -56,6 +56,14 @@ test('no rule breaks in the first 5 worlds of files', async () => {
     ).toBeNull()
 })
 
+test('no rule breaks in the first 5 worlds of programs', async () => {
+  for (let seed = 1; seed <= 5; seed++)
+    expect(
+      (await runSeed(database, seed, 'programs')).broken,
+      `npm run sim -- --scenario programs --seed ${seed} --trace`,
+    ).toBeNull()
+})
+
 test('docs/correctness.md has every rule, in its own words', () => {
   const text = readFileSync(new URL('../../docs/correctness.md', import.meta.url), 'utf8')
   for (const { name, sentence } of [...RULES, ...CROWD_RULES, ...QUIET_RULES])

@@ -12,6 +12,7 @@ import { type Ec2World, openEc2, USUAL } from './ec2.ts'
 import { FilesWorld } from './files/files-world.ts'
 import { SHUTDOWN_MS } from './files/machine.ts'
 import { Program, type Task, type Weather } from './program.ts'
+import { Programs } from './programs/programs.ts'
 import { Receivers } from './receivers.ts'
 import { Servers } from './servers.ts'
 import { openStripe, type StripeWorld } from './stripe.ts'
@@ -41,6 +42,7 @@ export class World {
   readonly webhooks: Webhooks
   readonly servers: Servers
   readonly receivers: Receivers
+  readonly programs: Programs
   /** Null: this world has no bucket. */
   readonly files: FilesWorld | null
   readonly ctx: Context
@@ -77,6 +79,7 @@ export class World {
     this.webhooks = new Webhooks(this)
     this.servers = new Servers(this)
     this.receivers = new Receivers(this)
+    this.programs = new Programs(this)
     this.files = hasFiles ? new FilesWorld(this) : null
     this.ctx = worldContext(this)
   }
@@ -133,6 +136,7 @@ export class World {
   deploy(): void {
     this.program.endAll()
     this.alarms.forget()
+    this.programs.forget()
   }
 
   /** Moves on to the next alarm or webhook if it is near. What people do then happens at the same time. */
@@ -146,13 +150,14 @@ export class World {
   }
 
   #othersDue(until: number): Task[] {
-    return [...this.webhooks.due(until), ...this.program.due(until), ...(this.files?.due(until) ?? [])]
+    const { webhooks, program, programs, files } = this
+    return [...webhooks.due(until), ...program.due(until), ...programs.due(until), ...(files?.due(until) ?? [])]
   }
 
   /** When an alarm, a webhook, or a late launch comes, or a machine does something. */
   #moments(): number[] {
-    const { alarms, webhooks, program, files } = this
-    return [...alarms.moments(), ...webhooks.moments(), ...program.moments(), ...(files?.moments() ?? [])]
+    const { alarms, webhooks, program, programs, files } = this
+    return [alarms, webhooks, program, programs, ...(files ? [files] : [])].flatMap((one) => one.moments())
   }
 
   #passTime(until: number): void {

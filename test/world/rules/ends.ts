@@ -58,8 +58,11 @@ export const ENDS_RULES: Rule[] = [
 ]
 
 /** What can have ended it, by its own ends. */
-function reasonsOf({ stopRequestedAt, mustStopAt, endsAt, errorMessage }: View['rows']['runs'][number]): Set<string> {
+function reasonsOf(run: View['rows']['runs'][number]): Set<string> {
+  const { stopRequestedAt, mustStopAt, endsAt, errorMessage, endedBecause } = run
   if (errorMessage !== null) return new Set(['failure', 'suspended'])
+  // `exit-codes-are-the-programs` judges it.
+  if (run.untilExit && endedBecause === 'exited') return new Set(['exited'])
   const hasCome = (end: number | null) => end !== null && end <= (stopRequestedAt ?? 0)
   if (hasCome(mustStopAt) && (mustStopAt ?? 0) <= (endsAt ?? Infinity)) return new Set(['trial_over'])
   return new Set(hasCome(endsAt) ? ['time_up', 'budget', 'plan', 'idle'] : ['you'])

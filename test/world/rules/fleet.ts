@@ -106,14 +106,15 @@ export const FLEET_RULES: Rule[] = [
   {
     name: 'every-stop-has-a-cause',
     sentence:
-      'A server stops because its user asked or set that end, because its trial or account ended, or for a reason that we give.',
-    broken: ({ rows, people }) =>
+      'A server stops because its user asked or set that end, because its program, its trial, or its account ended, or for a reason that we give.',
+    broken: ({ world, rows, people }) =>
       rows.jobs.flatMap((job) => {
         if (job.kind !== 'server_stop' || job.errorCode !== null) return []
         const run = rows.runs.find(({ id }) => id === job.runId)
         const owner = people.find(({ user }) => user.id === job.userId)
         const isOver = Math.min(run?.mustStopAt ?? Infinity, run?.endsAt ?? Infinity) <= job.createdAt
-        return isOver || owner?.closes || owner?.asked.has(job.runId) ? [] : [`${job.runId} was stopped`]
+        const hasExited = run?.untilExit && world.programs.of(run)?.exit
+        return isOver || hasExited || owner?.closes || owner?.asked.has(job.runId) ? [] : [`${job.runId} was stopped`]
       }),
   },
   {

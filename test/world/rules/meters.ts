@@ -66,7 +66,8 @@ export const METERS_RULES: Rule[] = [
         const { id, billedFrom, meteredUntil, confirmedAt, endedAt, instanceId } = run
         if (billedFrom === null) return meteredUntil === null ? [] : [`${id} has a meter without a start`]
         const record = records.get(instanceId ?? '')
-        const answered = world.servers.answeredAt.get(instanceId ?? '') ?? Infinity
+        // `nobody-pays-beyond-a-program` has those that end with their program.
+        const answered = run.untilExit ? billedFrom : (world.servers.answeredAt.get(instanceId ?? '') ?? Infinity)
         const end = record?.shuttingDownAt ?? now
         const sure =
           endedAt === null ? Math.min(confirmedAt ?? billedFrom, meteredUntil ?? Infinity) : (meteredUntil ?? Infinity)
@@ -88,6 +89,7 @@ export const METERS_RULES: Rule[] = [
       return rows.runs.flatMap((run) => {
         const { id, billedFrom, endedAt, stopRequestedAt, meteredUntil, instanceId, mustStopAt, endsAt } = run
         if (billedFrom === null || endedAt === null || stopRequestedAt === null || memory.blamed.has(id)) return []
+        if (run.untilExit) return []
         const end = records.get(instanceId ?? '')?.shuttingDownAt ?? 0
         // Until its start is known and its stop is carried out, an instance may end on its own.
         const due = Math.max(billedFrom, Math.min(stopRequestedAt, mustStopAt ?? Infinity, endsAt ?? Infinity))

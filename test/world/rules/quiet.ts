@@ -1,6 +1,7 @@
 import { HOUR_MS } from '../../../src/domain/instant.ts'
 import { independentBills, type SeenPlan } from '../independent-bill.ts'
 import { paidFor, paidHours } from '../paid-hours.ts'
+import { spanOf } from './programs.ts'
 import type { Rule } from './rule.ts'
 
 export const NOTHING_IS_LEFT: Rule[] = [
@@ -29,7 +30,8 @@ export const QUIET_RULES: Rule[] = [
   ...NOTHING_IS_LEFT,
   {
     name: 'the-ledger-is-theirs',
-    sentence: "The bills equal those computed from EC2's and Stripe's records alone, to the cent.",
+    sentence:
+      "The bills equal those computed from EC2's and Stripe's records and from what programs did alone, to the cent.",
     broken: ({ world, rows, people, memory }) =>
       people.flatMap((person) => {
         const { user } = person
@@ -48,9 +50,11 @@ export const QUIET_RULES: Rule[] = [
         const demo = rows.plans.find((plan) => plan.userId === user.id && plan.subType === 'demo')
         const first = Math.min(...paid.map((plan) => plan.from), Infinity)
         const trial: SeenPlan[] = demo ? [{ hoursAt: () => 0, from: demo.anchor, until: first, trial: true }] : []
-        const runs = rows.runs.flatMap(({ userId, billedFrom, meteredUntil }) =>
-          userId === user.id && billedFrom !== null ? [{ start: billedFrom, end: meteredUntil ?? Infinity }] : [],
-        )
+        const runs = rows.runs.flatMap((run) => {
+          const { id, userId, billedFrom, meteredUntil } = run
+          if (userId !== user.id || billedFrom === null) return []
+          return [spanOf(world, run, memory.blamed.has(id)) ?? { start: billedFrom, end: meteredUntil ?? Infinity }]
+        })
         const until = Math.min(row.billedUntil, row.closedAt ?? Infinity)
         const expected = independentBills(row.createdAt, until, [...trial, ...paid], runs, row.closedAt)
         const written = rows.bills
