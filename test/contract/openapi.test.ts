@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
 import { eq, isNull, sql } from 'drizzle-orm'
 import { afterAll, expect, test } from 'vitest'
 import { bills, places, plans, users } from '../../db/schema.ts'
@@ -17,6 +15,7 @@ import {
   type Reply,
   waitFor,
 } from '../../testing/people/client.ts'
+import { checksOf, type Document } from '../../testing/stack/api-checks.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { openTestDatabase } from '../../testing/stack/database.ts'
 
@@ -33,65 +32,16 @@ const stack = await startStack({
 afterAll(() => stack.close())
 const { url } = stack
 
-type Schema = { [key: string]: unknown; properties?: object; additionalProperties?: unknown }
-type Operation = {
-  operationId: string
-  security: Record<string, string[]>[]
-  requestBody?: { content: { 'application/json': { schema: Schema } } }
-  responses: Record<string, { 'x-codes'?: string[]; content: { 'application/json': { schema: Schema } } }>
-}
-type Document = {
-  openapi: string
-  servers: { url: string }[]
-  paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, Schema>; securitySchemes: Record<string, object> }
-}
-
 const document = (await (await fetch(`${url}/api/openapi.json`)).json()) as Document
 
-/** Also refuses fields that the document doesn't name. */
-function tighten(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(tighten)
-  if (typeof value !== 'object' || value === null) return value
-  const copy = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, tighten(inner)])) as Schema
-  return copy.properties && copy.additionalProperties === undefined ? { ...copy, additionalProperties: false } : copy
-}
-
-const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true })
-addFormats.default(ajv)
-ajv.addVocabulary(['components', 'x-ogen-name'])
-const components = tighten(document.components)
-
-const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({
-    route: `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
-    operation,
-  })),
-)
+const { operations: calls, faultOf } = checksOf(document)
+const operations = [...calls].map(([route, operation]) => ({ route, operation }))
 const accepted = new Set<string>()
 const refused = new Set<string>()
 
-function responseAt(route: string, status: number) {
-  const responses = operations.find((one) => one.route === route)?.operation.responses
-  if (!responses) throw new Error(`${route} is not in the document`)
-  const response = responses[status] ?? (status >= 500 ? responses.default : undefined)
-  if (!response) throw new Error(`${route} answers ${status}, which the document lacks`)
-  return response
-}
-
-function schemaAt(route: string, status: number): ValidateFunction {
-  const response = responseAt(route, status)
-  return ajv.compile({ ...(tighten(response.content['application/json'].schema) as Schema), components })
-}
-
 /** Compares an answer with the document. */
 function check(route: string, reply: Pick<Reply, 'status' | 'body' | 'text'>): void {
-  const validate = schemaAt(route, reply.status)
-  expect(validate(reply.body), `${route} ${reply.status} ${reply.text}: ${ajv.errorsText(validate.errors)}`).toBe(true)
-  if (reply.status >= 400) {
-    const { code } = reply.body as { code?: string }
-    expect(responseAt(route, reply.status)['x-codes'], `${route} ${reply.status} ${reply.text}`).toContain(code)
-  }
+  expect(faultOf(route, reply.status, reply.body), reply.text).toBeNull()
   ;(reply.status < 300 ? accepted : refused).add(route)
 }
 

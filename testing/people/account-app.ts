@@ -4,8 +4,8 @@ import { createApp } from '../../src/server/app.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'
 import type { Context } from '../../src/server/runtime/context.ts'
 import { memoryCounters } from '../stack/counters.ts'
+import { requestDescribed } from '../stack/described.ts'
 import { memoryDatabase } from '../stack/memory-database.ts'
-import { requestChecked } from '../stack/named-refusals.ts'
 import { quickHasher } from '../stack/quick-hasher.ts'
 import { recordLog } from '../stack/recorded-log.ts'
 
@@ -72,6 +72,7 @@ export function accountContext() {
 export function accountApp(ctx: Context) {
   const app = createApp(ctx.log, async (c) => ({ ...ctx, log: c.var.log }))
   return {
-    request: async (path: string, init: RequestInit = {}) => requestChecked(app, path, init, { SITE_ORIGINS: ORIGIN }),
+    request: async (path: string, init: RequestInit = {}) =>
+      requestDescribed(app, path, init, { SITE_ORIGINS: ORIGIN }),
   }
 }

@@ -14,8 +14,8 @@ import type { Mail } from '../../src/server/ports/mailer.ts'
 import type { Env } from '../../src/server/settings/env.ts'
 import { atEnd } from './at-end.ts'
 import { memoryCounters } from './counters.ts'
+import { requestDescribed } from './described.ts'
 import { MACHINES } from './machine-settings.ts'
-import { requestChecked } from './named-refusals.ts'
 import { noLog } from './no-log.ts'
 import { ownDatabase } from './own-database.ts'
 import { quickHasher } from './quick-hasher.ts'
@@ -111,7 +111,7 @@ export async function openSite(overrides: Partial<Env> = {}) {
     told,
     settle,
     takeLines,
-    request: async (path: string, init: RequestInit = {}) => requestChecked(app, path, init, env, execution),
+    request: async (path: string, init: RequestInit = {}) => requestDescribed(app, path, init, env, execution),
     /** A new person of this role, and the cookie of their sign-in; none for a visitor. */
     async signInAs(role: Role): Promise<{ userId: string; signInId: string; cookie: string }> {
       if (role === 'visitor') return { userId: '', signInId: '', cookie: '' }
