@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import type { Door } from '../../domain/door.ts'
 import { AppError } from '../../domain/error.ts'
-import * as shape from '../../domain/shapes.ts'
+import * as shape from '../../domain/wire.ts'
 import { signedIn } from '../http/app-env.ts'
 import { numberOr } from '../http/fields.ts'
 import { isPrefetch, isSeen } from '../http/flash.ts'

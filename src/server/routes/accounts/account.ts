@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import * as shape from '../../../domain/shapes.ts'
 import { ACCOUNT_CLOSED, DEVICE_SIGNED_OUT, SIGNED_OUT_EVERYWHERE } from '../../../domain/user.ts'
+import * as shape from '../../../domain/wire.ts'
 import { endSignIn, listSignIns, signOutEverywhere } from '../../accounts/sign-ins.ts'
 import { signedIn } from '../../http/app-env.ts'
 import { clearCookie } from '../../http/cookies.ts'

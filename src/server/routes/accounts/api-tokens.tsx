@@ -1,7 +1,7 @@
 import type { Context as HonoContext } from 'hono'
 import * as z from 'zod/mini'
 import { DEFAULT_TOKEN_DAYS, TOKEN_REVOKED } from '../../../domain/api-token.ts'
-import * as shape from '../../../domain/shapes.ts'
+import * as shape from '../../../domain/wire.ts'
 import type { MadeToken } from '../../../pages/ApiTokens.tsx'
 import { createApiToken, listApiTokens, revokeApiToken } from '../../accounts/api-tokens.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'

@@ -1,7 +1,7 @@
 import type { SQL } from 'drizzle-orm'
 import * as z from 'zod/mini'
 import { MAIL_KINDS, type MailKind } from '../../../domain/notice.ts'
-import * as shape from '../../../domain/shapes.ts'
+import * as shape from '../../../domain/wire.ts'
 import { numberOrNull, optionalCheckbox, optionalText } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
 import { listNoticesQuery, mutedMailsQuery } from '../../mail/bell.ts'

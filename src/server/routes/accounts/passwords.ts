@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import * as shape from '../../../domain/shapes.ts'
 import { PASSWORD_RESET, RESET_SENT } from '../../../domain/user.ts'
+import * as shape from '../../../domain/wire.ts'
 import { callerOf } from '../../http/caller.ts'
 import { clearCookie } from '../../http/cookies.ts'
 import { text } from '../../http/fields.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import * as shape from '../../../domain/shapes.ts'
+import * as shape from '../../../domain/wire.ts'
 import { text, textLines } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
 

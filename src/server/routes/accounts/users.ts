@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
 import { normalEmail } from '../../../domain/person.ts'
-import * as shape from '../../../domain/shapes.ts'
 import {
   CONFIRMATION_SENT,
   CONFIRMED,
@@ -9,6 +8,7 @@ import {
   SIGNED_OUT,
   SIGNED_UP,
 } from '../../../domain/user.ts'
+import * as shape from '../../../domain/wire.ts'
 import { issueSignInToken } from '../../accounts/credentials/sign-in-token.ts'
 import { signIn, signOut } from '../../accounts/sign-in.ts'
 import { signedIn } from '../../http/app-env.ts'

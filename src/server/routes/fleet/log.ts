@@ -1,4 +1,4 @@
-import * as shape from '../../../domain/shapes.ts'
+import * as shape from '../../../domain/wire.ts'
 import { route } from '../../http/route.ts'
 
 /** Loaded when needed: every isolate would evaluate it at startup. */

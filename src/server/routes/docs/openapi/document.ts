@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { REFUSALS, type RefusalCode } from '../../../../domain/error.ts'
-import * as shapes from '../../../../domain/shapes.ts'
+import * as shapes from '../../../../domain/wire.ts'
 import type { RouteFacts, RouteTable, RouteWords } from '../../../http/route-table.ts'
 
 /** The shapes that the document names. */
