@@ -19,14 +19,19 @@ type Call<At, F> = HonoContext<AppEnv, PathOf<At>, Taken<F>>
 /**
  * Declares a route, all of it: nothing else says who may call it, what it takes, or what it answers.
  * @param at its method and path
- * @param answer gets what it takes as `c.req.valid('json')`, and what its reads found
  */
 export function route<
   const At extends `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`,
   const F extends RouteFacts & RouteWords,
->(at: At, facts: F, answer: (c: Call<At, F>, found: Found<F>) => Response | Promise<Response>): Route {
-  const last = (c: Call<At, F>) => answer(c, c.var.readAlong as unknown as Found<F>)
-  return { at, facts, handlers: [...(facts.takes ? [bodyCheck(facts.takes, facts)] : []), last] as Handler<AppEnv>[] }
+>(at: At, facts: F) {
+  const check = facts.takes ? [bodyCheck(facts.takes, facts)] : []
+  return {
+    /** @param by gets what the route takes as `c.req.valid('json')`, and what its reads found */
+    answer(by: (c: Call<At, F>, found: Found<F>) => Response | Promise<Response>): Route {
+      const last = (c: Call<At, F>) => by(c, c.var.readAlong as unknown as Found<F>)
+      return { at, facts, handlers: [...check, last] as Handler<AppEnv>[] }
+    },
+  }
 }
 
 export function mount(app: Hono<AppEnv>, routes: readonly Route[]): Hono<AppEnv> {

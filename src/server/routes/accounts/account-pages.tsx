@@ -18,15 +18,15 @@ const SIGN_IN = 'Sign in to start, watch and stop your simulation servers.'
 
 /** The account's screens. Each shows the flash message once. */
 export const accountPages = [
-  route('GET /sign_up', { access: 'guest', kind: 'page', search: 'listed', ahead: 'hover' }, (c) => {
+  route('GET /sign_up', { access: 'guest', kind: 'page', search: 'listed', ahead: 'hover' }).answer((c) => {
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
     return renderPage(c, { title: 'Sign Up', description: SIGN_UP }, <SignUp {...form} />)
   }),
-  route('GET /sign_in', { access: 'guest', kind: 'page', search: 'listed', ahead: 'hover' }, (c) => {
+  route('GET /sign_in', { access: 'guest', kind: 'page', search: 'listed', ahead: 'hover' }).answer((c) => {
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
     return renderPage(c, { title: 'Sign In', description: SIGN_IN }, <SignIn {...form} />)
   }),
-  route('GET /confirm_email', { access: 'public', kind: 'page', ahead: 'hover' }, async (c) => {
+  route('GET /confirm_email', { access: 'public', kind: 'page', ahead: 'hover' }).answer(async (c) => {
     const [{ ConfirmEmailPage }, { findAddressOfLink }] = await Promise.all([
       import('../../../pages/ConfirmEmailPage.tsx'),
       import('../../accounts/confirmation.ts'),
@@ -36,12 +36,14 @@ export const accountPages = [
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), token, email: email ?? '' }
     return renderPage(c, { title: 'Confirm your email' }, <ConfirmEmailPage {...form} />)
   }),
-  route('GET /forgot_password', { access: 'public', kind: 'page', search: 'open', ahead: 'hover' }, async (c) => {
-    const { ForgotPassword } = await import('../../../pages/ForgotPassword.tsx')
-    const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
-    return renderPage(c, { title: 'Reset your password', assets: 'public' }, <ForgotPassword {...form} />)
-  }),
-  route('GET /reset_password', { access: 'public', kind: 'page' }, async (c) => {
+  route('GET /forgot_password', { access: 'public', kind: 'page', search: 'open', ahead: 'hover' }).answer(
+    async (c) => {
+      const { ForgotPassword } = await import('../../../pages/ForgotPassword.tsx')
+      const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
+      return renderPage(c, { title: 'Reset your password', assets: 'public' }, <ForgotPassword {...form} />)
+    },
+  ),
+  route('GET /reset_password', { access: 'public', kind: 'page' }).answer(async (c) => {
     const [{ ResetPassword }, { findResetLink }] = await Promise.all([
       import('../../../pages/ResetPassword.tsx'),
       import('../../accounts/password-reset.ts'),
@@ -52,7 +54,7 @@ export const accountPages = [
     const form = { csrfToken: csrfToken(c), flash, token: link?.good ? token : null, email: link?.email ?? '' }
     return renderPage(c, { title: 'Choose a new password', assets: 'public' }, <ResetPassword {...form} />)
   }),
-  route('GET /account_overview', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => {
+  route('GET /account_overview', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) => {
     const { user } = signedIn(c)
     if (c.req.query('checkout') === 'done' && c.req.method === 'GET') {
       setFlash(c, await afterCheckout(c.var.ctx, user.id))
@@ -89,16 +91,16 @@ export const accountPages = [
     )
   }),
   // Where password managers send people: https://w3c.github.io/webappsec-change-password-url/
-  route('GET /.well-known/change-password', { access: 'public', kind: 'page' }, (c) =>
+  route('GET /.well-known/change-password', { access: 'public', kind: 'page' }).answer((c) =>
     c.redirect('/account_overview#current_password'),
   ),
-  route('GET /devices', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => {
+  route('GET /devices', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) => {
     const { Devices } = await import('../../../pages/Devices.tsx')
     const devices = await listSignIns(c.var.ctx, signedIn(c))
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), devices }
     return renderPage(c, { title: 'Signed-in devices' }, <Devices {...form} />)
   }),
-  route('GET /close_account', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => {
+  route('GET /close_account', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) => {
     const { CloseAccount } = await import('../../../pages/CloseAccount.tsx')
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), hasFiles: c.var.ctx.config.files !== null }
     return renderPage(c, { title: 'Close my account' }, <CloseAccount {...form} />)

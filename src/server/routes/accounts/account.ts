@@ -12,79 +12,63 @@ const confirmation = z.object({ user: z.object({ current_password: text }) })
 
 /** Signed-in devices, personal data, and closing the account. */
 export const account = [
-  route(
-    'GET /api/v1/users/sign_ins',
-    {
-      access: 'user',
-      byItself: true,
-      summary: 'List your sign-ins',
-      answers: [200, z.object({ sign_ins: z.array(shape.signIn) })],
-    },
-    async (c) => c.json({ sign_ins: await listSignIns(c.var.ctx, signedIn(c)) }),
-  ),
-  route(
-    'DELETE /api/v1/users/sign_ins/:id',
-    {
-      access: 'user',
-      form: { at: '/devices', done: '/devices' },
-      token: 'always',
-      summary: 'End a sign-in',
-      answers: [200, shape.message],
-      refuses: ['not_found'],
-    },
-    async (c) => {
-      const { id, user } = signedIn(c)
-      const device = c.req.param('id')
-      await endSignIn(c.var.ctx, user.id, device)
-      if (device === id) clearCookie(c, 'sign_in')
-      return answer(c, { message: DEVICE_SIGNED_OUT })
-    },
-  ),
-  route(
-    'DELETE /api/v1/users/sign_ins',
-    {
-      access: 'user',
-      form: { at: '/devices', done: '/sign_in' },
-      token: 'always',
-      summary: 'Sign out everywhere',
-      answers: [200, shape.message],
-    },
-    async (c) => {
-      await signOutEverywhere(c.var.ctx, signedIn(c).user.id)
-      clearCookie(c, 'sign_in')
-      return answer(c, { message: SIGNED_OUT_EVERYWHERE })
-    },
-  ),
-  route(
-    'GET /api/v1/users/export',
-    { access: 'user', summary: 'Download your data', answers: [200, shape.personalData] },
-    async (c) => {
-      c.header('Content-Disposition', 'attachment; filename="proving-ground-data.json"')
-      c.header('Content-Type', 'application/json')
-      const [{ collectPersonalData }, { streamWithLogs }] = await Promise.all([
-        import('../../accounts/personal-data.ts'),
-        import('../../accounts/personal-logs.ts'),
-      ])
-      const { ctx } = c.var
-      return c.body(streamWithLogs(ctx, await collectPersonalData(ctx, signedIn(c).user)))
-    },
-  ),
-  route(
-    'DELETE /users',
-    {
-      access: 'user',
-      form: { at: '/close_account', done: '/sign_in' },
-      token: 'always',
-      takes: confirmation,
-      summary: 'Close your account',
-      answers: [200, shape.message],
-      refuses: ['invalid', 'provider_failed'],
-    },
-    async (c) => {
-      const { closeAccount } = await import('../../accounts/close-account.ts')
-      await closeAccount(c.var.ctx, signedIn(c).user, c.req.valid('json').user)
-      clearCookie(c, 'sign_in')
-      return answer(c, { message: ACCOUNT_CLOSED })
-    },
-  ),
+  route('GET /api/v1/users/sign_ins', {
+    access: 'user',
+    byItself: true,
+    summary: 'List your sign-ins',
+    answers: [200, z.object({ sign_ins: z.array(shape.signIn) })],
+  }).answer(async (c) => c.json({ sign_ins: await listSignIns(c.var.ctx, signedIn(c)) })),
+  route('DELETE /api/v1/users/sign_ins/:id', {
+    access: 'user',
+    form: { at: '/devices', done: '/devices' },
+    token: 'always',
+    summary: 'End a sign-in',
+    answers: [200, shape.message],
+    refuses: ['not_found'],
+  }).answer(async (c) => {
+    const { id, user } = signedIn(c)
+    const device = c.req.param('id')
+    await endSignIn(c.var.ctx, user.id, device)
+    if (device === id) clearCookie(c, 'sign_in')
+    return answer(c, { message: DEVICE_SIGNED_OUT })
+  }),
+  route('DELETE /api/v1/users/sign_ins', {
+    access: 'user',
+    form: { at: '/devices', done: '/sign_in' },
+    token: 'always',
+    summary: 'Sign out everywhere',
+    answers: [200, shape.message],
+  }).answer(async (c) => {
+    await signOutEverywhere(c.var.ctx, signedIn(c).user.id)
+    clearCookie(c, 'sign_in')
+    return answer(c, { message: SIGNED_OUT_EVERYWHERE })
+  }),
+  route('GET /api/v1/users/export', {
+    access: 'user',
+    summary: 'Download your data',
+    answers: [200, shape.personalData],
+  }).answer(async (c) => {
+    c.header('Content-Disposition', 'attachment; filename="proving-ground-data.json"')
+    c.header('Content-Type', 'application/json')
+    const [{ collectPersonalData }, { streamWithLogs }] = await Promise.all([
+      import('../../accounts/personal-data.ts'),
+      import('../../accounts/personal-logs.ts'),
+    ])
+    const { ctx } = c.var
+    return c.body(streamWithLogs(ctx, await collectPersonalData(ctx, signedIn(c).user)))
+  }),
+  route('DELETE /users', {
+    access: 'user',
+    form: { at: '/close_account', done: '/sign_in' },
+    token: 'always',
+    takes: confirmation,
+    summary: 'Close your account',
+    answers: [200, shape.message],
+    refuses: ['invalid', 'provider_failed'],
+  }).answer(async (c) => {
+    const { closeAccount } = await import('../../accounts/close-account.ts')
+    await closeAccount(c.var.ctx, signedIn(c).user, c.req.valid('json').user)
+    clearCookie(c, 'sign_in')
+    return answer(c, { message: ACCOUNT_CLOSED })
+  }),
 ]

@@ -20,39 +20,31 @@ const wanted = z.object({
 })
 
 export const apiTokens = [
-  route('GET /api_tokens', { access: 'user', kind: 'page', ahead: 'press' }, (c) => page(c, null)),
-  route(
-    'POST /api_tokens',
-    {
-      access: 'user',
-      form: { at: '/api_tokens', done: '/api_tokens' },
-      token: 'always',
-      takes: wanted,
-      summary: 'Create an API token',
-      answers: [201, z.extend(shape.apiToken, { token: z.string() })],
-      refuses: ['conflict', 'invalid'],
-    },
-    async (c) => {
-      const made = await createApiToken(c.var.ctx, signedIn(c).user, c.req.valid('json'))
-      // Not a redirect: only this answer shows the token. Sending the form again finds its name taken.
-      return c.get('form') ? page(c, made) : c.json(made, 201)
-    },
-  ),
-  route(
-    'DELETE /api_tokens/:id',
-    {
-      access: 'user',
-      form: { at: '/api_tokens', done: '/api_tokens' },
-      token: 'always',
-      summary: 'Revoke an API token',
-      answers: [200, shape.message],
-      refuses: ['not_found'],
-    },
-    async (c) => {
-      await revokeApiToken(c.var.ctx, signedIn(c).user.id, c.req.param('id'))
-      return answer(c, { message: TOKEN_REVOKED })
-    },
-  ),
+  route('GET /api_tokens', { access: 'user', kind: 'page', ahead: 'press' }).answer((c) => page(c, null)),
+  route('POST /api_tokens', {
+    access: 'user',
+    form: { at: '/api_tokens', done: '/api_tokens' },
+    token: 'always',
+    takes: wanted,
+    summary: 'Create an API token',
+    answers: [201, z.extend(shape.apiToken, { token: z.string() })],
+    refuses: ['conflict', 'invalid'],
+  }).answer(async (c) => {
+    const made = await createApiToken(c.var.ctx, signedIn(c).user, c.req.valid('json'))
+    // Not a redirect: only this answer shows the token. Sending the form again finds its name taken.
+    return c.get('form') ? page(c, made) : c.json(made, 201)
+  }),
+  route('DELETE /api_tokens/:id', {
+    access: 'user',
+    form: { at: '/api_tokens', done: '/api_tokens' },
+    token: 'always',
+    summary: 'Revoke an API token',
+    answers: [200, shape.message],
+    refuses: ['not_found'],
+  }).answer(async (c) => {
+    await revokeApiToken(c.var.ctx, signedIn(c).user.id, c.req.param('id'))
+    return answer(c, { message: TOKEN_REVOKED })
+  }),
 ]
 
 async function page(c: HonoContext<AppEnv>, made: MadeToken | null): Promise<Response> {

@@ -28,7 +28,7 @@ const logins = () => import('../../accounts/device-logins.ts')
 /** Signing in a command line (RFC 8628), and what a program can see and end: its own token. */
 export const deviceLogin = [
   // OAuth's own protocol (RFC 8628), for programs that have no token yet.
-  route('POST /oauth/device_authorization', { access: 'public', fromPrograms: true }, async (c) => {
+  route('POST /oauth/device_authorization', { access: 'public', fromPrograms: true }).answer(async (c) => {
     const asked = await readParameters(c)
     const scope = asked.get('scope') || 'operate'
     if (asked.get('client_id') !== CLIENT_ID) return refuse(c, 'invalid_client')
@@ -47,7 +47,7 @@ export const deviceLogin = [
       interval: POLL_EVERY_MS / 1000,
     })
   }),
-  route('POST /oauth/token', { access: 'public', fromPrograms: true }, async (c) => {
+  route('POST /oauth/token', { access: 'public', fromPrograms: true }).answer(async (c) => {
     const asked = await readParameters(c)
     if (asked.get('client_id') !== CLIENT_ID) return refuse(c, 'invalid_client')
     if (asked.get('grant_type') !== DEVICE_GRANT) return refuse(c, 'unsupported_grant_type')
@@ -58,7 +58,7 @@ export const deviceLogin = [
     const seconds = Math.floor((expiresAt - c.var.ctx.now()) / 1000)
     return c.json({ access_token: token, token_type: 'Bearer', expires_in: seconds, scope })
   }),
-  route('GET /activate', { access: 'user', kind: 'page' }, async (c) => {
+  route('GET /activate', { access: 'user', kind: 'page' }).answer(async (c) => {
     const [{ Activate }, { getDeviceLogin }] = await Promise.all([import('../../../pages/Activate.tsx'), logins()])
     const flash = takeFlash(c)
     const typed = flash?.values?.user_code ?? c.req.query('user_code') ?? ''
@@ -73,62 +73,50 @@ export const deviceLogin = [
       return page({ flash: { kind: 'danger', message: error.message, field: 'user_code' }, login: null })
     }
   }),
-  route(
-    'POST /activate',
-    {
-      access: 'user',
-      form: { at: '/activate', done: '/activate' },
-      token: 'always',
-      takes: decision,
-      summary: 'Approve a command line, or refuse it',
-      answers: [200, shape.message],
-      refuses: ['not_found', 'conflict', 'invalid'],
-    },
-    async (c) => {
-      const { ctx } = c.var
-      const { user_code, decision: decided, name, current_password } = c.req.valid('json')
-      const { approveDeviceLogin, denyDeviceLogin } = await logins()
-      const userCode = readUserCode(user_code)
-      if (decided === 'deny') {
-        await denyDeviceLogin(ctx, signedIn(c).user, userCode)
-        return answer(c, { message: DENIED })
-      }
-      if (decided !== 'approve') throw new AppError('invalid', 'Please choose: approve or refuse.')
-      await approveDeviceLogin(ctx, signedIn(c).user, { userCode, name, current_password })
-      return answer(c, { message: APPROVED })
-    },
-  ),
-  route(
-    'GET /api/v1/api_token',
-    {
-      access: 'user',
-      scope: 'read',
-      byItself: true,
-      summary: 'Show the API token in use',
-      answers: [200, z.object({ api_token: shape.apiToken })],
-      refuses: ['not_found'],
-    },
-    async (c) => {
-      const { user, id } = signedIn(c)
-      return c.json({ api_token: await getApiToken(c.var.ctx, user.id, id) })
-    },
-  ),
-  route(
-    'DELETE /api/v1/api_token',
-    {
-      access: 'user',
-      scope: 'read',
-      token: 'always',
-      summary: 'Revoke the API token in use',
-      answers: [200, shape.message],
-      refuses: ['not_found'],
-    },
-    async (c) => {
-      const { user, id } = signedIn(c)
-      await revokeApiToken(c.var.ctx, user.id, id)
-      return c.json({ message: TOKEN_REVOKED })
-    },
-  ),
+  route('POST /activate', {
+    access: 'user',
+    form: { at: '/activate', done: '/activate' },
+    token: 'always',
+    takes: decision,
+    summary: 'Approve a command line, or refuse it',
+    answers: [200, shape.message],
+    refuses: ['not_found', 'conflict', 'invalid'],
+  }).answer(async (c) => {
+    const { ctx } = c.var
+    const { user_code, decision: decided, name, current_password } = c.req.valid('json')
+    const { approveDeviceLogin, denyDeviceLogin } = await logins()
+    const userCode = readUserCode(user_code)
+    if (decided === 'deny') {
+      await denyDeviceLogin(ctx, signedIn(c).user, userCode)
+      return answer(c, { message: DENIED })
+    }
+    if (decided !== 'approve') throw new AppError('invalid', 'Please choose: approve or refuse.')
+    await approveDeviceLogin(ctx, signedIn(c).user, { userCode, name, current_password })
+    return answer(c, { message: APPROVED })
+  }),
+  route('GET /api/v1/api_token', {
+    access: 'user',
+    scope: 'read',
+    byItself: true,
+    summary: 'Show the API token in use',
+    answers: [200, z.object({ api_token: shape.apiToken })],
+    refuses: ['not_found'],
+  }).answer(async (c) => {
+    const { user, id } = signedIn(c)
+    return c.json({ api_token: await getApiToken(c.var.ctx, user.id, id) })
+  }),
+  route('DELETE /api/v1/api_token', {
+    access: 'user',
+    scope: 'read',
+    token: 'always',
+    summary: 'Revoke the API token in use',
+    answers: [200, shape.message],
+    refuses: ['not_found'],
+  }).answer(async (c) => {
+    const { user, id } = signedIn(c)
+    await revokeApiToken(c.var.ctx, user.id, id)
+    return c.json({ message: TOKEN_REVOKED })
+  }),
 ]
 
 /** OAuth sends forms. @throws malformed */

@@ -18,79 +18,60 @@ const answers = () => import('./notices/answers.tsx')
 
 /** What happened, which of it goes out as email, and when an idle server ends. */
 export const notices = [
-  route('GET /notices', { access: 'user', kind: 'page', reads: noticeReads }, async (c, found) =>
+  route('GET /notices', { access: 'user', kind: 'page', reads: noticeReads }).answer(async (c, found) =>
     (await answers()).page(c, found),
   ),
-  route('GET /notices/latest', { access: 'user', reads: noticeReads, byItself: true }, async (c, found) =>
+  route('GET /notices/latest', { access: 'user', reads: noticeReads, byItself: true }).answer(async (c, found) =>
     (await answers()).latest(c, found),
   ),
-  route(
-    'GET /api/v1/notices',
-    {
-      access: 'user',
-      scope: 'read',
-      reads: noticeReads,
-      byItself: true,
-      summary: 'List your latest notices, newest first',
-      answers: [200, z.object({ notices: z.array(shape.notice), unread: z.int() })],
-    },
-    async (c, found) => (await answers()).list(c, found),
-  ),
-  route(
-    'POST /api/v1/notices/read',
-    {
-      access: 'user',
-      form: { at: '/notices', done: '/notices', back: true },
-      takes: z.object({ until: optionalText }),
-      mayBeEmpty: true,
-      summary: 'Mark your notices as read',
-      answers: [200, shape.message],
-      refuses: ['invalid'],
-    },
-    async (c) => (await answers()).read(c, c.req.valid('json').until || null),
-  ),
-  route(
-    'GET /mails',
-    { access: 'user', kind: 'page', reads: (ctx, userId) => [mutedMailsQuery(ctx, userId)] as const, ahead: 'press' },
-    async (c, found) => (await answers()).mails(c, found),
-  ),
-  route(
-    'POST /api/v1/mails',
-    {
-      access: 'user',
-      form: { at: '/mails', done: '/mails' },
-      takes: z.object(kinds),
-      summary: 'Choose your emails: those you leave out stay as they are',
-      answers: [200, z.extend(shape.message, { mails: shape.mails })],
-    },
-    async (c) => (await answers()).choose(c, c.req.valid('json')),
-  ),
-  route('GET /idle', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => (await answers()).idle(c)),
-  route(
-    'GET /api/v1/idle',
-    {
-      access: 'user',
-      scope: 'read',
-      summary: 'See after how many minutes without use your server stops',
-      answers: [200, z.object({ minutes: z.nullable(z.int()) })],
-    },
-    async (c) => (await answers()).idleSetting(c),
-  ),
-  route(
-    'POST /api/v1/idle',
-    {
-      access: 'user',
-      scope: 'operate',
-      form: { at: '/idle', done: '/idle' },
-      takes: z.object({ minutes: numberOrNull }),
-      summary: 'Stop servers that nobody uses',
-      answers: [200, z.extend(shape.message, { minutes: z.nullable(z.int()) })],
-      refuses: ['invalid'],
-    },
-    async (c) => (await answers()).setIdle(c, c.req.valid('json').minutes),
-  ),
+  route('GET /api/v1/notices', {
+    access: 'user',
+    scope: 'read',
+    reads: noticeReads,
+    byItself: true,
+    summary: 'List your latest notices, newest first',
+    answers: [200, z.object({ notices: z.array(shape.notice), unread: z.int() })],
+  }).answer(async (c, found) => (await answers()).list(c, found)),
+  route('POST /api/v1/notices/read', {
+    access: 'user',
+    form: { at: '/notices', done: '/notices', back: true },
+    takes: z.object({ until: optionalText }),
+    mayBeEmpty: true,
+    summary: 'Mark your notices as read',
+    answers: [200, shape.message],
+    refuses: ['invalid'],
+  }).answer(async (c) => (await answers()).read(c, c.req.valid('json').until || null)),
+  route('GET /mails', {
+    access: 'user',
+    kind: 'page',
+    reads: (ctx, userId) => [mutedMailsQuery(ctx, userId)] as const,
+    ahead: 'press',
+  }).answer(async (c, found) => (await answers()).mails(c, found)),
+  route('POST /api/v1/mails', {
+    access: 'user',
+    form: { at: '/mails', done: '/mails' },
+    takes: z.object(kinds),
+    summary: 'Choose your emails: those you leave out stay as they are',
+    answers: [200, z.extend(shape.message, { mails: shape.mails })],
+  }).answer(async (c) => (await answers()).choose(c, c.req.valid('json'))),
+  route('GET /idle', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) => (await answers()).idle(c)),
+  route('GET /api/v1/idle', {
+    access: 'user',
+    scope: 'read',
+    summary: 'See after how many minutes without use your server stops',
+    answers: [200, z.object({ minutes: z.nullable(z.int()) })],
+  }).answer(async (c) => (await answers()).idleSetting(c)),
+  route('POST /api/v1/idle', {
+    access: 'user',
+    scope: 'operate',
+    form: { at: '/idle', done: '/idle' },
+    takes: z.object({ minutes: numberOrNull }),
+    summary: 'Stop servers that nobody uses',
+    answers: [200, z.extend(shape.message, { minutes: z.nullable(z.int()) })],
+    refuses: ['invalid'],
+  }).answer(async (c) => (await answers()).setIdle(c, c.req.valid('json').minutes)),
   // Opening the link changes nothing: mail scanners do.
   // Their key is all that counts. Mail providers send it.
-  route('GET /mails/off', { access: 'public', kind: 'page' }, async (c) => (await answers()).offPage(c)),
-  route('POST /mails/off', { access: 'public', fromPrograms: true }, async (c) => (await answers()).turnOff(c)),
+  route('GET /mails/off', { access: 'public', kind: 'page' }).answer(async (c) => (await answers()).offPage(c)),
+  route('POST /mails/off', { access: 'public', fromPrograms: true }).answer(async (c) => (await answers()).turnOff(c)),
 ]

@@ -18,46 +18,38 @@ const reset = () => import('../../accounts/password-reset.ts')
 
 /** Resets a forgotten password: a mailed link, then the new password. */
 export const passwords = [
-  route(
-    'POST /users/password',
-    {
-      access: 'public',
-      form: { at: '/forgot_password', done: '/sign_in' },
-      forAnyone: true,
-      takes: email,
-      summary: 'Email a link to reset a password',
-      answers: [200, shape.message],
-      refuses: ['invalid'],
+  route('POST /users/password', {
+    access: 'public',
+    form: { at: '/forgot_password', done: '/sign_in' },
+    forAnyone: true,
+    takes: email,
+    summary: 'Email a link to reset a password',
+    answers: [200, shape.message],
+    refuses: ['invalid'],
+  }).answer(async (c) => {
+    const { requestPasswordReset } = await reset()
+    await requestPasswordReset(c.var.ctx, c.req.valid('json').user, callerOf(c))
+    return answer(c, { message: RESET_SENT })
+  }),
+  route('PUT /users/password', {
+    access: 'public',
+    form: {
+      at: '/reset_password',
+      done: '/sign_in',
+      keeps: { query: 'reset_password_token', field: 'user[reset_password_token]' },
     },
-    async (c) => {
-      const { requestPasswordReset } = await reset()
-      await requestPasswordReset(c.var.ctx, c.req.valid('json').user, callerOf(c))
-      return answer(c, { message: RESET_SENT })
-    },
-  ),
-  route(
-    'PUT /users/password',
-    {
-      access: 'public',
-      form: {
-        at: '/reset_password',
-        done: '/sign_in',
-        keeps: { query: 'reset_password_token', field: 'user[reset_password_token]' },
-      },
-      token: 'always',
-      forAnyone: true,
-      takes: newPassword,
-      summary: 'Reset a password',
-      answers: [200, shape.message],
-      refuses: ['invalid'],
-    },
-    async (c) => {
-      const { resetPassword } = await reset()
-      const { email } = await resetPassword(c.var.ctx, c.req.valid('json').user)
-      clearCookie(c, 'sign_in')
-      // Count this browser's guesses separately, so that a guesser elsewhere can't lock its owner out.
-      rememberDevice(c, email)
-      return answer(c, { message: PASSWORD_RESET })
-    },
-  ),
+    token: 'always',
+    forAnyone: true,
+    takes: newPassword,
+    summary: 'Reset a password',
+    answers: [200, shape.message],
+    refuses: ['invalid'],
+  }).answer(async (c) => {
+    const { resetPassword } = await reset()
+    const { email } = await resetPassword(c.var.ctx, c.req.valid('json').user)
+    clearCookie(c, 'sign_in')
+    // Count this browser's guesses separately, so that a guesser elsewhere can't lock its owner out.
+    rememberDevice(c, email)
+    return answer(c, { message: PASSWORD_RESET })
+  }),
 ]

@@ -9,53 +9,39 @@ const login = { username: text, token: text, current_password: text }
 const answers = () => import('./registries/answers.tsx')
 
 export const registries = [
-  route('GET /registries', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => (await answers()).page(c)),
-  route(
-    'GET /api/v1/registries',
-    {
-      access: 'user',
-      scope: 'read',
-      summary: 'List your registry logins',
-      answers: [200, z.object({ registries: z.array(shape.registryLogin) })],
-    },
-    async (c) => (await answers()).list(c),
+  route('GET /registries', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) =>
+    (await answers()).page(c),
   ),
-  route(
-    'PUT /registries/:host',
-    {
-      access: 'user',
-      token: 'always',
-      takes: z.object(login),
-      summary: 'Add a registry login, or replace it',
-      answers: [200, shape.registryLogin],
-      refuses: ['conflict', 'invalid', 'not_found'],
-    },
-    async (c) => (await answers()).put(c, { host: c.req.param('host'), ...c.req.valid('json') }),
-  ),
+  route('GET /api/v1/registries', {
+    access: 'user',
+    scope: 'read',
+    summary: 'List your registry logins',
+    answers: [200, z.object({ registries: z.array(shape.registryLogin) })],
+  }).answer(async (c) => (await answers()).list(c)),
+  route('PUT /registries/:host', {
+    access: 'user',
+    token: 'always',
+    takes: z.object(login),
+    summary: 'Add a registry login, or replace it',
+    answers: [200, shape.registryLogin],
+    refuses: ['conflict', 'invalid', 'not_found'],
+  }).answer(async (c) => (await answers()).put(c, { host: c.req.param('host'), ...c.req.valid('json') })),
   // As above, for a form: its host is typed.
-  route(
-    'POST /registries',
-    {
-      access: 'user',
-      form: { at: '/registries', done: '/registries' },
-      token: 'always',
-      takes: z.object({ host: text, ...login }),
-      summary: 'Add a registry login, or replace it, by a form',
-      answers: [200, shape.registryLogin],
-      refuses: ['conflict', 'invalid'],
-    },
-    async (c) => (await answers()).put(c, c.req.valid('json')),
-  ),
-  route(
-    'DELETE /registries/:host',
-    {
-      access: 'user',
-      form: { at: '/registries', done: '/registries' },
-      token: 'always',
-      summary: 'Remove a registry login',
-      answers: [200, shape.message],
-      refuses: ['not_found'],
-    },
-    async (c) => (await answers()).remove(c, c.req.param('host')),
-  ),
+  route('POST /registries', {
+    access: 'user',
+    form: { at: '/registries', done: '/registries' },
+    token: 'always',
+    takes: z.object({ host: text, ...login }),
+    summary: 'Add a registry login, or replace it, by a form',
+    answers: [200, shape.registryLogin],
+    refuses: ['conflict', 'invalid'],
+  }).answer(async (c) => (await answers()).put(c, c.req.valid('json'))),
+  route('DELETE /registries/:host', {
+    access: 'user',
+    form: { at: '/registries', done: '/registries' },
+    token: 'always',
+    summary: 'Remove a registry login',
+    answers: [200, shape.message],
+    refuses: ['not_found'],
+  }).answer(async (c) => (await answers()).remove(c, c.req.param('host'))),
 ]

@@ -9,53 +9,39 @@ const value = { value: textLines, current_password: text }
 const answers = () => import('./secrets/answers.tsx')
 
 export const secrets = [
-  route('GET /secrets', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => (await answers()).page(c)),
-  route(
-    'GET /api/v1/secrets',
-    {
-      access: 'user',
-      scope: 'read',
-      summary: 'List the names of your secrets',
-      answers: [200, z.object({ secrets: z.array(shape.storedSecret) })],
-    },
-    async (c) => (await answers()).list(c),
+  route('GET /secrets', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) =>
+    (await answers()).page(c),
   ),
-  route(
-    'PUT /secrets/:name',
-    {
-      access: 'user',
-      token: 'always',
-      takes: z.object(value),
-      summary: 'Add a secret, or replace its value',
-      answers: [200, shape.storedSecret],
-      refuses: ['conflict', 'invalid', 'not_found'],
-    },
-    async (c) => (await answers()).put(c, { name: c.req.param('name'), ...c.req.valid('json') }),
-  ),
+  route('GET /api/v1/secrets', {
+    access: 'user',
+    scope: 'read',
+    summary: 'List the names of your secrets',
+    answers: [200, z.object({ secrets: z.array(shape.storedSecret) })],
+  }).answer(async (c) => (await answers()).list(c)),
+  route('PUT /secrets/:name', {
+    access: 'user',
+    token: 'always',
+    takes: z.object(value),
+    summary: 'Add a secret, or replace its value',
+    answers: [200, shape.storedSecret],
+    refuses: ['conflict', 'invalid', 'not_found'],
+  }).answer(async (c) => (await answers()).put(c, { name: c.req.param('name'), ...c.req.valid('json') })),
   // As above, for a form: its name is typed.
-  route(
-    'POST /secrets',
-    {
-      access: 'user',
-      form: { at: '/secrets', done: '/secrets' },
-      token: 'always',
-      takes: z.object({ name: text, ...value }),
-      summary: 'Add a secret, or replace its value, by a form',
-      answers: [200, shape.storedSecret],
-      refuses: ['conflict', 'invalid'],
-    },
-    async (c) => (await answers()).put(c, c.req.valid('json')),
-  ),
-  route(
-    'DELETE /secrets/:name',
-    {
-      access: 'user',
-      form: { at: '/secrets', done: '/secrets' },
-      token: 'always',
-      summary: 'Remove a secret',
-      answers: [200, shape.message],
-      refuses: ['not_found'],
-    },
-    async (c) => (await answers()).remove(c, c.req.param('name')),
-  ),
+  route('POST /secrets', {
+    access: 'user',
+    form: { at: '/secrets', done: '/secrets' },
+    token: 'always',
+    takes: z.object({ name: text, ...value }),
+    summary: 'Add a secret, or replace its value, by a form',
+    answers: [200, shape.storedSecret],
+    refuses: ['conflict', 'invalid'],
+  }).answer(async (c) => (await answers()).put(c, c.req.valid('json'))),
+  route('DELETE /secrets/:name', {
+    access: 'user',
+    form: { at: '/secrets', done: '/secrets' },
+    token: 'always',
+    summary: 'Remove a secret',
+    answers: [200, shape.message],
+    refuses: ['not_found'],
+  }).answer(async (c) => (await answers()).remove(c, c.req.param('name'))),
 ]

@@ -40,147 +40,119 @@ const confirmation = () => import('../../accounts/confirmation.ts')
 
 /** Sign-up, sign-in, sign-out and your own profile. */
 export const users = [
-  route(
-    'POST /users',
-    {
-      access: 'public',
-      form: { at: '/sign_up', done: '/sign_in' },
-      givesToken: true,
-      forAnyone: true,
-      takes: account,
-      summary: 'Sign up',
-      answers: [201, shape.message],
-      refuses: ['invalid'],
-    },
-    async (c) => {
-      const { user } = c.req.valid('json')
-      const { signUp } = await import('../../accounts/sign-up.ts')
-      await signUp(c.var.ctx, user, callerOf(c))
-      return answer(c, { message: SIGNED_UP }, { status: 201, carry: { 'user[email]': user.email } })
-    },
-  ),
-  route(
-    'GET /users/confirmation',
-    {
-      access: 'public',
-      form: { at: '/confirm_email', done: '/sign_in' },
-      summary: 'Confirm an email address',
-      answers: [200, z.extend(shape.message, { trial: z.boolean() })],
-      refuses: ['invalid'],
-      query: { confirmation_token: 'From the email' },
-    },
-    async (c) => {
-      // Mail scanners send HEAD, which must change nothing.
-      if (c.req.method === 'HEAD') return c.body(null)
-      // A browser that opened the link without our script goes to a page, as after a form.
-      if (wantsPage(c)) c.set('form', new URLSearchParams())
-      const { confirmEmail } = await confirmation()
-      const { hasTrial } = await confirmEmail(c.var.ctx, c.req.query('confirmation_token') ?? '')
-      return answer(c, { message: hasTrial ? CONFIRMED : CONFIRMED_NO_TRIAL, trial: hasTrial })
-    },
-  ),
-  route(
-    'POST /users/confirmation',
-    {
-      access: 'public',
-      form: { at: '/confirm_email', done: '/sign_in' },
-      forAnyone: true,
-      takes: emailOnly,
-      summary: 'Email the link again',
-      answers: [200, shape.message],
-      refuses: ['invalid'],
-    },
-    async (c) => {
-      const { resendConfirmation } = await confirmation()
-      await resendConfirmation(c.var.ctx, c.req.valid('json').user, callerOf(c))
-      return answer(c, { message: CONFIRMATION_SENT })
-    },
-  ),
-  route(
-    'POST /users/sign_in',
-    {
-      access: 'public',
-      form: { at: '/sign_in', done: '/dashboard' },
-      token: 'always',
-      givesToken: true,
-      forAnyone: true,
-      takes: credentials,
-      summary: 'Sign in a browser',
-      answers: [200, z.object({ user: shape.user, page: z.string() })],
-      refuses: ['invalid_credentials', 'forbidden', 'invalid'],
-    },
-    async (c) => {
-      const { ctx, signIn: previous } = c.var
-      const input = c.req.valid('json').user
-      const email = normalEmail(input.email)
-      const { user, signIn: next } = await signIn(ctx, input, deviceOf(c), {
-        ...callerOf(c),
-        knownDevice: knownDevice(c, email),
-      })
-      writeCookie(c, 'sign_in', await issueSignInToken(ctx, next))
-      rememberDevice(c, email)
-      // Ends this browser's previous sign-in.
-      if (previous) ctx.background(signOut(ctx, previous.user.id, previous.id))
-      c.set('tokensFor', user.id)
-      const page = takeWayBack(c, user) ?? '/dashboard'
-      return answer(c, { user, page }, { to: page })
-    },
-  ),
-  route(
-    'DELETE /users/sign_out',
-    {
-      access: 'user',
-      form: { at: '/dashboard', done: '/sign_in' },
-      token: 'always',
-      givesToken: true,
-      summary: 'Sign out',
-      answers: [200, shape.message],
-    },
-    async (c) => {
-      const { id, user } = signedIn(c)
-      await signOut(c.var.ctx, user.id, id)
-      clearCookie(c, 'sign_in')
-      c.set('tokensFor', null)
-      return answer(c, { message: SIGNED_OUT })
-    },
-  ),
-  route(
-    'PUT /users',
-    {
-      access: 'user',
-      form: { at: '/account_overview', done: '/account_overview' },
-      token: 'always',
-      errorFields: () => ({ status: 'error' }),
-      takes: profile,
-      summary: 'Change your name or password',
-      answers: [200, z.object({ status: z.literal('ok'), user: shape.user, message: z.string() })],
-      refuses: ['invalid'],
-    },
-    async (c) => {
-      const { ctx } = c.var
-      const current = signedIn(c)
-      const { user } = c.req.valid('json')
-      const { updateProfile } = await import('../../accounts/profile.ts')
-      const updated = await updateProfile(ctx, current, { ...user, name: user.name ?? current.user.name })
-      if (updated.signInId !== current.id) {
-        const { expiresAt } = current
-        const token = await issueSignInToken(ctx, { id: updated.signInId, expiresAt })
-        writeCookie(c, 'sign_in', token, Math.floor((expiresAt - ctx.now()) / 1000))
-      }
-      return answer(c, { status: 'ok', user: updated.user, message: PROFILE_UPDATED })
-    },
-  ),
-  route(
-    'GET /api/v1/users/get_session',
-    {
-      access: 'user', // Programs need their user's id to subscribe to /cable.
-      scope: 'read',
-      givesToken: true,
-      errorFields: () => ({ Body: null }),
-      byItself: true,
-      summary: 'Show who is signed in',
-      answers: [200, z.object({ Body: shape.user })],
-    },
-    (c) => c.json({ Body: signedIn(c).user }),
-  ),
+  route('POST /users', {
+    access: 'public',
+    form: { at: '/sign_up', done: '/sign_in' },
+    givesToken: true,
+    forAnyone: true,
+    takes: account,
+    summary: 'Sign up',
+    answers: [201, shape.message],
+    refuses: ['invalid'],
+  }).answer(async (c) => {
+    const { user } = c.req.valid('json')
+    const { signUp } = await import('../../accounts/sign-up.ts')
+    await signUp(c.var.ctx, user, callerOf(c))
+    return answer(c, { message: SIGNED_UP }, { status: 201, carry: { 'user[email]': user.email } })
+  }),
+  route('GET /users/confirmation', {
+    access: 'public',
+    form: { at: '/confirm_email', done: '/sign_in' },
+    summary: 'Confirm an email address',
+    answers: [200, z.extend(shape.message, { trial: z.boolean() })],
+    refuses: ['invalid'],
+    query: { confirmation_token: 'From the email' },
+  }).answer(async (c) => {
+    // Mail scanners send HEAD, which must change nothing.
+    if (c.req.method === 'HEAD') return c.body(null)
+    // A browser that opened the link without our script goes to a page, as after a form.
+    if (wantsPage(c)) c.set('form', new URLSearchParams())
+    const { confirmEmail } = await confirmation()
+    const { hasTrial } = await confirmEmail(c.var.ctx, c.req.query('confirmation_token') ?? '')
+    return answer(c, { message: hasTrial ? CONFIRMED : CONFIRMED_NO_TRIAL, trial: hasTrial })
+  }),
+  route('POST /users/confirmation', {
+    access: 'public',
+    form: { at: '/confirm_email', done: '/sign_in' },
+    forAnyone: true,
+    takes: emailOnly,
+    summary: 'Email the link again',
+    answers: [200, shape.message],
+    refuses: ['invalid'],
+  }).answer(async (c) => {
+    const { resendConfirmation } = await confirmation()
+    await resendConfirmation(c.var.ctx, c.req.valid('json').user, callerOf(c))
+    return answer(c, { message: CONFIRMATION_SENT })
+  }),
+  route('POST /users/sign_in', {
+    access: 'public',
+    form: { at: '/sign_in', done: '/dashboard' },
+    token: 'always',
+    givesToken: true,
+    forAnyone: true,
+    takes: credentials,
+    summary: 'Sign in a browser',
+    answers: [200, z.object({ user: shape.user, page: z.string() })],
+    refuses: ['invalid_credentials', 'forbidden', 'invalid'],
+  }).answer(async (c) => {
+    const { ctx, signIn: previous } = c.var
+    const input = c.req.valid('json').user
+    const email = normalEmail(input.email)
+    const { user, signIn: next } = await signIn(ctx, input, deviceOf(c), {
+      ...callerOf(c),
+      knownDevice: knownDevice(c, email),
+    })
+    writeCookie(c, 'sign_in', await issueSignInToken(ctx, next))
+    rememberDevice(c, email)
+    // Ends this browser's previous sign-in.
+    if (previous) ctx.background(signOut(ctx, previous.user.id, previous.id))
+    c.set('tokensFor', user.id)
+    const page = takeWayBack(c, user) ?? '/dashboard'
+    return answer(c, { user, page }, { to: page })
+  }),
+  route('DELETE /users/sign_out', {
+    access: 'user',
+    form: { at: '/dashboard', done: '/sign_in' },
+    token: 'always',
+    givesToken: true,
+    summary: 'Sign out',
+    answers: [200, shape.message],
+  }).answer(async (c) => {
+    const { id, user } = signedIn(c)
+    await signOut(c.var.ctx, user.id, id)
+    clearCookie(c, 'sign_in')
+    c.set('tokensFor', null)
+    return answer(c, { message: SIGNED_OUT })
+  }),
+  route('PUT /users', {
+    access: 'user',
+    form: { at: '/account_overview', done: '/account_overview' },
+    token: 'always',
+    errorFields: () => ({ status: 'error' }),
+    takes: profile,
+    summary: 'Change your name or password',
+    answers: [200, z.object({ status: z.literal('ok'), user: shape.user, message: z.string() })],
+    refuses: ['invalid'],
+  }).answer(async (c) => {
+    const { ctx } = c.var
+    const current = signedIn(c)
+    const { user } = c.req.valid('json')
+    const { updateProfile } = await import('../../accounts/profile.ts')
+    const updated = await updateProfile(ctx, current, { ...user, name: user.name ?? current.user.name })
+    if (updated.signInId !== current.id) {
+      const { expiresAt } = current
+      const token = await issueSignInToken(ctx, { id: updated.signInId, expiresAt })
+      writeCookie(c, 'sign_in', token, Math.floor((expiresAt - ctx.now()) / 1000))
+    }
+    return answer(c, { status: 'ok', user: updated.user, message: PROFILE_UPDATED })
+  }),
+  route('GET /api/v1/users/get_session', {
+    access: 'user', // Programs need their user's id to subscribe to /cable.
+    scope: 'read',
+    givesToken: true,
+    errorFields: () => ({ Body: null }),
+    byItself: true,
+    summary: 'Show who is signed in',
+    answers: [200, z.object({ Body: shape.user })],
+  }).answer((c) => c.json({ Body: signedIn(c).user })),
 ]

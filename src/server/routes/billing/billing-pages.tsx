@@ -18,7 +18,7 @@ import { siteOrigin } from '../../runtime/context.ts'
 
 /** The screens about money. */
 export const billingPages = [
-  route('GET /billing_history', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => {
+  route('GET /billing_history', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) => {
     const { BillingHistory } = await import('../../../pages/BillingHistory.tsx')
     const now = c.var.ctx.now()
     const { bills, runs, hasPortal, charging } = await getBillingHistory(c.var.ctx, signedIn(c).user.id)
@@ -38,7 +38,7 @@ export const billingPages = [
       />,
     )
   }),
-  route('GET /budget', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => {
+  route('GET /budget', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) => {
     const { Budget } = await import('../../../pages/Budget.tsx')
     const usage = await getUsage(c.var.ctx, signedIn(c).user.id)
     return renderPage(
@@ -53,7 +53,7 @@ export const billingPages = [
       />,
     )
   }),
-  route('GET /billing_history/:id', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => {
+  route('GET /billing_history/:id', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) => {
     const { user } = signedIn(c)
     const { BillingStatement } = await import('../../../pages/BillingStatement.tsx')
     const statement = await findStatement(c.var.ctx, user.id, c.req.param('id'))
@@ -68,7 +68,7 @@ export const billingPages = [
       />,
     )
   }),
-  route(`GET ${PAY_PLAN}`, { access: 'user', kind: 'page' }, async (c) => {
+  route(`GET ${PAY_PLAN}`, { access: 'user', kind: 'page' }).answer(async (c) => {
     // HEAD must not call Stripe or leave a message.
     if (c.req.method === 'HEAD') return c.redirect('/billing_history', 303)
     const { ctx } = c.var
@@ -88,45 +88,41 @@ export const billingPages = [
     })
     return c.redirect('/billing_history', 303)
   }),
-  route(
-    'GET /subscriptions',
-    {
-      access: 'user',
-      kind: 'page',
-      reads: (ctx, userId) => [...usageQueries(ctx, userId), catalogQuery(ctx, userId)] as const,
-      ahead: 'press',
-    },
-    async (c, [history, runs, catalog]) => {
-      const { Subscriptions } = await import('../../../pages/Subscriptions.tsx')
-      const { ctx } = c.var
-      let usage = countUsage(history, runs, ctx.now())
-      // They may come from Stripe's page, before its webhook.
-      if (
-        upgradeWaits(usage.plan, ctx.now()) &&
-        c.req.method !== 'HEAD' &&
-        (await settlePlan(ctx, signedIn(c).user.id, usage.plan?.stripeSubscriptionId ?? null))
-      )
-        usage = await getUsage(ctx, signedIn(c).user.id)
-      const { subscription } = toSummary(usage)
-      const forSale = ctx.config.plansForSale
-      // Without a script, the button's form redirects to the checkout page.
-      if (forSale) c.set('formTarget', ctx.config.checkoutOrigin)
-      return renderPage(
-        c,
-        { title: 'Subscriptions', assets: 'billing' },
-        <Subscriptions
-          subscription={subscription}
-          changeable={Boolean(usage.plan?.stripeSubscriptionId)}
-          upgrade={upgradeOf(usage.plan, ctx.now())}
-          forSale={forSale}
-          worlds={toWorlds(catalog, planOf(usage.plan))}
-          csrfToken={csrfToken(c)}
-          flash={takeFlash(c)}
-        />,
-      )
-    },
-  ),
-  route('GET /subscriptions/change', { access: 'user', kind: 'page' }, async (c) => {
+  route('GET /subscriptions', {
+    access: 'user',
+    kind: 'page',
+    reads: (ctx, userId) => [...usageQueries(ctx, userId), catalogQuery(ctx, userId)] as const,
+    ahead: 'press',
+  }).answer(async (c, [history, runs, catalog]) => {
+    const { Subscriptions } = await import('../../../pages/Subscriptions.tsx')
+    const { ctx } = c.var
+    let usage = countUsage(history, runs, ctx.now())
+    // They may come from Stripe's page, before its webhook.
+    if (
+      upgradeWaits(usage.plan, ctx.now()) &&
+      c.req.method !== 'HEAD' &&
+      (await settlePlan(ctx, signedIn(c).user.id, usage.plan?.stripeSubscriptionId ?? null))
+    )
+      usage = await getUsage(ctx, signedIn(c).user.id)
+    const { subscription } = toSummary(usage)
+    const forSale = ctx.config.plansForSale
+    // Without a script, the button's form redirects to the checkout page.
+    if (forSale) c.set('formTarget', ctx.config.checkoutOrigin)
+    return renderPage(
+      c,
+      { title: 'Subscriptions', assets: 'billing' },
+      <Subscriptions
+        subscription={subscription}
+        changeable={Boolean(usage.plan?.stripeSubscriptionId)}
+        upgrade={upgradeOf(usage.plan, ctx.now())}
+        forSale={forSale}
+        worlds={toWorlds(catalog, planOf(usage.plan))}
+        csrfToken={csrfToken(c)}
+        flash={takeFlash(c)}
+      />,
+    )
+  }),
+  route('GET /subscriptions/change', { access: 'user', kind: 'page' }).answer(async (c) => {
     // HEAD must not call Stripe.
     if (c.req.method === 'HEAD') return c.redirect('/subscriptions', 303)
     const flash = takeFlash(c)

@@ -12,80 +12,60 @@ import { answer } from '../../http/reply.ts'
 import { route } from '../../http/route.ts'
 
 export const billings = [
-  route(
-    'GET /api/v1/billings/summary',
-    {
-      access: 'user',
-      scope: 'read',
-      reads: usageQueries,
-      byItself: true,
-      summary: "See this month's usage and your plan",
-      answers: [200, shape.summary],
-    },
-    (c, [history, runs]) => {
-      return c.json(toSummary(countUsage(history, runs, c.var.ctx.now())))
-    },
-  ),
-  route(
-    'GET /api/v1/billings/history',
-    {
-      access: 'user',
-      scope: 'read',
-      byItself: true,
-      summary: 'List your bills, newest first',
-      answers: [200, z.object({ billings: z.array(shape.billing) })],
-    },
-    async (c) => {
-      const bills = await listBills(c.var.ctx, signedIn(c).user.id)
-      return c.json({ billings: bills.map(toBillingRecord) })
-    },
-  ),
-  route(
-    'POST /api/v1/billings/portal',
-    {
-      access: 'user',
-      form: { at: '/billing_history', done: '/billing_history' },
-      summary: "Open Stripe's page with your payment method and receipts",
-      answers: [200, z.object({ url: z.url() })],
-      refuses: ['not_found', 'provider_failed'],
-    },
-    async (c) => {
-      const url = await openPortal(c.var.ctx, signedIn(c).user.id)
-      return c.get('form') ? c.redirect(url, 303) : c.json({ url })
-    },
-  ),
-  route(
-    'POST /api/v1/billings/budget',
-    {
-      access: 'user',
-      form: { at: '/budget', done: '/budget' },
-      takes: z.object({ dollars: numberOrNull, stops: checkbox }),
-      summary: 'Set or remove your monthly budget',
-      answers: [200, z.object({ message: z.string(), budget: shape.budget })],
-      refuses: ['invalid'],
-    },
-    async (c) => {
-      const { setBudget } = await import('../../billing/bills/budget.ts')
-      return answer(c, await setBudget(c.var.ctx, signedIn(c).user.id, c.req.valid('json')))
-    },
-  ),
-  route(
-    'POST /api/v1/billings/charge_card',
-    {
-      access: 'user',
-      form: { at: '/account_overview', done: '/account_overview', back: true },
-      takes: z.object({ on: checkbox }),
-      summary: 'Choose whether we charge your card for usage',
-      answers: [200, z.object({ message: z.string(), charges_card: z.boolean() })],
-    },
-    async (c) => {
-      const { setCharging } = await import('../../billing/bills/charge-consent.ts')
-      return answer(c, await setCharging(c.var.ctx, signedIn(c).user.id, c.req.valid('json')), {
-        carry: { about: 'billing' },
-      })
-    },
-  ),
-  route('GET /billing_history.csv', { access: 'user', kind: 'page', scope: 'read', file: true }, async (c) => {
+  route('GET /api/v1/billings/summary', {
+    access: 'user',
+    scope: 'read',
+    reads: usageQueries,
+    byItself: true,
+    summary: "See this month's usage and your plan",
+    answers: [200, shape.summary],
+  }).answer((c, [history, runs]) => {
+    return c.json(toSummary(countUsage(history, runs, c.var.ctx.now())))
+  }),
+  route('GET /api/v1/billings/history', {
+    access: 'user',
+    scope: 'read',
+    byItself: true,
+    summary: 'List your bills, newest first',
+    answers: [200, z.object({ billings: z.array(shape.billing) })],
+  }).answer(async (c) => {
+    const bills = await listBills(c.var.ctx, signedIn(c).user.id)
+    return c.json({ billings: bills.map(toBillingRecord) })
+  }),
+  route('POST /api/v1/billings/portal', {
+    access: 'user',
+    form: { at: '/billing_history', done: '/billing_history' },
+    summary: "Open Stripe's page with your payment method and receipts",
+    answers: [200, z.object({ url: z.url() })],
+    refuses: ['not_found', 'provider_failed'],
+  }).answer(async (c) => {
+    const url = await openPortal(c.var.ctx, signedIn(c).user.id)
+    return c.get('form') ? c.redirect(url, 303) : c.json({ url })
+  }),
+  route('POST /api/v1/billings/budget', {
+    access: 'user',
+    form: { at: '/budget', done: '/budget' },
+    takes: z.object({ dollars: numberOrNull, stops: checkbox }),
+    summary: 'Set or remove your monthly budget',
+    answers: [200, z.object({ message: z.string(), budget: shape.budget })],
+    refuses: ['invalid'],
+  }).answer(async (c) => {
+    const { setBudget } = await import('../../billing/bills/budget.ts')
+    return answer(c, await setBudget(c.var.ctx, signedIn(c).user.id, c.req.valid('json')))
+  }),
+  route('POST /api/v1/billings/charge_card', {
+    access: 'user',
+    form: { at: '/account_overview', done: '/account_overview', back: true },
+    takes: z.object({ on: checkbox }),
+    summary: 'Choose whether we charge your card for usage',
+    answers: [200, z.object({ message: z.string(), charges_card: z.boolean() })],
+  }).answer(async (c) => {
+    const { setCharging } = await import('../../billing/bills/charge-consent.ts')
+    return answer(c, await setCharging(c.var.ctx, signedIn(c).user.id, c.req.valid('json')), {
+      carry: { about: 'billing' },
+    })
+  }),
+  route('GET /billing_history.csv', { access: 'user', kind: 'page', scope: 'read', file: true }).answer(async (c) => {
     const month = c.req.query('month')
     if (month && !isMonth(month)) throw new AppError('invalid', WRITE_MONTH)
     const bills = await listBills(c.var.ctx, signedIn(c).user.id)

@@ -7,7 +7,7 @@ const { stripe } = counted('webhook', { stripe: receiveStripeEvent })
 
 /** Receives Stripe's events. Stripe retries after anything but a 2xx. */
 export const stripeWebhook = [
-  route('POST /webhooks/stripe', { access: 'public', signedBySender: true }, async (c) => {
+  route('POST /webhooks/stripe', { access: 'public', signedBySender: true }).answer(async (c) => {
     // Read the raw body: its signature covers every byte.
     const payload = await c.req.text()
     const signature = c.req.header('Stripe-Signature') ?? ''

@@ -18,78 +18,62 @@ const ABOUT_PLAN = { carry: { about: 'plan' } }
 // People rarely change plans, so what does that is imported then: it doesn't slow the Worker's start.
 
 export const subscriptions = [
-  route(
-    'POST /api/v1/subscriptions/cancel_subscription_at_period_end',
-    {
-      access: 'user',
-      form: { at: '/account_overview', done: '/account_overview' },
-      summary: 'Cancel your plan at the end of its period',
-      answers: [200, z.object({ subscription: z.nullable(shape.subscription), message: z.string() })],
-      refuses: ['not_found', 'provider_failed'],
-    },
-    async (c) => {
-      const { ctx } = c.var
-      const { user } = signedIn(c)
-      const { cancelPlan } = await import('../../billing/plans/cancel-plan.ts')
-      await cancelPlan(ctx, user).catch(orElse(CANCEL_FAILED))
-      const { subscription } = toSummary(await getUsage(ctx, user.id))
-      return answer(c, { subscription, message: SUBSCRIPTION_CANCELLED }, ABOUT_PLAN)
-    },
-  ),
-  route(
-    'POST /api/v1/subscriptions/keep_subscription',
-    {
-      access: 'user',
-      form: { at: '/account_overview', done: '/account_overview' },
-      summary: 'Keep your plan: undo its cancellation, or its change with the next period',
-      answers: [200, z.object({ subscription: shape.subscription, message: z.string() })],
-      refuses: ['not_found', 'conflict', 'provider_failed'],
-    },
-    async (c) => {
-      const { ctx } = c.var
-      const { keepPlan } = await import('../../billing/plans/keep-plan.ts')
-      await keepPlan(ctx, signedIn(c).user)
-      const subscription = await getSubscription(ctx, signedIn(c).user.id)
-      return answer(c, { subscription, message: haveStill(subscription) }, ABOUT_PLAN)
-    },
-  ),
-  route(
-    'POST /api/v1/subscriptions/change_plan',
-    {
-      access: 'user',
-      form: { at: '/subscriptions/change', done: '/account_overview' },
-      takes: z.object({ plan_type: text, quoted_at: z.optional(z.iso.datetime()) }),
-      summary: 'Upgrade at once, or switch to the smaller plan with the next period',
-      answers: [200, z.object({ subscription: shape.subscription, message: z.string() })],
-      refuses: ['plan_unpaid', 'not_found', 'conflict', 'invalid', 'not_offered', 'provider_failed'],
-    },
-    async (c) => {
-      const { ctx } = c.var
-      const { plan_type, quoted_at } = c.req.valid('json')
-      const quotedAt = quoted_at === undefined ? null : Date.parse(quoted_at)
-      const { changePlan } = await import('../../billing/plans/change-plan.ts')
-      const kind = await changePlan(ctx, signedIn(c).user, { planType: plan_type, quotedAt })
-      const subscription = await getSubscription(ctx, signedIn(c).user.id)
-      const message = kind === 'upgrade' ? haveNow(subscription) : haveThen(subscription)
-      return answer(c, { subscription, message }, ABOUT_PLAN)
-    },
-  ),
-  route(
-    'POST /api/v1/subscriptions/create_checkout_session',
-    {
-      access: 'user',
-      form: { at: '/subscriptions', done: '/account_overview' },
-      errorFields: ({ errors }) => ({ Errors: errors }),
-      takes: z.object({ plan_type: text }),
-      summary: 'Open a checkout page',
-      answers: [200, z.object({ url: z.url() })],
-      refuses: ['conflict', 'invalid', 'not_offered', 'provider_failed'],
-    },
-    async (c) => {
-      const { url } = await createCheckout(c.var.ctx, signedIn(c).user, { planType: c.req.valid('json').plan_type })
-      return c.get('form') ? c.redirect(url, 303) : c.json({ url })
-    },
-  ),
+  route('POST /api/v1/subscriptions/cancel_subscription_at_period_end', {
+    access: 'user',
+    form: { at: '/account_overview', done: '/account_overview' },
+    summary: 'Cancel your plan at the end of its period',
+    answers: [200, z.object({ subscription: z.nullable(shape.subscription), message: z.string() })],
+    refuses: ['not_found', 'provider_failed'],
+  }).answer(async (c) => {
+    const { ctx } = c.var
+    const { user } = signedIn(c)
+    const { cancelPlan } = await import('../../billing/plans/cancel-plan.ts')
+    await cancelPlan(ctx, user).catch(orElse(CANCEL_FAILED))
+    const { subscription } = toSummary(await getUsage(ctx, user.id))
+    return answer(c, { subscription, message: SUBSCRIPTION_CANCELLED }, ABOUT_PLAN)
+  }),
+  route('POST /api/v1/subscriptions/keep_subscription', {
+    access: 'user',
+    form: { at: '/account_overview', done: '/account_overview' },
+    summary: 'Keep your plan: undo its cancellation, or its change with the next period',
+    answers: [200, z.object({ subscription: shape.subscription, message: z.string() })],
+    refuses: ['not_found', 'conflict', 'provider_failed'],
+  }).answer(async (c) => {
+    const { ctx } = c.var
+    const { keepPlan } = await import('../../billing/plans/keep-plan.ts')
+    await keepPlan(ctx, signedIn(c).user)
+    const subscription = await getSubscription(ctx, signedIn(c).user.id)
+    return answer(c, { subscription, message: haveStill(subscription) }, ABOUT_PLAN)
+  }),
+  route('POST /api/v1/subscriptions/change_plan', {
+    access: 'user',
+    form: { at: '/subscriptions/change', done: '/account_overview' },
+    takes: z.object({ plan_type: text, quoted_at: z.optional(z.iso.datetime()) }),
+    summary: 'Upgrade at once, or switch to the smaller plan with the next period',
+    answers: [200, z.object({ subscription: shape.subscription, message: z.string() })],
+    refuses: ['plan_unpaid', 'not_found', 'conflict', 'invalid', 'not_offered', 'provider_failed'],
+  }).answer(async (c) => {
+    const { ctx } = c.var
+    const { plan_type, quoted_at } = c.req.valid('json')
+    const quotedAt = quoted_at === undefined ? null : Date.parse(quoted_at)
+    const { changePlan } = await import('../../billing/plans/change-plan.ts')
+    const kind = await changePlan(ctx, signedIn(c).user, { planType: plan_type, quotedAt })
+    const subscription = await getSubscription(ctx, signedIn(c).user.id)
+    const message = kind === 'upgrade' ? haveNow(subscription) : haveThen(subscription)
+    return answer(c, { subscription, message }, ABOUT_PLAN)
+  }),
+  route('POST /api/v1/subscriptions/create_checkout_session', {
+    access: 'user',
+    form: { at: '/subscriptions', done: '/account_overview' },
+    errorFields: ({ errors }) => ({ Errors: errors }),
+    takes: z.object({ plan_type: text }),
+    summary: 'Open a checkout page',
+    answers: [200, z.object({ url: z.url() })],
+    refuses: ['conflict', 'invalid', 'not_offered', 'provider_failed'],
+  }).answer(async (c) => {
+    const { url } = await createCheckout(c.var.ctx, signedIn(c).user, { planType: c.req.valid('json').plan_type })
+    return c.get('form') ? c.redirect(url, 303) : c.json({ url })
+  }),
 ]
 
 async function getSubscription(ctx: Context, userId: string): Promise<Subscription> {

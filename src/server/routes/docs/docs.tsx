@@ -45,10 +45,10 @@ type Path = keyof typeof DOCS
 
 /** The documentation: static pages, and the API's page from the OpenAPI description. */
 export const docs = [
-  route('GET /docs', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, (c) =>
+  route('GET /docs', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer((c) =>
     page(c, '/docs', c.var.ctx.config.door ? 'docs-with-door' : 'docs'),
   ),
-  route('GET /docs/api', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, async (c) => {
+  route('GET /docs/api', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer(async (c) => {
     const [document, { listCalls }, { Api }] = await Promise.all([
       apiDocument(c),
       import('./openapi/call-list.ts'),
@@ -58,22 +58,22 @@ export const docs = [
     const calls: ApiCall[] = listCalls(document)
     return show(c, '/docs/api', <Api origin={origin} calls={calls} />)
   }),
-  route('GET /docs/events', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, (c) =>
+  route('GET /docs/events', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer((c) =>
     page(c, '/docs/events', 'docs-events'),
   ),
-  route('GET /docs/cli', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, (c) =>
+  route('GET /docs/cli', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer((c) =>
     page(c, '/docs/cli', c.var.ctx.config.door ? 'docs-cli-with-door' : 'docs-cli'),
   ),
-  route('GET /docs/billing', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, (c) =>
+  route('GET /docs/billing', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer((c) =>
     page(c, '/docs/billing', 'docs-billing'),
   ),
-  route('GET /docs/ci', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, (c) =>
+  route('GET /docs/ci', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer((c) =>
     page(c, '/docs/ci', 'docs-ci'),
   ),
-  route('GET /docs/images', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, (c) =>
+  route('GET /docs/images', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer((c) =>
     page(c, '/docs/images', 'docs-images'),
   ),
-  route('GET /llms.txt', { access: 'public' }, (c) => {
+  route('GET /llms.txt', { access: 'public' }).answer((c) => {
     const origin = siteOrigin(c.var.ctx)
     const link = (path: string, title: string, words: string) => `- [${title}](${origin}${path}): ${words}`
     const pages = c.var.routes.pagesWhere(({ search }) => search === 'listed')

@@ -4,7 +4,7 @@ import { route } from '../../http/route.ts'
 import type { ApiDocument } from './openapi/document.ts'
 
 export const openapi = [
-  route('GET /api/openapi.json', { access: 'public', scope: 'read' }, async (c) =>
+  route('GET /api/openapi.json', { access: 'public', scope: 'read' }).answer(async (c) =>
     c.json(await apiDocument(c), 200, { 'Cache-Control': 'public, max-age=300' }),
   ),
 ]

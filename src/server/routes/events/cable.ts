@@ -9,7 +9,7 @@ import { openSocket } from '../../runtime/objects.ts'
  */
 export const cable = [
   // Refuses in its own protocol, which stock clients understand.
-  route('GET /cable', { access: 'public', scope: 'read', byItself: true }, async (c) => {
+  route('GET /cable', { access: 'public', scope: 'read', byItself: true }).answer(async (c) => {
     const protocols = (c.req.header('sec-websocket-protocol') ?? '').split(',').map((protocol) => protocol.trim())
     const allowed =
       c.req.method === 'GET' &&

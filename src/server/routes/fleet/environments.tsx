@@ -7,30 +7,24 @@ import { route } from '../../http/route.ts'
 const answers = () => import('./environments/answers.tsx')
 
 export const environments = [
-  route('GET /environments', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => (await answers()).list(c)),
-  route(
-    'POST /api/v1/environments',
-    {
-      access: 'user',
-      scope: 'operate',
-      form: { at: '/environments', done: '/environments' },
-      takes: z.object({ name: text, image: text }),
-      summary: 'Add a container image of your own as an environment',
-      answers: [201, z.extend(shape.message, { environment: shape.ownEnvironment })],
-      refuses: ['forbidden', 'conflict', 'invalid'],
-    },
-    async (c) => (await answers()).add(c, c.req.valid('json')),
+  route('GET /environments', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) =>
+    (await answers()).list(c),
   ),
-  route(
-    'DELETE /api/v1/environments/:name',
-    {
-      access: 'user',
-      scope: 'operate',
-      form: { at: '/environments', done: '/environments' },
-      summary: 'Remove an environment of your own',
-      answers: [200, shape.message],
-      refuses: ['not_found'],
-    },
-    async (c) => (await answers()).remove(c, c.req.param('name')),
-  ),
+  route('POST /api/v1/environments', {
+    access: 'user',
+    scope: 'operate',
+    form: { at: '/environments', done: '/environments' },
+    takes: z.object({ name: text, image: text }),
+    summary: 'Add a container image of your own as an environment',
+    answers: [201, z.extend(shape.message, { environment: shape.ownEnvironment })],
+    refuses: ['forbidden', 'conflict', 'invalid'],
+  }).answer(async (c) => (await answers()).add(c, c.req.valid('json'))),
+  route('DELETE /api/v1/environments/:name', {
+    access: 'user',
+    scope: 'operate',
+    form: { at: '/environments', done: '/environments' },
+    summary: 'Remove an environment of your own',
+    answers: [200, shape.message],
+    refuses: ['not_found'],
+  }).answer(async (c) => (await answers()).remove(c, c.req.param('name'))),
 ]

@@ -21,42 +21,30 @@ const answers = () => import('./line/answers.tsx')
 
 export const line = [
   // It counts seconds.
-  route('GET /line', { access: 'user', kind: 'page' }, async (c) => (await answers()).page(c)),
-  route(
-    'GET /api/v1/line',
-    {
-      access: 'user',
-      scope: 'read',
-      byItself: true,
-      summary: 'Show your place in line',
-      answers: [200, z.object({ line: z.nullable(shape.linePlace) })],
-      refuses: ['not_found'],
-    },
-    async (c) => (await answers()).show(c),
-  ),
-  route(
-    'POST /api/v1/line',
-    {
-      access: 'user',
-      scope: 'operate',
-      form: { at: '/line', done: '/line' },
-      takes: z.object({ ...wishes, start: checkbox }),
-      summary: 'Wait in line for a server',
-      answers: [201, z.extend(shape.message, { line: shape.linePlace })],
-      refuses: [...MAY_NOT_START, 'not_found', 'no_capacity'],
-    },
-    async (c) => (await answers()).join(c, c.req.valid('json')),
-  ),
-  route(
-    'DELETE /api/v1/line',
-    {
-      access: 'user',
-      scope: 'operate',
-      form: { at: '/line', done: '/line' },
-      summary: 'Leave the line',
-      answers: [200, z.extend(shape.message, { line: z.null() })],
-      refuses: ['not_found'],
-    },
-    async (c) => (await answers()).leave(c),
-  ),
+  route('GET /line', { access: 'user', kind: 'page' }).answer(async (c) => (await answers()).page(c)),
+  route('GET /api/v1/line', {
+    access: 'user',
+    scope: 'read',
+    byItself: true,
+    summary: 'Show your place in line',
+    answers: [200, z.object({ line: z.nullable(shape.linePlace) })],
+    refuses: ['not_found'],
+  }).answer(async (c) => (await answers()).show(c)),
+  route('POST /api/v1/line', {
+    access: 'user',
+    scope: 'operate',
+    form: { at: '/line', done: '/line' },
+    takes: z.object({ ...wishes, start: checkbox }),
+    summary: 'Wait in line for a server',
+    answers: [201, z.extend(shape.message, { line: shape.linePlace })],
+    refuses: [...MAY_NOT_START, 'not_found', 'no_capacity'],
+  }).answer(async (c) => (await answers()).join(c, c.req.valid('json'))),
+  route('DELETE /api/v1/line', {
+    access: 'user',
+    scope: 'operate',
+    form: { at: '/line', done: '/line' },
+    summary: 'Leave the line',
+    answers: [200, z.extend(shape.message, { line: z.null() })],
+    refuses: ['not_found'],
+  }).answer(async (c) => (await answers()).leave(c)),
 ]

@@ -11,7 +11,7 @@ import { route } from '../../http/route.ts'
 
 /** What the links in emails do to a server: another hour, or its end. Opening one changes nothing: mail scanners do. */
 export const runLinks = [
-  route('GET /servers/:id/extend', { access: 'public', kind: 'page' }, async (c) => {
+  route('GET /servers/:id/extend', { access: 'public', kind: 'page' }).answer(async (c) => {
     const { ctx } = c.var
     const key = c.req.query('key') ?? ''
     const [{ extendedEnd }, { getRunOfLink }, { ExtendServer }] = await Promise.all([
@@ -42,31 +42,27 @@ export const runLinks = [
     return renderPage(c, head, <ExtendServer {...form} ends={ends} />)
   }),
   // Its key is all that counts.
-  route(
-    'POST /servers/:id/extend',
-    {
-      access: 'public',
-      form: { at: '/servers/:id/extend', done: '/servers/:id/extend', keeps: { query: 'key', field: 'key' } },
-      forAnyone: true,
-      takes: z.object({ key: text, ends_at: text }),
-    },
-    async (c) => {
-      const id = c.req.param('id')
-      const { key, ends_at } = c.req.valid('json')
-      const { extendByLink } = await import('../../accounts/extend-link.ts')
-      const done = extendByLink(c.var.ctx, id, { key, endsAt: ends_at, caller: callerOf(c) })
-      if (!c.var.form) return c.json({ ends_at: toIso((await done).endsAt) })
-      await done.then(
-        ({ endsAt, mustStopAt }) => {
-          const added = Math.min(endsAt ?? 0, mustStopAt ?? Infinity) - Date.parse(ends_at)
-          setFlash(c, { kind: 'success', message: `You have ${addedText(added)} more.` })
-        },
-        (error) => setFlash(c, { kind: 'danger', message: toAppError(error).message }),
-      )
-      return c.redirect(`/servers/${encodeURIComponent(id)}/extend?key=${encodeURIComponent(key)}`, 303)
-    },
-  ),
-  route('GET /servers/:id/stop', { access: 'public', kind: 'page' }, async (c) => {
+  route('POST /servers/:id/extend', {
+    access: 'public',
+    form: { at: '/servers/:id/extend', done: '/servers/:id/extend', keeps: { query: 'key', field: 'key' } },
+    forAnyone: true,
+    takes: z.object({ key: text, ends_at: text }),
+  }).answer(async (c) => {
+    const id = c.req.param('id')
+    const { key, ends_at } = c.req.valid('json')
+    const { extendByLink } = await import('../../accounts/extend-link.ts')
+    const done = extendByLink(c.var.ctx, id, { key, endsAt: ends_at, caller: callerOf(c) })
+    if (!c.var.form) return c.json({ ends_at: toIso((await done).endsAt) })
+    await done.then(
+      ({ endsAt, mustStopAt }) => {
+        const added = Math.min(endsAt ?? 0, mustStopAt ?? Infinity) - Date.parse(ends_at)
+        setFlash(c, { kind: 'success', message: `You have ${addedText(added)} more.` })
+      },
+      (error) => setFlash(c, { kind: 'danger', message: toAppError(error).message }),
+    )
+    return c.redirect(`/servers/${encodeURIComponent(id)}/extend?key=${encodeURIComponent(key)}`, 303)
+  }),
+  route('GET /servers/:id/stop', { access: 'public', kind: 'page' }).answer(async (c) => {
     const { ctx } = c.var
     const key = c.req.query('key') ?? ''
     const [{ getRunOfLink }, { StopByLink }] = await Promise.all([
@@ -87,30 +83,26 @@ export const runLinks = [
     return renderPage(c, head, <StopByLink {...form} run={{ isLive, name: run.name, since: toIso(run.billedFrom) }} />)
   }),
   // Its key is all that counts.
-  route(
-    'POST /servers/:id/stop',
-    {
-      access: 'public',
-      form: { at: '/servers/:id/stop', done: '/servers/:id/stop', keeps: { query: 'key', field: 'key' } },
-      forAnyone: true,
-      takes: z.object({ key: text }),
-    },
-    async (c) => {
-      const id = c.req.param('id')
-      const { key } = c.req.valid('json')
-      const { stopByLink } = await import('../../accounts/run-link.ts')
-      const done = stopByLink(c.var.ctx, id, key, callerOf(c))
-      if (!c.var.form) {
-        await done
-        return c.json({ message: STOPPED_BY_LINK }, 202)
-      }
-      await done.then(
-        () => setFlash(c, { kind: 'success', message: STOPPED_BY_LINK }),
-        (error) => setFlash(c, { kind: 'danger', message: toAppError(error).message }),
-      )
-      return c.redirect(`/servers/${encodeURIComponent(id)}/stop?key=${encodeURIComponent(key)}`, 303)
-    },
-  ),
+  route('POST /servers/:id/stop', {
+    access: 'public',
+    form: { at: '/servers/:id/stop', done: '/servers/:id/stop', keeps: { query: 'key', field: 'key' } },
+    forAnyone: true,
+    takes: z.object({ key: text }),
+  }).answer(async (c) => {
+    const id = c.req.param('id')
+    const { key } = c.req.valid('json')
+    const { stopByLink } = await import('../../accounts/run-link.ts')
+    const done = stopByLink(c.var.ctx, id, key, callerOf(c))
+    if (!c.var.form) {
+      await done
+      return c.json({ message: STOPPED_BY_LINK }, 202)
+    }
+    await done.then(
+      () => setFlash(c, { kind: 'success', message: STOPPED_BY_LINK }),
+      (error) => setFlash(c, { kind: 'danger', message: toAppError(error).message }),
+    )
+    return c.redirect(`/servers/${encodeURIComponent(id)}/stop?key=${encodeURIComponent(key)}`, 303)
+  }),
 ]
 
 const STOPPED_BY_LINK = 'Stopping the server. You pay nothing from now on.'

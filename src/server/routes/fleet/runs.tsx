@@ -18,71 +18,59 @@ type C = HonoContext<AppEnv>
 
 /** Everything a person ever ran: the list, one run, and both for programs. */
 export const runs = [
-  route(
-    'GET /api/v1/servers',
-    {
-      access: 'user',
-      scope: 'read',
-      byItself: true,
-      summary: 'List all your servers, newest first, 50 a page',
-      answers: [200, z.object({ servers: z.array(shape.server), page: z.int(), pages: z.int() })],
-      query: {
-        page: { description: 'Counts from 1', schema: { type: 'integer', minimum: 1, maximum: 999_999 } },
-        q: {
-          description: 'Part of a name, an ID, a machine, or a zone',
-          schema: { type: 'string', maxLength: 100 },
-        },
-        month: {
-          description: 'When they were requested: YYYY-MM, in UTC',
-          schema: { type: 'string', pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' },
-        },
-        status: { description: 'What it is now', schema: { type: 'string', enum: RUN_STATUSES } },
+  route('GET /api/v1/servers', {
+    access: 'user',
+    scope: 'read',
+    byItself: true,
+    summary: 'List all your servers, newest first, 50 a page',
+    answers: [200, z.object({ servers: z.array(shape.server), page: z.int(), pages: z.int() })],
+    query: {
+      page: { description: 'Counts from 1', schema: { type: 'integer', minimum: 1, maximum: 999_999 } },
+      q: {
+        description: 'Part of a name, an ID, a machine, or a zone',
+        schema: { type: 'string', maxLength: 100 },
       },
-      refuses: ['invalid'],
+      month: {
+        description: 'When they were requested: YYYY-MM, in UTC',
+        schema: { type: 'string', pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' },
+      },
+      status: { description: 'What it is now', schema: { type: 'string', enum: RUN_STATUSES } },
     },
-    async (c) => {
-      const { servers, page, pages } = await readList(c, c.req.query())
-      return c.json({ servers, page, pages })
-    },
-  ),
-  route(
-    'GET /api/v1/servers/:id',
-    {
-      access: 'user',
-      scope: 'read',
-      byItself: true,
-      summary: 'Show one server: what happened, what it cost, and when EC2 ran it',
-      answers: [200, shape.run],
-      refuses: ['not_found'],
-    },
-    async (c) => {
-      const [{ getRun }, { sumOfLines }] = await Promise.all([
-        import('../../operations/run-page.ts'),
-        import('../../../domain/money/run-cost.ts'),
-      ])
-      const { server, events, lines, provider } = await getRun(c.var.ctx, signedIn(c).user.id, c.req.param('id'))
-      return c.json({ server, events, cost: sumOfLines(lines), provider })
-    },
-  ),
-  route(
-    'PUT /api/v1/servers/:id',
-    {
-      access: 'user',
-      scope: 'operate',
-      form: { at: '/dashboard', done: '/dashboard', back: true },
-      takes: z.object({ ends_at: optionalText, name: optionalText }),
-      summary: "Change a server's end or its name",
-      answers: [200, z.object({ server: shape.server, message: z.string() })],
-      refuses: ['not_found', 'not_running', 'conflict', 'invalid'],
-    },
-    async (c) => {
-      const { ctx } = c.var
-      const { changeRun } = await import('../../fleet/change-run.ts')
-      const run = await changeRun(ctx, signedIn(c), c.req.param('id'), c.req.valid('json'))
-      return answer(c, { server: toServer(run, c.var.ctx.config), message: 'Saved.' })
-    },
-  ),
-  route('GET /servers', { access: 'user', kind: 'page', ahead: 'press' }, async (c) => {
+    refuses: ['invalid'],
+  }).answer(async (c) => {
+    const { servers, page, pages } = await readList(c, c.req.query())
+    return c.json({ servers, page, pages })
+  }),
+  route('GET /api/v1/servers/:id', {
+    access: 'user',
+    scope: 'read',
+    byItself: true,
+    summary: 'Show one server: what happened, what it cost, and when EC2 ran it',
+    answers: [200, shape.run],
+    refuses: ['not_found'],
+  }).answer(async (c) => {
+    const [{ getRun }, { sumOfLines }] = await Promise.all([
+      import('../../operations/run-page.ts'),
+      import('../../../domain/money/run-cost.ts'),
+    ])
+    const { server, events, lines, provider } = await getRun(c.var.ctx, signedIn(c).user.id, c.req.param('id'))
+    return c.json({ server, events, cost: sumOfLines(lines), provider })
+  }),
+  route('PUT /api/v1/servers/:id', {
+    access: 'user',
+    scope: 'operate',
+    form: { at: '/dashboard', done: '/dashboard', back: true },
+    takes: z.object({ ends_at: optionalText, name: optionalText }),
+    summary: "Change a server's end or its name",
+    answers: [200, z.object({ server: shape.server, message: z.string() })],
+    refuses: ['not_found', 'not_running', 'conflict', 'invalid'],
+  }).answer(async (c) => {
+    const { ctx } = c.var
+    const { changeRun } = await import('../../fleet/change-run.ts')
+    const run = await changeRun(ctx, signedIn(c), c.req.param('id'), c.req.valid('json'))
+    return answer(c, { server: toServer(run, c.var.ctx.config), message: 'Saved.' })
+  }),
+  route('GET /servers', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) => {
     const [{ Runs }, { listQuery }] = await Promise.all([
       import('../../../pages/Runs.tsx'),
       import('../../../domain/run-list.ts'),
@@ -91,7 +79,7 @@ export const runs = [
     if (list.page > list.pages) return c.redirect(`/servers${listQuery(list.filter, list.pages)}`)
     return renderPage(c, { title: 'Servers', assets: 'runs' }, <Runs {...list} now={c.var.ctx.now()} />)
   }),
-  route('GET /servers.csv', { access: 'user', kind: 'page', scope: 'read', file: true }, async (c) => {
+  route('GET /servers.csv', { access: 'user', kind: 'page', scope: 'read', file: true }).answer(async (c) => {
     const { ctx } = c.var
     const [{ listAllRuns }, { runQuery, runsToCsv }] = await Promise.all([
       import('../../fleet/run-list.ts'),
@@ -104,7 +92,7 @@ export const runs = [
     return c.body(runsToCsv(servers, ctx.now(), siteOrigin(ctx)))
   }),
   // It counts seconds.
-  route('GET /servers/:id', { access: 'user', kind: 'page' }, async (c) => {
+  route('GET /servers/:id', { access: 'user', kind: 'page' }).answer(async (c) => {
     const { ctx } = c.var
     const [{ getRun }, { Run }, { findLastLines }, { findMachineUse }] = await Promise.all([
       import('../../operations/run-page.ts'),

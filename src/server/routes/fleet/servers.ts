@@ -84,140 +84,115 @@ export const MAY_NOT_START: readonly RefusalCode[] = [
 
 /** Servers and their sessions for the dashboard, whose buttons submit a plain form until the island hydrates. */
 export const servers = [
-  route(
-    'GET /api/v1/servers/get_servers',
-    {
-      access: 'user',
-      scope: 'read',
-      reads: (ctx, userId) => [listRunsQuery(ctx, userId)] as const,
-      byItself: true,
-      summary: 'List your latest servers, newest first',
-      answers: [200, z.object({ servers: z.array(shape.server) })],
-    },
-    (c, [rows]) => {
-      return c.json({ servers: rows.map((row) => toServer(row, c.var.ctx.config)) })
-    },
-  ),
-  route(
-    'GET /api/v1/aws/server_available',
-    {
-      access: 'user',
-      scope: 'read',
-      reads: usageQueries,
-      byItself: true,
-      summary: 'See which servers are free',
-      answers: [200, shape.availability],
-    },
-    async (c, [history, rows]) => {
-      const { ctx } = c.var
-      return c.json(await findAvailability(ctx, signedIn(c).user.id, toAllowance(countUsage(history, rows, ctx.now()))))
-    },
-  ),
-  route(
-    'GET /api/v1/environments',
-    {
-      access: 'user',
-      scope: 'read',
-      reads: (ctx, userId) => [catalogQuery(ctx, userId), ...usageQueries(ctx, userId)] as const,
-      summary: 'List what a server can simulate',
-      answers: [200, shape.worlds],
-    },
-    (c, [catalog, history, rows]) => {
-      const { plan } = toAllowance(countUsage(history, rows, c.var.ctx.now()))
-      return c.json(toWorlds(catalog, plan))
-    },
-  ),
-  route(
-    'POST /api/v1/aws/auto_cloud_start_request',
-    {
-      access: 'user',
-      scope: 'operate',
-      takes: z.object(autoWishes),
-      mayBeEmpty: true,
-      summary: 'Start a server in any free place',
-      answers: [
-        202,
-        z.object({ server: shape.server, job_id: z.string(), errors: z.array(z.string()).check(z.maxLength(0)) }),
-      ],
-      refuses: [...MAY_NOT_START, 'no_capacity'],
-      repeatable: true,
-    },
-    async (c) => {
-      try {
-        const { code, ...rest } = c.req.valid('json')
-        const wanted = requireValid(runWishes, rest)
-        const repeat = await repeatableOf(c)
-        if (code) await enterCode(c.var.ctx, signedIn(c).user.id, code)
-        const { run, job } = await startRun(c.var.ctx, signedIn(c), null, repeat, wanted)
-        const body = { server: toServer(run, c.var.ctx.config), job_id: job.id, errors: [] }
-        return answer(c, await firstAnswer(c.var.ctx, repeat, body), { status: 202 })
-      } catch (error) {
-        const refused = errorResponse(error, c, { server: null, job_id: null })
-        return isOfTheLine(c, error) ? c.redirect(lineOf(c.req.valid('json')), 303) : refused
-      }
-    },
-  ),
-  route(
-    'POST /api/v1/aws/start',
-    {
-      access: 'user',
-      scope: 'operate',
-      takes: z.object({ server_id: z.string(), ...wishes }),
-      onlyJson: true,
-      summary: 'Start a server in a given place',
-      answers: [202, z.object({ job_id: z.string() })],
-      refuses: [...MAY_NOT_START, 'not_found', 'no_capacity'],
-      repeatable: true,
-    },
-    async (c) => {
-      const { server_id, code, ...rest } = c.req.valid('json')
-      const wanted = requireValid(runWishes, { ...rest, max_gpus: null })
+  route('GET /api/v1/servers/get_servers', {
+    access: 'user',
+    scope: 'read',
+    reads: (ctx, userId) => [listRunsQuery(ctx, userId)] as const,
+    byItself: true,
+    summary: 'List your latest servers, newest first',
+    answers: [200, z.object({ servers: z.array(shape.server) })],
+  }).answer((c, [rows]) => {
+    return c.json({ servers: rows.map((row) => toServer(row, c.var.ctx.config)) })
+  }),
+  route('GET /api/v1/aws/server_available', {
+    access: 'user',
+    scope: 'read',
+    reads: usageQueries,
+    byItself: true,
+    summary: 'See which servers are free',
+    answers: [200, shape.availability],
+  }).answer(async (c, [history, rows]) => {
+    const { ctx } = c.var
+    return c.json(await findAvailability(ctx, signedIn(c).user.id, toAllowance(countUsage(history, rows, ctx.now()))))
+  }),
+  route('GET /api/v1/environments', {
+    access: 'user',
+    scope: 'read',
+    reads: (ctx, userId) => [catalogQuery(ctx, userId), ...usageQueries(ctx, userId)] as const,
+    summary: 'List what a server can simulate',
+    answers: [200, shape.worlds],
+  }).answer((c, [catalog, history, rows]) => {
+    const { plan } = toAllowance(countUsage(history, rows, c.var.ctx.now()))
+    return c.json(toWorlds(catalog, plan))
+  }),
+  route('POST /api/v1/aws/auto_cloud_start_request', {
+    access: 'user',
+    scope: 'operate',
+    takes: z.object(autoWishes),
+    mayBeEmpty: true,
+    summary: 'Start a server in any free place',
+    answers: [
+      202,
+      z.object({ server: shape.server, job_id: z.string(), errors: z.array(z.string()).check(z.maxLength(0)) }),
+    ],
+    refuses: [...MAY_NOT_START, 'no_capacity'],
+    repeatable: true,
+  }).answer(async (c) => {
+    try {
+      const { code, ...rest } = c.req.valid('json')
+      const wanted = requireValid(runWishes, rest)
       const repeat = await repeatableOf(c)
       if (code) await enterCode(c.var.ctx, signedIn(c).user.id, code)
-      const { job } = await startRun(c.var.ctx, signedIn(c), server_id, repeat, wanted)
-      return c.json(await firstAnswer(c.var.ctx, repeat, { job_id: job.id }), 202)
-    },
-  ),
-  route(
-    'POST /api/v1/aws/stop_server',
-    {
-      access: 'user',
-      scope: 'operate',
-      takes: z.object({ server_id: z.string(), session_id: z.string() }),
-      summary: 'Stop a server',
-      answers: [202, z.object({ job_id: z.string(), server: shape.server })],
-      refuses: ['not_found', 'not_running', 'invalid'],
-      repeatable: true,
-    },
-    async (c) => {
-      const { server_id, session_id } = c.req.valid('json')
-      const repeat = await repeatableOf(c)
-      const wanted = { placeId: server_id, runId: session_id }
-      const { run, job } = await stopRun(c.var.ctx, signedIn(c).user.id, wanted, repeat)
-      const body = { job_id: job.id, server: toServer(run, c.var.ctx.config) }
+      const { run, job } = await startRun(c.var.ctx, signedIn(c), null, repeat, wanted)
+      const body = { server: toServer(run, c.var.ctx.config), job_id: job.id, errors: [] }
       return answer(c, await firstAnswer(c.var.ctx, repeat, body), { status: 202 })
-    },
+    } catch (error) {
+      const refused = errorResponse(error, c, { server: null, job_id: null })
+      return isOfTheLine(c, error) ? c.redirect(lineOf(c.req.valid('json')), 303) : refused
+    }
+  }),
+  route('POST /api/v1/aws/start', {
+    access: 'user',
+    scope: 'operate',
+    takes: z.object({ server_id: z.string(), ...wishes }),
+    onlyJson: true,
+    summary: 'Start a server in a given place',
+    answers: [202, z.object({ job_id: z.string() })],
+    refuses: [...MAY_NOT_START, 'not_found', 'no_capacity'],
+    repeatable: true,
+  }).answer(async (c) => {
+    const { server_id, code, ...rest } = c.req.valid('json')
+    const wanted = requireValid(runWishes, { ...rest, max_gpus: null })
+    const repeat = await repeatableOf(c)
+    if (code) await enterCode(c.var.ctx, signedIn(c).user.id, code)
+    const { job } = await startRun(c.var.ctx, signedIn(c), server_id, repeat, wanted)
+    return c.json(await firstAnswer(c.var.ctx, repeat, { job_id: job.id }), 202)
+  }),
+  route('POST /api/v1/aws/stop_server', {
+    access: 'user',
+    scope: 'operate',
+    takes: z.object({ server_id: z.string(), session_id: z.string() }),
+    summary: 'Stop a server',
+    answers: [202, z.object({ job_id: z.string(), server: shape.server })],
+    refuses: ['not_found', 'not_running', 'invalid'],
+    repeatable: true,
+  }).answer(async (c) => {
+    const { server_id, session_id } = c.req.valid('json')
+    const repeat = await repeatableOf(c)
+    const wanted = { placeId: server_id, runId: session_id }
+    const { run, job } = await stopRun(c.var.ctx, signedIn(c).user.id, wanted, repeat)
+    const body = { job_id: job.id, server: toServer(run, c.var.ctx.config) }
+    return answer(c, await firstAnswer(c.var.ctx, repeat, body), { status: 202 })
+  }),
+  route('POST /api/v1/aws/check_server_ip_status', {
+    access: 'user',
+    scope: 'read',
+    byItself: true,
+    takes: z.object({ ip_address: z.string() }),
+    onlyJson: true,
+    summary: 'See whether your server answers',
+    answers: [200, z.object({ status: z.enum(['reachable', 'unreachable']), code: z.nullable(z.string()) })],
+    refuses: ['not_found'],
+  }).answer(async (c) =>
+    c.json(await checkServerAddress(c.var.ctx, signedIn(c).user.id, c.req.valid('json').ip_address)),
   ),
-  route(
-    'POST /api/v1/aws/check_server_ip_status',
-    {
-      access: 'user',
-      scope: 'read',
-      byItself: true,
-      takes: z.object({ ip_address: z.string() }),
-      onlyJson: true,
-      summary: 'See whether your server answers',
-      answers: [200, z.object({ status: z.enum(['reachable', 'unreachable']), code: z.nullable(z.string()) })],
-      refuses: ['not_found'],
-    },
-    async (c) => c.json(await checkServerAddress(c.var.ctx, signedIn(c).user.id, c.req.valid('json').ip_address)),
-  ),
-  route(
-    'POST /api/servers/request_more',
-    { access: 'user', scope: 'operate', summary: 'Request more servers', answers: [202, shape.message] },
-    async (c) => {
-      await requestMoreServers(c.var.ctx, signedIn(c).user)
-      return c.json({ message: 'Thanks! We received your request for more servers.' }, 202)
-    },
-  ),
+  route('POST /api/servers/request_more', {
+    access: 'user',
+    scope: 'operate',
+    summary: 'Request more servers',
+    answers: [202, shape.message],
+  }).answer(async (c) => {
+    await requestMoreServers(c.var.ctx, signedIn(c).user)
+    return c.json({ message: 'Thanks! We received your request for more servers.' }, 202)
+  }),
 ]

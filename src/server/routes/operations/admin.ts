@@ -19,117 +19,99 @@ const act = (at: string) =>
 
 /** The console: what admins can see about everyone, and what they can do. */
 export const admin = [
-  route('GET /console', { access: 'admin', kind: 'page' }, async (c) => (await screens()).instances(c)),
-  route('GET /console/messages', { access: 'admin', kind: 'page' }, async (c) => (await screens()).messages(c)),
-  route(
-    'GET /api/v1/instances',
-    {
-      access: 'admin',
-      byItself: true,
-      errorFields: vendorErrorOf,
-      summary: 'List all instances (admins)',
-      answers: [200, z.array(shape.instance)],
-      refuses: ['provider_failed'],
-    },
-    async (c) => (await screens()).instanceList(c),
-  ),
-  route('GET /admin/people', { access: 'admin', kind: 'page' }, async (c) => (await screens()).people(c)),
-  route('GET /admin/people/:id', { access: 'admin', kind: 'page' }, async (c) =>
+  route('GET /console', { access: 'admin', kind: 'page' }).answer(async (c) => (await screens()).instances(c)),
+  route('GET /console/messages', { access: 'admin', kind: 'page' }).answer(async (c) => (await screens()).messages(c)),
+  route('GET /api/v1/instances', {
+    access: 'admin',
+    byItself: true,
+    errorFields: vendorErrorOf,
+    summary: 'List all instances (admins)',
+    answers: [200, z.array(shape.instance)],
+    refuses: ['provider_failed'],
+  }).answer(async (c) => (await screens()).instanceList(c)),
+  route('GET /admin/people', { access: 'admin', kind: 'page' }).answer(async (c) => (await screens()).people(c)),
+  route('GET /admin/people/:id', { access: 'admin', kind: 'page' }).answer(async (c) =>
     (await screens()).person(c, c.req.param('id')),
   ),
-  route('GET /admin/runs/:id', { access: 'admin', kind: 'page' }, async (c) =>
+  route('GET /admin/runs/:id', { access: 'admin', kind: 'page' }).answer(async (c) =>
     (await screens()).run(c, c.req.param('id')),
   ),
-  route('GET /admin/places', { access: 'admin', kind: 'page' }, async (c) => (await screens()).places(c)),
-  route('GET /admin/line', { access: 'admin', kind: 'page' }, async (c) => (await screens()).lines(c)),
-  route('GET /admin/environments', { access: 'admin', kind: 'page' }, async (c) => (await screens()).environments(c)),
-  route('GET /admin/drift', { access: 'admin', kind: 'page' }, async (c) => (await screens()).drift(c)),
-  route('GET /admin/audit', { access: 'admin', kind: 'page' }, async (c) => (await screens()).audit(c)),
-  route('GET /admin/audit.csv', { access: 'admin', kind: 'page', file: true }, async (c) =>
+  route('GET /admin/places', { access: 'admin', kind: 'page' }).answer(async (c) => (await screens()).places(c)),
+  route('GET /admin/line', { access: 'admin', kind: 'page' }).answer(async (c) => (await screens()).lines(c)),
+  route('GET /admin/environments', { access: 'admin', kind: 'page' }).answer(async (c) =>
+    (await screens()).environments(c),
+  ),
+  route('GET /admin/drift', { access: 'admin', kind: 'page' }).answer(async (c) => (await screens()).drift(c)),
+  route('GET /admin/audit', { access: 'admin', kind: 'page' }).answer(async (c) => (await screens()).audit(c)),
+  route('GET /admin/audit.csv', { access: 'admin', kind: 'page', file: true }).answer(async (c) =>
     (await screens()).auditFile(c),
   ),
-  route('GET /admin/confirm', { access: 'admin', kind: 'page' }, async (c) => (await screens()).confirm(c)),
-  route(
-    'POST /admin/confirm',
-    {
-      access: 'admin',
-      form: { at: '/admin/confirm', done: '/admin/people' },
-      token: 'always',
-      takes: z.object({ to: text, user: z.object({ current_password: text }) }),
-    },
-    async (c) => {
-      const { to, user } = c.req.valid('json')
-      return (await acts()).confirm(c, to, user.current_password)
-    },
-  ),
-  route('POST /admin/runs/:id/stop', { ...act('/admin/runs/:id'), takes: whyOnly }, async (c) =>
+  route('GET /admin/confirm', { access: 'admin', kind: 'page' }).answer(async (c) => (await screens()).confirm(c)),
+  route('POST /admin/confirm', {
+    access: 'admin',
+    form: { at: '/admin/confirm', done: '/admin/people' },
+    token: 'always',
+    takes: z.object({ to: text, user: z.object({ current_password: text }) }),
+  }).answer(async (c) => {
+    const { to, user } = c.req.valid('json')
+    return (await acts()).confirm(c, to, user.current_password)
+  }),
+  route('POST /admin/runs/:id/stop', { ...act('/admin/runs/:id'), takes: whyOnly }).answer(async (c) =>
     (await acts()).stopRun(c, c.req.param('id'), c.req.valid('json')),
   ),
-  route(
-    'POST /admin/instances/end',
-    { ...act('/admin/drift'), takes: z.object({ ...why, instance: text }) },
+  route('POST /admin/instances/end', { ...act('/admin/drift'), takes: z.object({ ...why, instance: text }) }).answer(
     async (c) => (await acts()).endInstance(c, c.req.valid('json')),
   ),
-  route('POST /admin/people/:id/suspend', { ...act('/admin/people/:id'), takes: whyOnly }, async (c) =>
+  route('POST /admin/people/:id/suspend', { ...act('/admin/people/:id'), takes: whyOnly }).answer(async (c) =>
     (await acts()).suspend(c, c.req.param('id'), c.req.valid('json')),
   ),
-  route('POST /admin/people/:id/lift', { ...act('/admin/people/:id'), takes: whyOnly }, async (c) =>
+  route('POST /admin/people/:id/lift', { ...act('/admin/people/:id'), takes: whyOnly }).answer(async (c) =>
     (await acts()).lift(c, c.req.param('id'), c.req.valid('json')),
   ),
-  route(
-    'POST /admin/people/:id/plan',
-    { ...act('/admin/people/:id'), takes: z.object({ ...why, plan: text, hours: text }) },
-    async (c) => (await acts()).grant(c, c.req.param('id'), c.req.valid('json')),
-  ),
-  route('POST /admin/people/:id/end_plan', { ...act('/admin/people/:id'), takes: whyOnly }, async (c) =>
+  route('POST /admin/people/:id/plan', {
+    ...act('/admin/people/:id'),
+    takes: z.object({ ...why, plan: text, hours: text }),
+  }).answer(async (c) => (await acts()).grant(c, c.req.param('id'), c.req.valid('json'))),
+  route('POST /admin/people/:id/end_plan', { ...act('/admin/people/:id'), takes: whyOnly }).answer(async (c) =>
     (await acts()).endPlan(c, c.req.param('id'), c.req.valid('json')),
   ),
-  route('POST /admin/people/:id/sign_out', { ...act('/admin/people/:id'), takes: whyOnly }, async (c) =>
+  route('POST /admin/people/:id/sign_out', { ...act('/admin/people/:id'), takes: whyOnly }).answer(async (c) =>
     (await acts()).signOut(c, c.req.param('id'), c.req.valid('json')),
   ),
-  route(
-    'POST /admin/bills/correct',
-    { ...act('/admin/people'), takes: z.object({ ...why, bill: text, seconds: text }) },
-    async (c) => (await acts()).correct(c, c.req.valid('json')),
+  route('POST /admin/bills/correct', {
+    ...act('/admin/people'),
+    takes: z.object({ ...why, bill: text, seconds: text }),
+  }).answer(async (c) => (await acts()).correct(c, c.req.valid('json'))),
+  route('POST /admin/bills/hold', { ...act('/admin/people'), takes: z.object({ ...why, bill: text }) }).answer(
+    async (c) => (await acts()).holdBill(c, true, c.req.valid('json')),
   ),
-  route('POST /admin/bills/hold', { ...act('/admin/people'), takes: z.object({ ...why, bill: text }) }, async (c) =>
-    (await acts()).holdBill(c, true, c.req.valid('json')),
+  route('POST /admin/bills/release', { ...act('/admin/people'), takes: z.object({ ...why, bill: text }) }).answer(
+    async (c) => (await acts()).holdBill(c, false, c.req.valid('json')),
   ),
-  route('POST /admin/bills/release', { ...act('/admin/people'), takes: z.object({ ...why, bill: text }) }, async (c) =>
-    (await acts()).holdBill(c, false, c.req.valid('json')),
-  ),
-  route(
-    'POST /admin/places',
-    {
-      ...act('/admin/places'),
-      takes: z.object({ ...why, type: text, zone: text, template: text, gpus: text, count: text }),
-    },
-    async (c) => (await acts()).addPlaces(c, c.req.valid('json')),
-  ),
-  route(
-    'POST /admin/places/change',
-    { ...act('/admin/places'), takes: z.object({ ...why, place: text, act: text }) },
-    async (c) => (await acts()).changePlace(c, c.req.valid('json')),
-  ),
-  route('POST /admin/groups', { ...act('/admin/line'), takes: z.object({ ...why, ...group }) }, async (c) =>
+  route('POST /admin/places', {
+    ...act('/admin/places'),
+    takes: z.object({ ...why, type: text, zone: text, template: text, gpus: text, count: text }),
+  }).answer(async (c) => (await acts()).addPlaces(c, c.req.valid('json'))),
+  route('POST /admin/places/change', {
+    ...act('/admin/places'),
+    takes: z.object({ ...why, place: text, act: text }),
+  }).answer(async (c) => (await acts()).changePlace(c, c.req.valid('json'))),
+  route('POST /admin/groups', { ...act('/admin/line'), takes: z.object({ ...why, ...group }) }).answer(async (c) =>
     (await acts()).addGroup(c, c.req.valid('json')),
   ),
-  route('POST /admin/groups/end', { ...act('/admin/line'), takes: z.object({ ...why, group: text }) }, async (c) =>
-    (await acts()).endGroup(c, c.req.valid('json')),
+  route('POST /admin/groups/end', { ...act('/admin/line'), takes: z.object({ ...why, group: text }) }).answer(
+    async (c) => (await acts()).endGroup(c, c.req.valid('json')),
   ),
-  route(
-    'POST /admin/environments',
-    { ...act('/admin/environments'), takes: z.object({ ...why, ...environment }) },
-    async (c) => (await acts()).addEnvironment(c, c.req.valid('json')),
-  ),
-  route(
-    'POST /admin/environments/change',
-    { ...act('/admin/environments'), takes: z.object({ ...why, ...environment }) },
-    async (c) => (await acts()).changeEnvironment(c, c.req.valid('json')),
-  ),
-  route(
-    'POST /admin/environments/retire',
-    { ...act('/admin/environments'), takes: z.object({ ...why, name: text }) },
-    async (c) => (await acts()).retireEnvironment(c, c.req.valid('json')),
-  ),
+  route('POST /admin/environments', {
+    ...act('/admin/environments'),
+    takes: z.object({ ...why, ...environment }),
+  }).answer(async (c) => (await acts()).addEnvironment(c, c.req.valid('json'))),
+  route('POST /admin/environments/change', {
+    ...act('/admin/environments'),
+    takes: z.object({ ...why, ...environment }),
+  }).answer(async (c) => (await acts()).changeEnvironment(c, c.req.valid('json'))),
+  route('POST /admin/environments/retire', {
+    ...act('/admin/environments'),
+    takes: z.object({ ...why, name: text }),
+  }).answer(async (c) => (await acts()).retireEnvironment(c, c.req.valid('json'))),
 ]

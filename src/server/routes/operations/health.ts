@@ -5,8 +5,10 @@ import { checkReady } from '../../runtime/ready.ts'
 
 /** For monitors and `npm run deploy`. Neither says more than whether it works, and which commit answers. */
 export const health = [
-  route('GET /healthz', { access: 'public', byItself: true }, (c) => c.json({ status: 'ok', version: versionOf(c) })),
-  route('GET /readyz', { access: 'public', byItself: true }, async (c) => {
+  route('GET /healthz', { access: 'public', byItself: true }).answer((c) =>
+    c.json({ status: 'ok', version: versionOf(c) }),
+  ),
+  route('GET /readyz', { access: 'public', byItself: true }).answer(async (c) => {
     await checkReady(c.var.ctx)
     return c.json({ status: 'ready', version: versionOf(c) })
   }),

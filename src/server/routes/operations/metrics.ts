@@ -6,7 +6,7 @@ import { notFound } from '../site/not-found.tsx'
 
 /** For Prometheus, which sends its own token. Sign-ins and API tokens don't open it. */
 export const metrics = [
-  route('GET /metrics', { access: 'public', ownToken: true, byItself: true }, async (c) => {
+  route('GET /metrics', { access: 'public', ownToken: true, byItself: true }).answer(async (c) => {
     const { metricsTokens } = c.var.ctx.config
     if (!metricsTokens.length) return notFound(c)
     if (!metricsTokens.some((token) => isSame(token, bearerOf(c) ?? '')))

@@ -9,7 +9,7 @@ const DESCRIPTION =
 
 /** The same page for everyone, for half a minute, so that a crowd in an outage costs nothing. */
 export const status = [
-  route('GET /status', { access: 'public', kind: 'page', search: 'open' }, async (c) => {
+  route('GET /status', { access: 'public', kind: 'page', search: 'open' }).answer(async (c) => {
     const { ctx } = c.var
     const { StatusPage } = await import('../../../pages/StatusPage.tsx')
     const found = await readStatus(ctx).catch((error) => {

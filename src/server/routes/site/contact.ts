@@ -15,52 +15,40 @@ const help = z.object({ name: text, email: text, topic: text, message: text, web
 const letters = () => import('../../mail/contact.ts')
 
 export const contact = [
-  route(
-    'POST /api/v1/contact_sales',
-    {
-      access: 'public',
-      form: { at: '/contact_sales', done: '/contact_sales' },
-      errorFields: ({ errors }) => ({ Errors: errors }),
-      takes: message,
-      summary: 'Write to sales',
-      answers: [200, z.object({ Errors: z.array(z.string()).check(z.maxLength(0)) })],
-      refuses: ['invalid'],
-    },
-    async (c) => {
-      const { website, ...form } = c.req.valid('json')
-      if (!website) await (await letters()).contactSales(c.var.ctx, form, callerOf(c))
-      return c.var.form ? answer(c, { message: CONTACT_RECEIVED }) : c.json({ Errors: [] })
-    },
-  ),
-  route(
-    'POST /api/v1/help',
-    {
-      access: 'public',
-      form: { at: '/help', done: '/help' },
-      takes: help,
-      summary: 'Ask for help',
-      answers: [200, shape.message],
-      refuses: ['invalid'],
-    },
-    async (c) => {
-      const { website, ...form } = c.req.valid('json')
-      if (!website) await (await letters()).askForHelp(c.var.ctx, c.var.signIn?.user ?? null, form, callerOf(c))
-      return answer(c, { message: HELP_RECEIVED })
-    },
-  ),
-  route(
-    'POST /api/v1/feedback',
-    {
-      access: 'user',
-      form: { at: '/account_overview', done: '/account_overview' },
-      takes: z.object({ message: text }),
-      summary: 'Send feedback',
-      answers: [200, shape.message],
-      refuses: ['invalid'],
-    },
-    async (c) => {
-      await (await letters()).giveFeedback(c.var.ctx, signedIn(c).user, c.req.valid('json'))
-      return answer(c, { message: FEEDBACK_RECEIVED })
-    },
-  ),
+  route('POST /api/v1/contact_sales', {
+    access: 'public',
+    form: { at: '/contact_sales', done: '/contact_sales' },
+    errorFields: ({ errors }) => ({ Errors: errors }),
+    takes: message,
+    summary: 'Write to sales',
+    answers: [200, z.object({ Errors: z.array(z.string()).check(z.maxLength(0)) })],
+    refuses: ['invalid'],
+  }).answer(async (c) => {
+    const { website, ...form } = c.req.valid('json')
+    if (!website) await (await letters()).contactSales(c.var.ctx, form, callerOf(c))
+    return c.var.form ? answer(c, { message: CONTACT_RECEIVED }) : c.json({ Errors: [] })
+  }),
+  route('POST /api/v1/help', {
+    access: 'public',
+    form: { at: '/help', done: '/help' },
+    takes: help,
+    summary: 'Ask for help',
+    answers: [200, shape.message],
+    refuses: ['invalid'],
+  }).answer(async (c) => {
+    const { website, ...form } = c.req.valid('json')
+    if (!website) await (await letters()).askForHelp(c.var.ctx, c.var.signIn?.user ?? null, form, callerOf(c))
+    return answer(c, { message: HELP_RECEIVED })
+  }),
+  route('POST /api/v1/feedback', {
+    access: 'user',
+    form: { at: '/account_overview', done: '/account_overview' },
+    takes: z.object({ message: text }),
+    summary: 'Send feedback',
+    answers: [200, shape.message],
+    refuses: ['invalid'],
+  }).answer(async (c) => {
+    await (await letters()).giveFeedback(c.var.ctx, signedIn(c).user, c.req.valid('json'))
+    return answer(c, { message: FEEDBACK_RECEIVED })
+  }),
 ]

@@ -28,30 +28,32 @@ const sameForAll = { assets: 'public', same: true } as const
 
 /** Each page's path, assets and content. */
 export const pages = [
-  route('GET /', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, (c) =>
+  route('GET /', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer((c) =>
     renderPage(c, { title: 'fly the mission before the drone exists', ...sameForAll }, <Landing />),
   ),
-  route('GET /pricing', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, (c) =>
+  route('GET /pricing', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer((c) =>
     renderPage(
       c,
       { title: 'Pricing', description: PRICING, ...sameForAll },
       <Pricing filesStay={serversKeepFiles(c.var.ctx)} />,
     ),
   ),
-  route('GET /contact_sales', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, async (c) => {
-    const { ContactSales } = await import('../../../pages/ContactSales.tsx')
-    const form = messageForm(c, contactForm, { name: '', email: '', source: '', message: '' })
-    const head = { title: 'Contact sales', description: CONTACT, assets: 'public' } as const
-    return renderPage(c, head, <ContactSales {...form} />)
-  }),
-  route('GET /help', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, async (c) => {
+  route('GET /contact_sales', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer(
+    async (c) => {
+      const { ContactSales } = await import('../../../pages/ContactSales.tsx')
+      const form = messageForm(c, contactForm, { name: '', email: '', source: '', message: '' })
+      const head = { title: 'Contact sales', description: CONTACT, assets: 'public' } as const
+      return renderPage(c, head, <ContactSales {...form} />)
+    },
+  ),
+  route('GET /help', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer(async (c) => {
     const { Help } = await import('../../../pages/Help.tsx')
     const user = c.var.signIn?.user ?? null
     const known = { name: user?.name || user?.email || '', email: user?.email ?? '' }
     const form = messageForm(c, helpForm, { ...known, topic: '', message: '' })
     return renderPage(c, { title: 'Help', description: HELP, assets: 'public' }, <Help user={user} {...form} />)
   }),
-  route('GET /privacy', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, async (c) => {
+  route('GET /privacy', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer(async (c) => {
     const { Privacy } = await import('../../../pages/Privacy.tsx')
     return renderPage(
       c,
@@ -59,28 +61,26 @@ export const pages = [
       <Privacy hasFiles={c.var.ctx.config.files !== null} />,
     )
   }),
-  route('GET /terms_of_service', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }, async (c) => {
-    const text = await findText(c, c.var.ctx.config.files ? 'terms' : 'terms-without-files')
-    return renderPage(c, { title: 'Terms of Service', description: TERMS, assets: 'text', same: true }, text)
-  }),
-  route(
-    'GET /dashboard',
-    {
-      access: 'user',
-      kind: 'page',
-      reads: (ctx, userId) => [...openInvoiceQueries(ctx, userId), ...dashboardQueries(ctx, userId)] as const,
-    },
-    (c, [bills, payments, ...rows]) => {
-      const { user } = signedIn(c)
-      const now = c.var.ctx.now()
-      const data = {
-        ...toDashboard(rows, c.var.ctx),
-        openInvoices: toOpenInvoices(bills, payments, now),
-      }
-      return renderPage(c, { title: 'Dashboard' }, <Dashboard userId={user.id} csrfToken={csrfToken(c)} {...data} />)
+  route('GET /terms_of_service', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer(
+    async (c) => {
+      const text = await findText(c, c.var.ctx.config.files ? 'terms' : 'terms-without-files')
+      return renderPage(c, { title: 'Terms of Service', description: TERMS, assets: 'text', same: true }, text)
     },
   ),
-  route('GET /stop_server', { access: 'user', kind: 'page', reads: dashboardQueries }, async (c, rows) => {
+  route('GET /dashboard', {
+    access: 'user',
+    kind: 'page',
+    reads: (ctx, userId) => [...openInvoiceQueries(ctx, userId), ...dashboardQueries(ctx, userId)] as const,
+  }).answer((c, [bills, payments, ...rows]) => {
+    const { user } = signedIn(c)
+    const now = c.var.ctx.now()
+    const data = {
+      ...toDashboard(rows, c.var.ctx),
+      openInvoices: toOpenInvoices(bills, payments, now),
+    }
+    return renderPage(c, { title: 'Dashboard' }, <Dashboard userId={user.id} csrfToken={csrfToken(c)} {...data} />)
+  }),
+  route('GET /stop_server', { access: 'user', kind: 'page', reads: dashboardQueries }).answer(async (c, rows) => {
     const { StopServer } = await import('../../../pages/StopServer.tsx')
     const now = c.var.ctx.now()
     const { servers, summary, filesStay } = toDashboard(rows, c.var.ctx)

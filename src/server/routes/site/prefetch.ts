@@ -6,7 +6,7 @@ import type { RouteFacts } from '../../http/route-table.ts'
 
 /** The pages that a browser may prefetch, and when. */
 export const prefetch = [
-  route(`GET ${PREFETCH_RULES}`, { access: 'public' }, (c) => {
+  route(`GET ${PREFETCH_RULES}`, { access: 'public' }).answer((c) => {
     const rules = {
       prefetch: [
         { where: { href_matches: fetchedAhead(c, 'hover') }, eagerness: 'moderate' },

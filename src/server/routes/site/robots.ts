@@ -11,7 +11,7 @@ const CACHE = { 'Cache-Control': 'public, max-age=86400' }
 
 /** Generated, because both contain the site's own origin. */
 export const robots = [
-  route('GET /robots.txt', { access: 'public' }, (c) =>
+  route('GET /robots.txt', { access: 'public' }).answer((c) =>
     c.text(
       [
         'User-agent: *',
@@ -23,7 +23,7 @@ export const robots = [
       CACHE,
     ),
   ),
-  route('GET /sitemap.xml', { access: 'public' }, (c) => {
+  route('GET /sitemap.xml', { access: 'public' }).answer((c) => {
     const pages = c.var.routes
       .pagesWhere(({ search }) => search === 'listed')
       .map((path) => `<url><loc>${origin(c)}${path}</loc></url>`)

@@ -7,7 +7,7 @@ import { route } from '../../http/route.ts'
 /** Stores the chosen theme, so that the server renders it and nothing flashes. */
 export const theme = [
   // Its form is on pages that are the same for everyone and hold no token. It only changes colors.
-  route('POST /theme', { access: 'public', token: 'never' }, (c) => {
+  route('POST /theme', { access: 'public', token: 'never' }).answer((c) => {
     const chosen = c.var.form?.get('theme')
     if (!isTheme(chosen)) throw new AppError('malformed', 'The theme must be light, dark, or system.')
     writeCookie(c, 'theme', chosen)
