@@ -642,6 +642,7 @@ REFUSALS = (
     ("no space left", "no_space"),
     ("toomanyrequests", "image_rate_limited"),
     ("too many requests", "image_rate_limited"),
+    ("rate limit", "image_rate_limited"),
     ("executable file not found", "bad_image"),
     ("no such file or directory", "bad_image"),
     ("exec format error", "bad_image"),
@@ -650,6 +651,8 @@ REFUSALS = (
     ("permission denied", "bad_image"),
     ("denied", "image_denied"),
     ("unauthorized", "image_denied"),
+    ("authentication required", "image_denied"),
+    ("no basic auth credentials", "image_denied"),
     ("not found", "image_not_found"),
     ("manifest unknown", "image_not_found"),
 )
@@ -658,7 +661,9 @@ REFUSALS = (
 # What registries say of a login that ended. A certificate ends as well.
 ENDED = re.compile(r"(?<!certificate )\b(?:is|has|have) expired|\bexpired token|\btoken expired")
 # What they say of one that is wrong, and not of one that may not read this image.
-WRONG = re.compile(r"\bunauthorized\b|incorrect username or password|http basic: access denied")
+WRONG = re.compile(
+    r"\bunauthorized\b|authentication required|incorrect username or password|cannot be authenticated|http basic: access denied"
+)
 
 
 def code_of(why):

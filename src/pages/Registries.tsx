@@ -1,6 +1,7 @@
 import { MOST_LOGINS } from '../domain/registry-login.ts'
 import type { RegistryLogin } from '../domain/wire.ts'
-import type { Column } from '../ui/DataTable.tsx'
+import { Card } from '../ui/Card.tsx'
+import { type Column, DataTable } from '../ui/DataTable.tsx'
 import { Field } from '../ui/Field.tsx'
 import { type FlashMessage, refusedField } from '../ui/FlashAlert.tsx'
 import { Time } from '../ui/Time.tsx'
@@ -12,6 +13,13 @@ const COLUMNS: Column[] = [
   { key: 'username', label: 'Username' },
   { key: 'changed', label: 'Changed' },
   { key: 'action', label: 'Actions' },
+]
+
+const TOKENS: [registry: string, username: string, token: string][] = [
+  ['ghcr.io', 'Your GitHub name', 'A personal access token (classic) with read:packages'],
+  ['docker.io', 'Your Docker ID', 'A personal access token with read access'],
+  ['registry.gitlab.com', "A deploy token's username", 'That deploy token, with read_registry'],
+  ['us-docker.pkg.dev', '_json_key', "A service account's key: its whole JSON file"],
 ]
 
 type RegistriesProps = { registries: RegistryLogin[]; csrfToken: string; flash: FlashMessage | null }
@@ -64,16 +72,34 @@ export function Registries({ registries, csrfToken, flash }: RegistriesProps) {
         ),
         submit: 'Save login',
       }}
+      help={
+        <Card title="Which login">
+          <DataTable
+            caption="Which login each registry takes"
+            hideCaption
+            columns={[
+              { key: 'registry', label: 'Registry', rowHeader: true },
+              { key: 'username', label: 'Username' },
+              { key: 'token', label: 'Password or token' },
+            ]}
+            rows={TOKENS.map(([registry, username, token]) => ({
+              id: registry,
+              cells: { registry: <code className="address">{registry}</code>, username, token },
+            }))}
+          />
+          <p className="hint">
+            Any other registry takes what <code>docker login</code> does, if it speaks HTTPS on the public Internet.
+            Amazon ECR's logins end after 12 hours, so we can't keep one. Let your CI copy the image to another
+            registry: <code>docker buildx imagetools create --tag ghcr.io/you/sim:1 YOUR_ECR_IMAGE</code>.
+          </p>
+        </Card>
+      }
       foot={<a href="/account_overview">Back to Account</a>}
     >
       <p>
         With a login, your servers pull private images: <a href="/environments">your own image</a> from that registry is
         loaded with it. Only the machine that loads it gets the login, and forgets it before your program starts. Nobody
         can read the token here again.
-      </p>
-      <p>
-        Which token each registry needs, and what to do with Amazon ECR:{' '}
-        <a href="/docs/images#registries">Private images</a>
       </p>
     </ListPage>
   )

@@ -15,11 +15,13 @@ type ListPageProps = {
   list: { title: string; caption?: string; columns: Column[]; rows: Row[]; none: string }
   /** A sentence instead where an account can add no more. */
   form: { title: string; action: string; fields: ReactNode; submit: string } | string | null
+  /** Below the form: what helps to fill it in. */
+  help?: ReactNode
   foot: ReactNode
 }
 
 /** What an account has of one kind, and the form that adds to it. */
-export function ListPage({ title, csrfToken, flash, made, children, list, form, foot }: ListPageProps) {
+export function ListPage({ title, csrfToken, flash, made, children, list, form, help, foot }: ListPageProps) {
   return (
     <div className="page stack">
       <div className="page-head">
@@ -46,6 +48,7 @@ export function ListPage({ title, csrfToken, flash, made, children, list, form, 
           </form>
         </Card>
       ) : null}
+      {help}
       <p className="hint">{foot}</p>
     </div>
   )

@@ -6,7 +6,6 @@ import { FEWEST_WAITS } from '../../domain/line-estimate.ts'
 import { machineText } from '../../domain/machine.ts'
 import { BASIC, ENTERPRISE, PREMIUM } from '../../domain/money/plan.ts'
 import { MAX_OWN_ENVIRONMENTS } from '../../domain/own-environment.ts'
-import { MOST_LOGINS } from '../../domain/registry-login.ts'
 import { LOG_DAYS } from '../../domain/run-log.ts'
 import { ANSWER_DEADLINE_MS, SERVER_WEB_PORT } from '../../domain/server.ts'
 import { VEHICLES } from '../../domain/worlds.ts'
@@ -125,27 +124,9 @@ export function Servers() {
 
       <Heading id="registries">Private images</Heading>
       <p>
-        Save a <a href="/registries">registry login</a>, and servers pull your own images from that registry with it.
-        Use a token that may only read images, and that lasts. Up to {MOST_LOGINS} registries:
+        Save a <a href="/registries">registry login</a>, and servers pull your own images from there with it. Only the
+        machine that pulls gets it, and forgets it before your program starts.
       </p>
-      <Rows
-        caption="What to save"
-        head={['Registry', 'Username', 'Token']}
-        rows={[
-          [<code key="g">ghcr.io</code>, 'Your GitHub name', 'Personal access token (classic), read:packages'],
-          [<code key="d">docker.io</code>, 'Your Docker ID', 'Personal access token, read-only'],
-          [<code key="l">registry.gitlab.com</code>, "The deploy token's", 'Deploy token, read_registry'],
-          [<code key="a">us-docker.pkg.dev</code>, <code key="j">_json_key</code>, "A service account's key, as JSON"],
-          ['Any other, over HTTPS', 'As for docker login', 'As for docker login'],
-        ]}
-      />
-      <p>
-        Only the machine that pulls gets the login, in memory, and forgets it before your program starts. It sends none
-        to a registry whose name leads to a private address. Amazon ECR's logins end after 12 hours, so we can't keep
-        one. Let your CI copy the image instead:
-      </p>
-      <Code>{`docker buildx imagetools create --tag ghcr.io/you/sim:1 \\
-  123456789012.dkr.ecr.us-east-1.amazonaws.com/sim:1`}</Code>
 
       <Heading id="log">Its log</Heading>
       <p>
