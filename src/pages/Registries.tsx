@@ -74,32 +74,34 @@ export function Registries({ registries, csrfToken, flash }: RegistriesProps) {
       }}
       help={
         <Card title="Which login">
-          <DataTable
-            caption="Which login each registry takes"
-            hideCaption
-            columns={[
-              { key: 'registry', label: 'Registry', rowHeader: true },
-              { key: 'username', label: 'Username' },
-              { key: 'token', label: 'Password or token' },
-            ]}
-            rows={TOKENS.map(([registry, username, token]) => ({
-              id: registry,
-              cells: { registry: <code className="address">{registry}</code>, username, token },
-            }))}
-          />
-          <p className="hint">
-            Any other registry takes what <code>docker login</code> does, if it speaks HTTPS on the public Internet.
-            Amazon ECR's logins end after 12 hours, so we can't keep one. Let your CI copy the image to another
-            registry: <code>docker buildx imagetools create --tag ghcr.io/you/sim:1 YOUR_ECR_IMAGE</code>.
-          </p>
+          <div className="stack">
+            <DataTable
+              caption="Which login each registry takes"
+              hideCaption
+              columns={[
+                { key: 'registry', label: 'Registry', rowHeader: true },
+                { key: 'username', label: 'Username' },
+                { key: 'token', label: 'Password or token' },
+              ]}
+              rows={TOKENS.map(([registry, username, token]) => ({
+                id: registry,
+                cells: { registry: <code className="address">{registry}</code>, username, token },
+              }))}
+            />
+            <p className="hint">
+              Any other registry takes what <code>docker login</code> does, if it speaks HTTPS on the public Internet.
+              Amazon ECR's logins end after 12 hours, so we can't keep one. Let your CI copy the image to another
+              registry: <code>docker buildx imagetools create --tag ghcr.io/you/sim:1 YOUR_ECR_IMAGE</code>.
+            </p>
+          </div>
         </Card>
       }
       foot={<a href="/account_overview">Back to Account</a>}
     >
       <p>
-        With a login, your servers pull private images: <a href="/environments">your own image</a> from that registry is
-        loaded with it. Only the machine that loads it gets the login, and forgets it before your program starts. Nobody
-        can read the token here again.
+        With a login, your servers pull <a href="/environments">your own images</a> from a private registry. Only the
+        machine that pulls gets it, and forgets it before your program starts. Nobody can read the token here again.{' '}
+        <a href="/docs/images#own">What your image gets</a>
       </p>
     </ListPage>
   )
