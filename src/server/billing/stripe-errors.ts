@@ -14,7 +14,8 @@ const ASKING = ['subscription_payment_intent_requires_action', 'authentication_r
 
 /**
  * Makes a call with this key. Stripe keeps a fault of its own under the key and repeats it for a day, whether or not it
- * did anything. Then a look says what it did, and if that was nothing, the call gets a key of its own.
+ * did anything. For as long, it refuses the key to an older version's call that this one makes with other parameters.
+ * Then a look says what the earlier call did, and if that was nothing, the call gets a key of its own.
  * @param find what the earlier call made; leave it out where the caller looks before each repetition, or where doing it twice
  * changes nothing
  */
@@ -26,7 +27,8 @@ export async function withKey<T>(
   try {
     return await call({ idempotencyKey })
   } catch (error) {
-    if (!isReplayed(error) || (error.statusCode ?? 0) < 500) throw error
+    const isKept = isReplayed(error) && (error.statusCode ?? 0) >= 500
+    if (!isKept && !(error instanceof Stripe.errors.StripeIdempotencyError)) throw error
     return (await find()) ?? call({ idempotencyKey: `${idempotencyKey}:${crypto.randomUUID()}` })
   }
 }

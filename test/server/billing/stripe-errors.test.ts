@@ -2,7 +2,7 @@ import Stripe from 'stripe'
 import { expect, test } from 'vitest'
 import { withKey } from '../../../src/server/billing/stripe-errors.ts'
 
-const { StripeAPIError, StripeCardError } = Stripe.errors
+const { StripeAPIError, StripeCardError, StripeIdempotencyError } = Stripe.errors
 const failed = (replayed: boolean, statusCode = 500) => {
   const raw = { message: 'no', statusCode, headers: replayed ? { 'idempotent-replayed': 'true' } : {} }
   return statusCode === 402 ? new StripeCardError(raw as never) : new StripeAPIError(raw as never)
@@ -25,6 +25,14 @@ test('a fault that Stripe repeats gets a key of its own, which nobody used befor
   for (const _ of [1, 2]) expect(await withKey('key', call)).toBe('made')
   expect(keys).toEqual(['key', expect.stringMatching(/^key:.{36}$/), 'key', expect.stringMatching(/^key:.{36}$/)])
   expect(keys[1]).not.toBe(keys[3])
+})
+
+test('a key under which an older version asked something else gets another one, unless that made it', async () => {
+  const other = new StripeIdempotencyError({ message: 'other parameters', statusCode: 400 } as never)
+  const { keys, call } = stripe(other, 'made', other)
+  expect(await withKey('key', call)).toBe('made')
+  expect(await withKey('key', call, async () => 'found')).toBe('found')
+  expect(keys).toEqual(['key', expect.stringMatching(/^key:.{36}$/), 'key'])
 })
 
 test('what the earlier call made anyway is taken, and not made again', async () => {

@@ -79,6 +79,15 @@ test('allows six pages an hour, even at once, with few calls to Stripe', async (
   await open('basic')
 })
 
+test('an answer that was lost before a deployment refuses nobody the page, whatever the new version asks', async () => {
+  stack.stripe.inject('lost_response', 1, 3)
+  await expectUnavailable(open('basic'))
+  const moved = { ...stack.ctx, config: { ...stack.ctx.config, origins: ['https://new.test'] } }
+  const { url } = await createCheckout(moved, owner(), { planType: 'basic' })
+  expect(url).toMatch(/^http/)
+  expect((await opened()).pages).toEqual(['open'])
+})
+
 test('reopening a page daily without paying delays no bill by more than 25 hours', async () => {
   stack.clock.now = Date.UTC(2030, 0, 15, 12)
   await another()
