@@ -44,7 +44,7 @@ export const MONEY_MAILS_RULES: Rule[] = [
           const due = (found?.status_transitions.finalized_at ?? 0) * 1000 + 15 * DAY_MS
           const isDue = found?.status === 'open' && found.amount_remaining > 0 && now < due
           const charges = found?.collection_method === 'charge_automatically' && found.auto_advance
-          const isReady = isTold(`ready:${billId}`) || announcedAt(rows, billId) !== null
+          const isReady = isTold(`ready:${billId}`) || announcementOf(rows, billId) !== undefined
           const isFailing = isTold(`charge_failed:${billId}`) || isTold(`charge_asks:${billId}`)
           const waits = {
             ready: isDue && !charges && !isTold(`ready:${billId}`),
@@ -70,7 +70,7 @@ export const MONEY_MAILS_RULES: Rule[] = [
   },
   {
     name: 'charges-are-agreed-and-announced',
-    sentence: 'A card pays usage only if its owner agreed to that, at least a day after we said so.',
+    sentence: 'A card pays usage only if its owner agreed to that, at least a day after our email about it left.',
     broken: ({ world, rows, memory, now }) =>
       rows.invoices.flatMap(({ billId, userId }) => {
         const invoice = world.stripe.invoices().find(({ metadata }) => metadata.record_id === billId)
@@ -81,7 +81,7 @@ export const MONEY_MAILS_RULES: Rule[] = [
         if (memory.since(`charge of ${billId}`, true) !== now) return []
         const { chargeConsentAt: yes, chargeRefusedAt: no } = rows.users.find(({ id }) => id === userId) ?? {}
         const isAgreed = yes != null && yes <= ms && !(no != null && no > yes && no + HOUR_MS < ms)
-        const told = announcedAt(rows, billId)
+        const told = announcementOf(rows, billId)?.sentAt ?? null
         return isAgreed && told !== null && told + DAY_MS <= ms
           ? []
           : [`${billId} is charged ${iso(ms)}, announced ${iso(told)}, agreed ${iso(yes ?? null)}`]
@@ -136,9 +136,9 @@ export const MONEY_MAILS_RULES: Rule[] = [
   },
 ]
 
-/** When we said that a card will be charged. */
-function announcedAt({ outbox }: Rows, billId: string): number | null {
-  return outbox.find(({ cause }) => cause?.startsWith(`charge:${billId}`))?.createdAt ?? null
+/** The last email that said that a card will be charged. */
+function announcementOf({ outbox }: Rows, billId: string) {
+  return outbox.findLast(({ cause }) => cause?.startsWith(`charge:${billId}:`))
 }
 
 /** Whether no cycle of theirs can have ended, and we heard of no change of their plans, between those moments. */

@@ -1,8 +1,18 @@
-import { and, desc, eq, isNotNull, sql } from 'drizzle-orm'
+import { and, between, desc, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
-import { type BillRow, bills, type InvoiceRow, invoices, plans, users } from '../../../../db/schema.ts'
+import {
+  type BillRow,
+  bills,
+  type InvoiceRow,
+  invoices,
+  type OutboxRow,
+  outbox,
+  plans,
+  users,
+} from '../../../../db/schema.ts'
 import { CHARGE_NOTICE_MS, chargeChoice, SMALLEST_CHARGE_CENTS } from '../../../domain/money/charge.ts'
 import { chargeSoonMail } from '../../mail/charge-letters.ts'
+import { composeMail, type Message } from '../../mail/letter.ts'
 import { tellQueries, tellSoon } from '../../mail/notices.ts'
 import { type Context, siteOrigin } from '../../runtime/context.ts'
 
@@ -39,10 +49,40 @@ export async function mayCharge(
   return plan?.id ? ctx.payments.adoptCard({ customerId, subscriptionId: plan.id }, ctx.now()) : false
 }
 
-/** Announces the charge, once per time of it, and puts the invoice off until then. */
+/**
+ * Whether its charge may begin: a day after the email that announces it was sent. `undelivered`: that email couldn't be
+ * sent in a day and a half of tries, so nobody may charge it.
+ */
+export async function noticeOf(ctx: Context, row: InvoiceRow): Promise<'wait' | 'over' | 'undelivered'> {
+  const mail = await findNotice(ctx, row.billId)
+  if (mail && mail.sentAt === null && mail.sendAt === null) return 'undelivered'
+  return chargeTime(row, mail) <= ctx.now() ? 'over' : 'wait'
+}
+
+/** The email that announced the charge last. */
+async function findNotice(ctx: Context, billId: string): Promise<OutboxRow | undefined> {
+  const [mail] = await ctx.db
+    .select()
+    .from(outbox)
+    .where(between(outbox.cause, `charge:${billId}:`, `charge:${billId};`))
+    .orderBy(desc(outbox.createdAt))
+    .limit(1)
+  return mail
+}
+
+/** Infinity until its email was sent. */
+function chargeTime({ chargeAt }: InvoiceRow, mail: OutboxRow | undefined): number {
+  if (chargeAt === null) return Infinity
+  return mail ? Math.max(chargeAt, (mail.sentAt ?? Infinity) + CHARGE_NOTICE_MS) : chargeAt
+}
+
+/** Announces the charge, once, and puts the invoice off until then. If its email is late, so is the charge. */
 export async function waitToCharge(ctx: Context, row: InvoiceRow, record: BillRow): Promise<void> {
   const { billId, step, attempts, nextAt } = row
-  const chargeAt = row.chargeAt ?? ctx.now() + CHARGE_NOTICE_MS
+  const announced = row.chargeAt === null ? undefined : await findNotice(ctx, billId)
+  const known = row.chargeAt !== null && row.chargeAt > ctx.now() ? row.chargeAt : chargeTime(row, announced)
+  const isLate = announced !== undefined && known === Infinity
+  const chargeAt = known === Infinity ? ctx.now() + CHARGE_NOTICE_MS : known
   const [owner] = await ctx.db
     .select({ id: users.id, email: users.email })
     .from(users)
@@ -53,9 +93,24 @@ export async function waitToCharge(ctx: Context, row: InvoiceRow, record: BillRo
   const stands = sql`EXISTS (SELECT 1 FROM invoices WHERE record_id = ${billId} AND charge_at = ${chargeAt})`
   const wait: Query = ctx.db.run(sql`UPDATE invoices SET charge_at = ${chargeAt}, next_at = ${chargeAt}, attempts = 0,
     last_error = NULL WHERE record_id = ${billId} AND step = ${step} AND attempts = ${attempts} AND next_at = ${nextAt}`)
-  const told = owner
-    ? tellQueries(ctx, owner, chargeSoonMail(siteOrigin(ctx), bill), stands, `charge:${billId}:${chargeAt}`)
-    : []
+  const message = chargeSoonMail(siteOrigin(ctx), bill)
+  const told =
+    !owner || (announced && !isLate)
+      ? []
+      : isLate
+        ? retellQueries(ctx, announced, message, stands)
+        : tellQueries(ctx, owner, message, stands, `charge:${billId}:${chargeAt}`)
   const written = await writeBatch(ctx.db, [wait, ...told])
-  if (owner) tellSoon(ctx, owner.id, written.at(-1))
+  if (owner && told.length) tellSoon(ctx, owner.id, written.at(-1))
+}
+
+/** The email still waits to be sent, and names a day that has come: it and its notice name the new one. */
+function retellQueries(ctx: Context, { id, cause }: OutboxRow, { subject, parts }: Message, when: SQL): Query[] {
+  const { text, html } = composeMail(subject, parts)
+  const [sentence] = parts
+  return [
+    ctx.db.run(sql`UPDATE outbox SET subject = ${subject}, text = ${text}, html = ${html}
+      WHERE id = ${id} AND sent_at IS NULL AND ${when}`),
+    ctx.db.run(sql`UPDATE notices SET title = ${subject}, text = ${sentence} WHERE cause = ${cause} AND ${when}`),
+  ]
 }

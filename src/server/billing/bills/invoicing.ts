@@ -160,10 +160,12 @@ const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
         cause: new Error(`${before.id} is ${before.totalCents} cents, ${record.id} is ${record.amountCents}`),
       })
     if (before.status !== 'draft') return { step: before.charges ? 'resume' : 'send' }
-    const { mayCharge } = await import('./charging.ts')
-    const charges = before.charges && (await mayCharge(ctx, record, before.customerId))
-    if (charges && (invoice.chargeAt ?? Infinity) > ctx.now()) return 'wait'
-    // They changed their mind, or their card is gone. Once finalized, it can't change.
+    const { mayCharge, noticeOf } = await import('./charging.ts')
+    const may = before.charges && (await mayCharge(ctx, record, before.customerId))
+    const notice = may ? await noticeOf(ctx, invoice) : null
+    if (notice === 'wait') return 'wait'
+    const charges = notice === 'over'
+    // They changed their mind, their card is gone, or we couldn't tell them. Once finalized, it can't change.
     if (before.charges && !charges) await ctx.payments.chargeNothing(before.id, `${record.id}:link`)
     await ctx.payments.finalizeInvoice({ id: before.id, charges }, `${record.id}:finalize:${waysToPay({ charges })}`)
     return { step: charges ? 'sent' : 'send' }
@@ -182,9 +184,11 @@ const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
   async resume(ctx, invoice, record) {
     const { id, status, charges, advances, customerId } = await getInvoice(ctx, invoice)
     if (status !== 'open' || !charges) return { step: 'sent' }
-    const { mayCharge } = await import('./charging.ts')
-    const may = await mayCharge(ctx, record, customerId)
-    if (may && !advances && (invoice.chargeAt ?? Infinity) > ctx.now()) return 'wait'
+    const { mayCharge, noticeOf } = await import('./charging.ts')
+    const wanted = await mayCharge(ctx, record, customerId)
+    const notice = wanted && !advances ? await noticeOf(ctx, invoice) : null
+    if (notice === 'wait') return 'wait'
+    const may = wanted && notice !== 'undelivered'
     if (may !== advances) await ctx.payments.setAdvance(id, may)
     return { step: 'sent' }
   },

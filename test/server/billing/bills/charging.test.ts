@@ -1,7 +1,9 @@
-import { asc, eq } from 'drizzle-orm'
+import { asc, eq, like, sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { invoices, outbox, users } from '../../../../db/schema.ts'
+import { invoices, notices, outbox, users } from '../../../../db/schema.ts'
+import type { Card } from '../../../../dev/stripe/cards.ts'
 import type { User } from '../../../../src/domain/wire.ts'
+import { listBills } from '../../../../src/server/billing/bills/billing-history.ts'
 import { setCharging } from '../../../../src/server/billing/bills/charge-consent.ts'
 import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
 import { correctBill } from '../../../../src/server/billing/bills/corrections.ts'
@@ -28,8 +30,6 @@ beforeEach(async () => {
   user = await stack.newUser()
 })
 
-type Card = 'good' | 'declined_later' | 'bank_asks'
-
 type Bought = { card?: Card; answer?: 'yes' | 'no'; hours?: number }
 
 /** Someone who bought Basic, said whether we may charge usage, and then used 3 hours more than it includes. */
@@ -49,6 +49,7 @@ async function skipTo(at: number, every = 6 * HOUR) {
 }
 
 const row = async () => (await stack.db.select().from(invoices).where(eq(invoices.userId, user.id)))[0]
+const usageBill = async () => (await listBills(stack.ctx, user.id)).find(({ kind }) => kind === 'usage')
 const account = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]
 const mails = async () => {
   const all = await stack.db
@@ -266,6 +267,124 @@ describe('with consent and a card', () => {
       await skipTo(MONTH + HOUR)
       expect((await collected()).map(([how]) => [seconds, how])).toEqual([[seconds, method]])
     }
+  })
+})
+
+describe('a bank debit that takes days', () => {
+  /** On Stripe's page, the day before it falls due. */
+  async function payFromBank(card: 'bank_debit' | 'bank_debit_returned') {
+    await customer({ answer: 'no' })
+    await skipTo(MONTH + 10 * DAY)
+    await stack.passTime(MONTH + 14 * DAY, DAY)
+    await stack.press((await row())?.hostedUrl, card)
+    const { dueAt } = (await row()) ?? {}
+    await stack.passTime((dueAt ?? 0) + DAY, 3 * HOUR)
+    expect([(await account())?.suspendedAt, (await row())?.processingAt]).toEqual([null, expect.any(Number)])
+    return dueAt ?? 0
+  }
+
+  test('suspends nobody while it is on its way, even after the due day', async () => {
+    await payFromBank('bank_debit')
+    expect(await usageBill()).toMatchObject({ processing: true, paid: false, overdue: false })
+    await stack.passTime(MONTH + 19 * DAY, 6 * HOUR)
+    expect(await row()).toMatchObject({ status: 'paid', processingAt: null })
+    expect((await account())?.suspendedAt).toBeNull()
+    expect((await subjects()).slice(1)).toEqual(['$5.25 is due on Feb 16, 2028', PAID])
+  })
+
+  test('that comes back after the due day leaves three days to pay otherwise', async () => {
+    const dueAt = await payFromBank('bank_debit_returned')
+    await stack.passTime(MONTH + 18 * DAY + 12 * HOUR, 3 * HOUR)
+    const { dueAt: laterAt = 0, processingAt } = (await row()) ?? {}
+    expect([processingAt, (await account())?.suspendedAt]).toEqual([null, null])
+    expect((laterAt ?? 0) - dueAt).toBeGreaterThan(5 * DAY)
+    const told = (await mails()).at(-1)
+    expect(told?.subject).toBe("We couldn't charge your bank account: $5.25 is due Feb 22, 2028")
+    expect(told?.text).toContain('insufficient funds')
+    expect(told?.text).not.toContain('again until then')
+    await stack.passTime((laterAt ?? 0) - 1, 6 * HOUR)
+    expect((await account())?.suspendedAt).toBeNull()
+    await stack.passTime(laterAt ?? 0, DAY)
+    expect((await account())?.suspendedAt).toBe(laterAt)
+  })
+
+  test('is one charge: nobody is asked to pay meanwhile, even if they turn charges off', async () => {
+    await customer({ card: 'bank_debit', answer: 'yes' })
+    await skipTo(MONTH + 3 * DAY)
+    expect(await row()).toMatchObject({ status: 'open', processingAt: expect.any(Number) })
+    await setCharging(stack.ctx, user.id, { on: false })
+    await stack.passTime(MONTH + 4 * DAY, HOUR)
+    expect(await subjects()).toEqual([SOON])
+    await stack.passTime(MONTH + 7 * DAY, 6 * HOUR)
+    expect([await collected(), await subjects()]).toEqual([[CHARGED], [SOON, PAID]])
+  })
+})
+
+test('an invoice that Stripe gives up after its last try is still owed', async () => {
+  await customer({ card: 'declined_later', answer: 'yes' })
+  await skipTo(MONTH + 3 * DAY)
+  const [{ id } = { id: '' }] = await usageInvoices()
+  await stack.atStripe(`invoices/${id}/mark_uncollectible`, '')
+  const { dueAt } = (await row()) ?? {}
+  await stack.passTime((dueAt ?? 0) - 1, DAY)
+  expect(await subjects()).toEqual([
+    SOON,
+    "We couldn't charge your card: $5.25 is due Feb 17, 2028",
+    '$5.25 is due on Feb 17, 2028',
+  ])
+  await stack.passTime(dueAt ?? 0, DAY)
+  expect([(await row())?.status, (await account())?.suspendedAt]).toEqual(['uncollectible', dueAt])
+})
+
+describe('the email that announces a charge', () => {
+  const IS_ANNOUNCEMENT = like(outbox.cause, 'charge:%')
+  /** Our mail is down from here on. */
+  async function announcedInVain() {
+    await customer({ answer: 'yes' })
+    await skipTo(MONTH + HOUR, HOUR)
+    await stack.db.update(outbox).set({ sentAt: null, sendAt: MONTH }).where(IS_ANNOUNCEMENT)
+  }
+
+  test('is late: so is the charge, and it names the later day', async () => {
+    await announcedInVain()
+    expect(await usageBill()).toMatchObject({ paid: false, charge_date: '2028-02-02' })
+    await stack.passTime(MONTH + 30 * HOUR, HOUR)
+    expect((await usageInvoices())[0]?.status).toBe('draft')
+    const [later, ...others] = await mails()
+    expect([later?.subject, others]).toEqual(['We charge your card on Feb 3, 2028: $5.25', []])
+    expect(later?.text).toContain('on Feb 3, 2028')
+    const [notice] = await stack.db
+      .select()
+      .from(notices)
+      .where(eq(notices.cause, later?.cause ?? ''))
+    expect(notice).toMatchObject({ title: later?.subject, text: expect.stringContaining('Feb 3, 2028') })
+    expect(await usageBill()).toMatchObject({ charge_date: '2028-02-03' })
+    const sentAt = stack.clock.now
+    await stack.db.update(outbox).set({ sentAt, sendAt: null }).where(IS_ANNOUNCEMENT)
+    await stack.passTime(sentAt + DAY - 1, HOUR)
+    expect((await usageInvoices())[0]?.status).toBe('draft')
+    await stack.passTime(sentAt + DAY + 3 * HOUR, HOUR)
+    expect(await collected()).toEqual([CHARGED])
+  })
+
+  test('was sent some minutes late: the charge waits for as long, and no second one goes out', async () => {
+    await announcedInVain()
+    const { chargeAt } = (await row()) ?? {}
+    await stack.db
+      .update(outbox)
+      .set({ sentAt: sql`created_at + ${10 * MINUTE}`, sendAt: null })
+      .where(IS_ANNOUNCEMENT)
+    await stack.passTime((chargeAt ?? 0) + 10 * MINUTE - 1, 30 * MINUTE)
+    expect((await usageInvoices())[0]?.status).toBe('draft')
+    await stack.passTime((chargeAt ?? 0) + 30 * HOUR, HOUR)
+    expect([await collected(), await subjects()]).toEqual([[CHARGED], [SOON, PAID]])
+  })
+
+  test("can't be delivered: nothing is charged, and Stripe sends the invoice", async () => {
+    await announcedInVain()
+    await stack.db.update(outbox).set({ sendAt: null }).where(IS_ANNOUNCEMENT)
+    await stack.passTime(MONTH + 2 * DAY, 6 * HOUR)
+    expect(await collected()).toEqual([SENT])
   })
 })
 
