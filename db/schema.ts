@@ -739,8 +739,10 @@ export const invoices = sqliteTable(
     chargeAt: integer('charge_at'),
     /** Set while an operator holds it: nobody is charged, reminded, or overdue. */
     heldAt: integer('held_at'),
-    /** How long holds have put off its due date. */
+    /** How long holds, and a bank debit that failed late, have put off its due date. */
     heldMs: integer('held_ms').notNull().default(0),
+    /** Since when we know of a payment on its way: a bank debit takes days. Nobody is overdue meanwhile. */
+    processingAt: integer('processing_at'),
     /** For a credit: the credit note's id. */
     stripeInvoiceId: text('stripe_invoice_id').unique(),
     /** Stripe's status, as of `syncedAt`. */

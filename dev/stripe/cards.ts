@@ -2,8 +2,16 @@ import type { Account } from './account.ts'
 import { noSuch } from './failure.ts'
 import type { Customer, PaymentMethod, Subscription } from './objects.ts'
 
-/** What the card does after it paid the first period: works, fails at every charge, or has its bank ask each time. */
-export type Card = 'good' | 'declined_later' | 'bank_asks'
+/**
+ * What the card does after it paid the first period: works, fails at every charge, or has its bank ask each time. A bank
+ * debit takes four days to pay usage, or to come back. It pays plans at once, which keeps this short.
+ */
+export type Card = 'good' | 'declined_later' | 'bank_asks' | 'bank_debit' | 'bank_debit_returned'
+
+export const DEBITS: Partial<Record<Card, { returned: boolean }>> = {
+  bank_debit: { returned: false },
+  bank_debit_returned: { returned: true },
+}
 
 const YEAR = 365 * 86_400
 
@@ -15,9 +23,18 @@ export function addCard(account: Account, customer: string, card: Card): Payment
     object: 'payment_method',
     created: account.now(),
     livemode: false,
-    type: 'card',
     customer,
-    card: { brand: 'visa', last4: '4242', exp_month: expires.getUTCMonth() + 1, exp_year: expires.getUTCFullYear() },
+    ...(DEBITS[card]
+      ? { type: 'us_bank_account' as const }
+      : {
+          type: 'card' as const,
+          card: {
+            brand: 'visa' as const,
+            last4: '4242',
+            exp_month: expires.getUTCMonth() + 1,
+            exp_year: expires.getUTCFullYear(),
+          },
+        }),
     metadata: {},
   }
   account.store.put('payment_methods', method.id, method)
@@ -33,9 +50,10 @@ export function setCard(account: Account, subscription: string, card: Card): voi
 }
 
 function behave({ store, now }: Account, method: string, card: Card): void {
-  for (const kind of ['declined_cards', 'asking_cards']) store.remove(kind, method)
+  for (const kind of ['declined_cards', 'asking_cards', 'bank_debits']) store.remove(kind, method)
   if (card === 'declined_later') store.put('declined_cards', method, { since: now })
   if (card === 'bank_asks') store.put('asking_cards', method, { since: now })
+  if (DEBITS[card]) store.put('bank_debits', method, DEBITS[card])
 }
 
 /** What charges a plan. A plan from an older data folder has a card without an object, under its own ID. */
@@ -60,6 +78,11 @@ export function refusalOf({ store }: Account, method: string | null): { code: st
     code: 'authentication_required',
     message: 'Your card was declined. This transaction requires authentication.',
   }
+}
+
+/** Whether its payments take days, and then come back. Null: it pays, or doesn't, at once. */
+export function debitOf({ store }: Account, method: string | null): { returned: boolean } | null {
+  return (method && store.get<{ returned: boolean }>('bank_debits', method)) || null
 }
 
 export function getPaymentMethod({ store }: Account, id: string): PaymentMethod {

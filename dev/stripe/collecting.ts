@@ -1,8 +1,8 @@
 import type { Account } from './account.ts'
-import { defaultOf, refusalOf } from './cards.ts'
+import { debitOf, defaultOf, refusalOf } from './cards.ts'
 import { invalid } from './failure.ts'
 import { flag, integer, type Params, text } from './form.ts'
-import { finalizeInvoice, getInvoice, save, settle } from './invoices.ts'
+import { finalizeInvoice, getInvoice, isPayable, save, settle } from './invoices.ts'
 import type { Customer, Invoice, PaymentIntent } from './objects.ts'
 
 const HOUR = 3600
@@ -44,6 +44,53 @@ function setAdvance(account: Account, invoice: Invoice, advances: boolean): void
   invoice.next_payment_attempt = charges && left ? account.now() + HOUR : null
 }
 
+/** How long a bank takes to pay a debit, or to return it, in seconds. */
+const DEBIT_TAKES = 4 * 86_400
+
+type Debit = { returned: boolean; at: number }
+
+/** A bank begins to pay an invoice. Stripe repeats no debit, and charges nothing else meanwhile. */
+export function beginDebit(account: Account, invoice: Invoice, { returned }: { returned: boolean }, at: number): void {
+  invoice.next_payment_attempt = null
+  save(account, invoice, 'invoice.updated', at)
+  putIntent(account, invoice, 'processing')
+  account.store.put('debits', invoice.id, { returned, at: at + DEBIT_TAKES } satisfies Debit)
+}
+
+export const isOnItsWay = ({ store }: Account, invoice: string) => store.get('debits', invoice) !== undefined
+
+/** Banks have paid what they were asked for days ago, or haven't. */
+export function endDebits(account: Account): void {
+  for (const [id, { returned, at }] of account.store.entries<Debit>('debits')) {
+    if (at > account.now()) continue
+    account.store.remove('debits', id)
+    const invoice = getInvoice(account, id)
+    if (!isPayable(invoice)) continue
+    if (returned) {
+      putIntent(account, invoice, 'requires_payment_method', {
+        type: 'invalid_request_error',
+        code: 'payment_intent_payment_attempt_failed',
+        message: 'The customer’s bank account has insufficient funds.',
+        payment_method: { type: 'us_bank_account' },
+      })
+      save(account, invoice, 'invoice.payment_failed', at)
+    } else {
+      putIntent(account, invoice, 'succeeded')
+      settle(account, invoice, at)
+    }
+  }
+}
+
+function putIntent(
+  { store }: Account,
+  { id }: Invoice,
+  status: PaymentIntent['status'],
+  error: PaymentIntent['last_payment_error'] = null,
+): void {
+  const intent = { id: `pi_${id}`, object: 'payment_intent' as const, status, last_payment_error: error }
+  store.put('payment_intents', id, intent satisfies PaymentIntent)
+}
+
 /** Charges what is due now, as Stripe does with `auto_advance`. A plan's invoices are charged with its periods. */
 export function chargeDue(account: Account): void {
   for (const invoice of account.store.all<Invoice>('invoices')) {
@@ -56,18 +103,20 @@ export function chargeDue(account: Account): void {
 }
 
 function attempt(account: Account, invoice: Invoice, at: number): void {
-  const refusal = refusalOf(account, defaultOf(account.store.get<Customer>('customers', invoice.customer)))
+  const method = defaultOf(account.store.get<Customer>('customers', invoice.customer))
+  const refusal = refusalOf(account, method)
   const asks = refusal?.code === 'authentication_required'
   invoice.attempted = true
   invoice.attempt_count = (invoice.attempt_count ?? 0) + 1
+  const debit = debitOf(account, method)
+  if (debit) {
+    beginDebit(account, invoice, debit, at)
+    return
+  }
   const wait = RETRIES[invoice.attempt_count - 1]
   invoice.next_payment_attempt = refusal && !asks && wait !== undefined ? at + wait : null
-  account.store.put('payment_intents', invoice.id, {
-    id: `pi_${invoice.id}`,
-    object: 'payment_intent',
-    status: !refusal ? 'succeeded' : asks ? 'requires_action' : 'requires_payment_method',
-    last_payment_error: refusal && { type: 'card_error', ...refusal },
-  } satisfies PaymentIntent)
+  const status = !refusal ? 'succeeded' : asks ? 'requires_action' : 'requires_payment_method'
+  putIntent(account, invoice, status, refusal && { type: 'card_error', ...refusal })
   if (!refusal) {
     settle(account, invoice, at)
     return

@@ -1,7 +1,8 @@
 import type { Asked, Outcome } from '../stand-in/server.ts'
 import type { Account } from './account.ts'
-import type { Card } from './cards.ts'
+import { type Card, DEBITS } from './cards.ts'
 import { getCheckout, payCheckout } from './checkout.ts'
+import { beginDebit, isOnItsWay } from './collecting.ts'
 import { Failure } from './failure.ts'
 import { getInvoice, isPayable } from './invoices.ts'
 import type { CheckoutSession, Customer, CustomField, Invoice, InvoiceItem, Price, Product } from './objects.ts'
@@ -17,7 +18,7 @@ export function answerHosted(account: Account, { method, url, body }: Asked): Ou
   const pressed = method === 'POST'
   try {
     if (checkout) return pressed ? pressPayCheckout(account, checkout, body) : showCheckout(account, checkout)
-    if (invoice) return pressed ? pressPayInvoice(account, invoice) : showInvoice(account, invoice)
+    if (invoice) return pressed ? pressPayInvoice(account, invoice, body) : showInvoice(account, invoice)
     if (portal) return pressed ? pressReplaceCard(account, portal) : showPortal(account, portal)
     return { status: 404, headers: { 'content-type': 'text/plain' }, body: 'Not found' }
   } catch (error) {
@@ -47,17 +48,21 @@ const shown = (title: string, body: string, status = 200): Outcome => ({
 
 const seeOther = (location: string): Outcome => ({ status: 303, headers: { location }, body: '' })
 
-const CARDS: Card[] = ['declined_later', 'bank_asks']
+const CARDS: Card[] = ['declined_later', 'bank_asks', 'bank_debit', 'bank_debit_returned']
+const cardIn = (pressed: string | null | undefined): Card => CARDS.find((one) => one === pressed) ?? 'good'
 
 function pressPayCheckout(account: Account, id: string, body: string): Outcome {
   const { card: pressed, ...answers } = Object.fromEntries(new URLSearchParams(body))
-  const card = CARDS.find((one) => one === pressed)
-  const session = payCheckout(account, id, card ?? 'good', answers)
+  const session = payCheckout(account, id, cardIn(pressed), answers)
   return seeOther(session.success_url.replaceAll('{CHECKOUT_SESSION_ID}', session.id))
 }
 
-function pressPayInvoice(account: Account, id: string): Outcome {
-  if (isPayable(getInvoice(account, id))) payInvoice(account, id)
+function pressPayInvoice(account: Account, id: string, body: string): Outcome {
+  const invoice = getInvoice(account, id)
+  const debit = DEBITS[cardIn(new URLSearchParams(body).get('card'))]
+  const isFree = isPayable(invoice) && !isOnItsWay(account, id)
+  if (isFree && debit) beginDebit(account, invoice, debit, account.now())
+  else if (isFree) payInvoice(account, id)
   return seeOther(`/i/${id}`)
 }
 
@@ -140,10 +145,13 @@ function showInvoice(account: Account, id: string): Outcome {
        <table>${rows.join('')}<tr class="total"><th>Total</th><th class="number">${dollars(invoice.total)}</th></tr>
        ${invoice.amount_due < invoice.total ? `<tr><td>Credit</td><td class="number">${dollars(invoice.amount_due - invoice.total)}</td></tr>` : ''}</table>
        ${
-         isPayable(invoice)
-           ? `<form method="post"><button>Pay ${dollars(invoice.amount_remaining)}</button></form>
+         isOnItsWay(account, id)
+           ? '<p>Your payment is on its way. It takes up to four days.</p>'
+           : isPayable(invoice)
+             ? `<form method="post"><button>Pay ${dollars(invoice.amount_remaining)}</button>
+       <button class="quiet" name="card" value="bank_debit">Pay from a bank account, in four days</button></form>
        <p class="small">Test mode: we don’t ask for a card, and no money moves.</p>`
-           : ''
+             : ''
        }`,
   )
 }

@@ -19,10 +19,10 @@ export type PaymentMethod = {
   object: 'payment_method'
   created: number
   livemode: false
-  type: 'card'
+  type: 'card' | 'us_bank_account'
   /** Null once detached. */
   customer: string | null
-  card: { brand: 'visa'; last4: string; exp_month: number; exp_year: number }
+  card?: { brand: 'visa'; last4: string; exp_month: number; exp_year: number }
   metadata: Metadata
 }
 
@@ -30,8 +30,13 @@ export type PaymentMethod = {
 export type PaymentIntent = {
   id: string
   object: 'payment_intent'
-  status: 'succeeded' | 'requires_action' | 'requires_payment_method'
-  last_payment_error: { type: 'card_error'; code: string; message: string } | null
+  status: 'succeeded' | 'processing' | 'requires_action' | 'requires_payment_method'
+  last_payment_error: {
+    type: 'card_error' | 'invalid_request_error'
+    code: string
+    message: string
+    payment_method?: { type: PaymentMethod['type'] }
+  } | null
 }
 
 export type Price = {

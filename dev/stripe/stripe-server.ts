@@ -5,7 +5,7 @@ import type { Store } from '../stand-in/store.ts'
 import { Account } from './account.ts'
 import { answerApi, failOnce } from './api.ts'
 import { expireCheckouts } from './checkout.ts'
-import { chargeDue } from './collecting.ts'
+import { chargeDue, endDebits } from './collecting.ts'
 import { answerHosted } from './hosted-pages.ts'
 import { forgetOldKeys } from './idempotency.ts'
 import { announceOverdue } from './overdue.ts'
@@ -50,6 +50,7 @@ export class StripeServer {
     expirePendingUpdates(this.account)
     renewSubscriptions(this.account, this.renewsLateBy)
     expireCheckouts(this.account)
+    endDebits(this.account)
     chargeDue(this.account)
     announceOverdue(this.account)
     forgetOldKeys(this.account)

@@ -29,6 +29,7 @@ type StatementProps = { statement: Statement; customer: Party; seller: Party }
 /** One bill in full, ready to print. */
 export function BillingStatement({ statement, customer, seller }: StatementProps) {
   const state = statement.amount_owed < 0 ? 'Credit' : statement.paid ? 'Paid' : statement.overdue ? 'Overdue' : 'Due'
+  const isPayable = !statement.paid && !statement.charge_date && !statement.processing
   return (
     <div className="page stack">
       <div className="page-head">
@@ -65,10 +66,17 @@ export function BillingStatement({ statement, customer, seller }: StatementProps
           { label: 'Due', value: statement.due_date ? <Time at={statement.due_date} /> : '—' },
         ]}
       />
+      {statement.charge_date ? (
+        <p>
+          We charge your card on <Time at={statement.charge_date} />.
+        </p>
+      ) : statement.processing ? (
+        <p>Your payment is on its way. A bank may take a few days.</p>
+      ) : null}
       {statement.invoice_url ? (
         <p className="row no-print">
-          <ButtonLink href={statement.invoice_url} {...(statement.paid ? {} : { look: 'primary' as const })}>
-            {statement.paid ? 'View invoice' : 'Pay invoice'}
+          <ButtonLink href={statement.invoice_url} {...(isPayable ? { look: 'primary' as const } : {})}>
+            {isPayable ? 'Pay invoice' : 'View invoice'}
           </ButtonLink>
           {statement.invoice_pdf ? <ButtonLink href={statement.invoice_pdf}>Download PDF</ButtonLink> : null}
         </p>

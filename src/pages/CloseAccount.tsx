@@ -14,8 +14,8 @@ export function CloseAccount({ hasFiles, csrfToken, flash }: CloseAccountProps) 
       <p>
         Closing your account stops your server, {hasFiles ? 'deletes your files, ' : ''}signs you out everywhere, and
         revokes your API tokens, for good. Your plan ends without a refund, and we email you a final invoice if you owe
-        anything for usage so far. We keep your billing records. You can use this email address for a new account after{' '}
-        {CLOSED_DAYS} days.
+        anything for usage so far. We don't charge your card anymore. We keep your billing records. You can use this
+        email address for a new account after {CLOSED_DAYS} days.
       </p>
       <p>
         You may want to{' '}

@@ -51,6 +51,20 @@ test('a month without bills shows them all, and says so', () => {
   for (const known of ['2026-10', '', null]) expect(history(known)).not.toContain(sentence)
 })
 
+test('a bill that is not paid yet says when we charge the card, or that a payment is on its way', () => {
+  const history = (more: Partial<Bill>) => {
+    const bill = { ...BILL, paid: false, dollars_due: 7.94, invoice_url: 'https://invoice.example/1', ...more }
+    const rest = { month: null, hoursPerDay: [], dollarsPerMonth: [], portalToken: null, charging: 'on' as const }
+    return renderToStaticMarkup(<BillingHistory bills={[bill]} {...rest} />).replace(/<[^>]*>/g, '')
+  }
+  const charged = history({ charge_date: '2026-11-29', invoice_url: null })
+  expect(charged).toContain('Not paidWe charge your card on Nov 29, 2026')
+  const onItsWay = history({ processing: true })
+  expect(onItsWay).toContain('Not paidYour payment is on its way')
+  expect(onItsWay).not.toContain('Open invoices')
+  expect(history({})).toContain('Not paidPay')
+})
+
 test('an overdue bill appears above everything, with the way to pay it', () => {
   const overdue = { ...BILL, paid: false, overdue: true, dollars_due: 6.5, invoice_url: 'https://invoice.example/1' }
   const history = renderToStaticMarkup(

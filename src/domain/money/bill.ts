@@ -6,6 +6,10 @@ export type Bill = BillingRecord & {
   invoice_pdf: string | null
   /** Left to pay after credits. */
   dollars_due: number
+  /** When we charge their card for it, as we announced. */
+  charge_date?: string
+  /** A bank debit is on its way. */
+  processing?: boolean
   /** The bill that this one corrects, and why. Its amount and seconds are the difference; below 0 it is a credit. */
   corrects: string | null
   reason: string | null
@@ -39,7 +43,7 @@ export type Statement = Bill & {
 
 /** What is unpaid and can be paid now, oldest first. */
 export function openInvoices(newestFirst: Bill[]): Bill[] {
-  return newestFirst.filter((bill) => !bill.paid && bill.invoice_url).reverse()
+  return newestFirst.filter((bill) => !bill.paid && !bill.processing && bill.invoice_url).reverse()
 }
 
 /** A bill is filed under the month of its first day. */

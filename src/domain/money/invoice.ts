@@ -23,10 +23,18 @@ export function dueSoonAt(dueAt: number): number {
   return dueAt - 3 * DAY_MS
 }
 
+/** How long at least someone whose bank debit fails late has to pay otherwise. */
+export const AFTER_DEBIT_MS = 3 * DAY_MS
+
 type Bill = {
   amountCents: number
-  /** `heldAt`: set while an operator holds it. */
-  invoice: { status: InvoiceStatus | null; dueAt: number | null; heldAt: number | null } | null
+  /** `heldAt`: set while an operator holds it; `processingAt`: while a bank debit is on its way. */
+  invoice: {
+    status: InvoiceStatus | null
+    dueAt: number | null
+    heldAt: number | null
+    processingAt?: number | null
+  } | null
 }
 
 /** Nothing is owed: the bill came to 0 cents or a credit, was paid, or was forgiven. */
@@ -36,6 +44,6 @@ export function isPaid({ amountCents, invoice }: Bill): boolean {
 
 export function isOverdue(bill: Bill, now: number): boolean {
   const dueAt = bill.invoice?.dueAt ?? null
-  const isHeld = bill.invoice?.heldAt != null
-  return !isPaid(bill) && !isHeld && dueAt !== null && dueAt <= now
+  const waits = bill.invoice?.heldAt != null || bill.invoice?.processingAt != null
+  return !isPaid(bill) && !waits && dueAt !== null && dueAt <= now
 }

@@ -48,7 +48,13 @@ function cellsOf(bill: Bill) {
     ) : (
       <span className="row">
         <Mark icon="x" text="Not paid" />
-        {bill.invoice_url ? (
+        {bill.charge_date ? (
+          <span className="hint">
+            We charge your card on <Time at={bill.charge_date} />
+          </span>
+        ) : bill.processing ? (
+          <span className="hint">Your payment is on its way</span>
+        ) : bill.invoice_url ? (
           <a className="no-print" href={bill.invoice_url}>
             Pay
           </a>

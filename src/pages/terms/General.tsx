@@ -61,7 +61,8 @@ export function General({ hasFiles }: { hasFiles: boolean }) {
       <ol>
         <li>
           You can close your account at any time under Settings, or <a href="/help">contact us</a>. We stop your running
-          server, your plan ends without a refund, and we issue a final invoice for what you used.
+          server, your plan ends without a refund, and we issue a final invoice for what you used. We no longer charge
+          your card: we email you a link for every invoice that is not paid yet.
         </li>
         <li>
           {CLOSED_DAYS} days later we delete your name, your email address, your password, and the lists of your devices

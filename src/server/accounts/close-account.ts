@@ -44,7 +44,10 @@ export async function closeAccount(
   // in case a server started in between.
   await stopLiveServer(ctx, user.id)
   const now = ctx.now()
+  const { chargeAnswerQueries } = await import('../billing/bills/charge-consent.ts')
   await writeBatch(ctx.db, [
+    // They can't withdraw their consent anymore, so it ends here: nothing tries their card again.
+    ...chargeAnswerQueries(ctx, false, sql`id = ${user.id} AND closed_at IS NULL`),
     mailQuery(
       ctx,
       user.email,

@@ -98,7 +98,7 @@ export function toInvoice(invoice: Stripe.Invoice): Invoice {
     pdfUrl: invoice.invoice_pdf ?? null,
     charges: invoice.collection_method === 'charge_automatically',
     advances: invoice.auto_advance ?? false,
-    failure: toFailure(invoice),
+    ...toPayment(invoice),
     plan: toPlanCharge(invoice),
   }
 }
@@ -109,14 +109,21 @@ function creditedCents(invoice: Stripe.Invoice): number {
   return invoice.pre_payment_credit_notes_amount + invoice.post_payment_credit_notes_amount
 }
 
-function toFailure({ status, payments }: Stripe.Invoice): Invoice['failure'] {
-  if (status !== 'open' && status !== 'uncollectible') return null
-  const intents = (payments?.data ?? []).map(({ payment }) => payment.payment_intent)
-  const intent = intents.find((one): one is Stripe.PaymentIntent => typeof one === 'object')
+/** How the payment of an unpaid invoice goes. An earlier failure doesn't count while another try is on its way. */
+function toPayment({ status, payments }: Stripe.Invoice): Pick<Invoice, 'processing' | 'failure'> {
+  const none = { processing: false, failure: null }
+  if (status !== 'open' && status !== 'uncollectible') return none
+  const intents = (payments?.data ?? [])
+    .map(({ payment }) => payment.payment_intent)
+    .filter((one): one is Stripe.PaymentIntent => typeof one === 'object')
+  if (intents.some((intent) => intent.status === 'processing')) return { ...none, processing: true }
+  const [intent] = intents
   const error = intent?.last_payment_error
   const asks = intent?.status === 'requires_action' || error?.code === 'authentication_required'
-  if (!asks && !error) return null
-  return { why: error?.message ?? 'Your bank wants you to confirm the payment.', asks }
+  if (!asks && !error) return none
+  const method = (error?.payment_method?.type ?? 'card') === 'card' ? 'card' : 'bank account'
+  const why = error?.message ?? 'Your bank wants you to confirm the payment.'
+  return { ...none, failure: { why, asks, method } }
 }
 
 function toPlanCharge(invoice: Stripe.Invoice): PlanCharge | null {

@@ -17,19 +17,20 @@ export function chargeSoonMail(origin: string, bill: InvoicedBill & { chargeAt: 
 const what = (bill: InvoicedBill) =>
   bill.corrects ? `a correction of ${period(bill)}` : `server time from ${period(bill)}`
 
-type Failed = InvoicedBill & { dueAt: number; payUrl: string; why: string }
+type Failed = InvoicedBill & { dueAt: number; payUrl: string; why: string; method: 'card' | 'bank account' }
 
 export function chargeFailedMail(origin: string, bill: Failed): Message {
-  return composeMessage('owed', `We couldn't charge your card: ${sum(bill)} is due ${day(bill.dueAt)}`, [
-    `We couldn't charge your card ${sum(bill)} for ${period(bill)}. The answer was: “${bill.why}”`,
+  return composeMessage('owed', `We couldn't charge your ${bill.method}: ${sum(bill)} is due ${day(bill.dueAt)}`, [
+    `We couldn't charge your ${bill.method} ${sum(bill)} for ${period(bill)}. The answer was: “${bill.why}”`,
     `Please pay by ${day(bill.dueAt)}. After that, you can't start servers until it's paid.`,
     { link: bill.payUrl, label: `Pay ${sum(bill)}` },
-    { link: `${origin}${BILLING}`, label: 'Change your card' },
-    "We may try your card again until then. You won't pay twice.",
+    { link: `${origin}${BILLING}`, label: `Change your ${bill.method}` },
+    // Stripe doesn't repeat a bank debit.
+    ...(bill.method === 'card' ? ["We may try your card again until then. You won't pay twice."] : []),
   ])
 }
 
-export function chargeAsksMail(origin: string, bill: Omit<Failed, 'why'>): Message {
+export function chargeAsksMail(origin: string, bill: Omit<Failed, 'why' | 'method'>): Message {
   return composeMessage('owed', `Your bank wants you to confirm ${sum(bill)}`, [
     `We charged your card ${sum(bill)} for ${period(bill)}, and your bank wants you to confirm it. Please do so by ${day(bill.dueAt)}. After that, you can't start servers until it's paid.`,
     { link: bill.payUrl, label: `Confirm ${sum(bill)}` },

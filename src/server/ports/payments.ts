@@ -72,8 +72,10 @@ export type Invoice = {
   charges: boolean
   /** Whether Stripe charges it by itself, and tries again. */
   advances: boolean
+  /** A payment is on its way: a bank debit takes days. Only `findInvoice` knows. */
+  processing: boolean
   /** Why the last charge failed; `asks`: the bank wants the customer to confirm it. Only `findInvoice` knows. */
-  failure: { why: string; asks: boolean } | null
+  failure: { why: string; asks: boolean; method: 'card' | 'bank account' } | null
   /** Set on an invoice of the plan's own price. */
   plan: PlanCharge | null
 }

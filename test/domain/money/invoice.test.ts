@@ -38,6 +38,13 @@ test('what an operator holds is not overdue', () => {
   expect([held(null), held(DUE), held(0)]).toEqual([true, false, false])
 })
 
+test('what a bank is about to pay is not overdue', () => {
+  const open = { status: 'open' as const, dueAt: DUE, heldAt: null }
+  const debited = (processingAt: number | null) =>
+    isOverdue({ amountCents: 175, invoice: { ...open, processingAt } }, DUE)
+  expect([debited(null), debited(0)]).toEqual([true, false])
+})
+
 test('without a due date or an invoice, nothing is overdue', () => {
   expect(isOverdue(bill(175, 'open', null), DUE)).toBe(false)
   expect(isOverdue({ amountCents: 175, invoice: null }, DUE)).toBe(false)

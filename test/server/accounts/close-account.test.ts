@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { beforeEach, expect, test } from 'vitest'
-import { checkouts, outbox, plans, runs, signIns, users } from '../../../db/schema.ts'
+import { checkouts, invoices, outbox, plans, runs, signIns, users } from '../../../db/schema.ts'
+import type { Invoice } from '../../../dev/stripe/objects.ts'
 import type { User } from '../../../src/domain/wire.ts'
 import { closeAccount } from '../../../src/server/accounts/close-account.ts'
 import { hashPassword } from '../../../src/server/accounts/credentials/password.ts'
@@ -54,6 +55,26 @@ test('closing expires an open checkout page, which then takes no payment, and th
   await stack.passTime(stack.clock.now + 5 * MINUTE, MINUTE)
   const records = await stack.billsOf(user.id)
   expect(records).toMatchObject([{ seconds: 3600, amountCents: 175 }])
+})
+
+test("closing ends Stripe's tries on an open invoice, and emails the page to pay it on", async () => {
+  const from = stack.clock.now
+  await stack.press((await createCheckout(ctx, user, { planType: 'basic' })).url, 'declined_later', {
+    chargeUsage: 'yes',
+  })
+  await settleCheckout(ctx, user.id)
+  await stack.insertRun(user.id, { from: from + HOUR, until: from + 9 * HOUR })
+  await stack.passTime(Date.UTC(2028, 5, 12), 6 * HOUR)
+  const invoice = async () => (await stack.db.select().from(invoices).where(eq(invoices.userId, user.id)))[0]
+  const atStripe = async () => stack.atStripe<Invoice>(`invoices/${(await invoice())?.stripeInvoiceId}`)
+  const { attempt_count } = await atStripe()
+  expect(await atStripe()).toMatchObject({ status: 'open', auto_advance: true, attempt_count: expect.any(Number) })
+  await close()
+  await stack.passTime(Date.UTC(2028, 5, 25), 6 * HOUR)
+  expect(await atStripe()).toMatchObject({ status: 'open', auto_advance: false, attempt_count })
+  const mails = await stack.db.select().from(outbox).where(eq(outbox.recipient, user.email))
+  const [link, ...others] = mails.filter(({ cause }) => cause?.startsWith('ready:'))
+  expect([link?.text, others]).toEqual([expect.stringContaining((await invoice())?.hostedUrl ?? ''), []])
 })
 
 test('closes nothing while Stripe cannot say what became of the page', async () => {

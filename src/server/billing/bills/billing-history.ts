@@ -158,6 +158,10 @@ export function toBillingRecord(bill: Bill): BillingRecord {
   return { id, kind, start_date, end_date, amount_owed, seconds_used, paid, overdue, transaction_id, plan, due_date }
 }
 
+function willBeCharged({ step, chargeAt, heldAt }: InvoiceRow): boolean {
+  return chargeAt !== null && heldAt === null && (step === 'finalize' || step === 'resume')
+}
+
 function toBill({ record, invoice, isDebt }: Row, now: number): Bill {
   const bill = { amountCents: record.amountCents, invoice }
   return {
@@ -178,6 +182,8 @@ function toBill({ record, invoice, isDebt }: Row, now: number): Bill {
     dollars_due: isPaid(bill) ? 0 : (invoice?.remainingCents ?? record.amountCents) / 100,
     corrects: record.corrects,
     reason: record.reason,
+    ...(invoice && willBeCharged(invoice) ? { charge_date: toDay(invoice.chargeAt ?? 0) } : {}),
+    ...(invoice?.processingAt != null && !isPaid(bill) ? { processing: true } : {}),
     ...(record.runId === null ? {} : { run_id: record.runId }),
     ...(isDebt ? { of_closed_account: true } : {}),
   }

@@ -6,7 +6,7 @@ import type { Checkout } from '../../ports/payments.ts'
 import type { Context } from '../../runtime/context.ts'
 
 /** Stores someone's answer with its time: the latest one counts. @param who a condition on rows of `users` */
-function chargeAnswerQueries({ db, now }: Pick<Context, 'db' | 'now'>, yes: boolean, who: SQL): Query[] {
+export function chargeAnswerQueries({ db, now }: Pick<Context, 'db' | 'now'>, yes: boolean, who: SQL): Query[] {
   const [answer, other] = yes
     ? [sql`charge_consent_at`, sql`charge_refused_at`]
     : [sql`charge_refused_at`, sql`charge_consent_at`]

@@ -16,8 +16,8 @@ const BATCH = 100
 export const IS_UNPAID = sql`(invoices.status IS NULL OR invoices.status IN ('draft', 'open', 'uncollectible'))
   AND invoices.step NOT IN ('credit', 'credited')`
 
-/** It isn't paid, and no operator holds it. */
-const IS_OWED = sql`${IS_UNPAID} AND invoices.held_at IS NULL`
+/** It isn't paid, no payment is on its way, and no operator holds it. */
+const IS_OWED = sql`${IS_UNPAID} AND invoices.processing_at IS NULL AND invoices.held_at IS NULL`
 
 /** A subselect of the closed accounts with this open account's mailbox. @param userId also as SQL */
 export function closedAccountsOf(userId: string | SQL): SQL {

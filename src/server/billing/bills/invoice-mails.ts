@@ -11,12 +11,13 @@ import { type Context, siteOrigin } from '../../runtime/context.ts'
 /**
  * The emails that Stripe's answer calls for: the invoice is ready, its charge failed, it's due soon, or paid. Each is written once per bill,
  * however often and in whatever order we ask. They follow the invoice's own write in the same batch. A closed account
- * gets none: Stripe's own email has the link.
+ * gets none, because Stripe's own email has the link, unless their card was to be charged: then only ours has it.
  */
 export async function invoiceMailQueries(ctx: Context, invoice: Invoice, dueAt: number): Promise<Query[]> {
-  const { billId, status, hostedUrl, remainingCents, paidCents, charges, failure } = invoice
+  const { billId, status, hostedUrl, remainingCents, paidCents, charges, processing, failure } = invoice
   const now = ctx.now()
-  const isOpen = status === 'open' && dueAt > now && hostedUrl !== null && remainingCents > 0
+  const isOwed = (status === 'open' || status === 'uncollectible') && !processing
+  const isOpen = isOwed && dueAt > now && hostedUrl !== null && remainingCents > 0
   const isPaid = status === 'paid' && paidCents > 0
   if (!billId || !(isOpen || isPaid)) return []
   const [owner] = await ctx.db
@@ -32,8 +33,9 @@ export async function invoiceMailQueries(ctx: Context, invoice: Invoice, dueAt: 
     .from(bills)
     .innerJoin(users, eq(users.id, bills.userId))
     .where(eq(bills.id, billId))
-  if (!owner || owner.closedAt !== null) return []
-  const { id, email, closedAt: _, ...bill } = owner
+  if (!owner) return []
+  const { id, email, closedAt, ...bill } = owner
+  if (closedAt !== null && (isPaid || !charges || email.startsWith('closed:'))) return []
   const to = { id, email }
   const origin = siteOrigin(ctx)
   const isAnnounced = sql`EXISTS (SELECT 1 FROM outbox WHERE cause = ${`ready:${billId}`}
@@ -50,23 +52,33 @@ export async function invoiceMailQueries(ctx: Context, invoice: Invoice, dueAt: 
       `paid:${billId}`,
     )
   const due = { ...bill, billId, cents: remainingCents, dueAt, payUrl: hostedUrl ?? '' }
-  const open = stored(sql`status = 'open' AND held_at IS NULL`)
-  const soon = now >= dueSoonAt(due.dueAt)
+  const open = stored(sql`status = ${status} AND held_at IS NULL`)
+  const soon = closedAt === null && now >= dueSoonAt(due.dueAt)
   const reminder = soon
     ? tellQueries(ctx, to, dueSoonMail(origin, due), sql`${isAnnounced} AND ${open}`, `due_soon:${billId}`)
     : []
-  // Stripe doesn't charge one that may not be charged anymore: they pay it as any other.
-  if (charges && invoice.advances) {
-    const cause = `charge_${failure?.asks ? 'asks' : 'failed'}:${billId}`
-    return [...reminder, ...(failure ? tellQueries(ctx, to, chargeMail(origin, due, failure), open, cause) : [])]
-  }
-  return [...reminder, ...tellQueries(ctx, to, invoiceReadyMail(origin, due), open, `ready:${billId}`)]
+  const failed = failure
+    ? tellQueries(
+        ctx,
+        to,
+        chargeMail(origin, due, failure),
+        open,
+        `charge_${failure.asks ? 'asks' : 'failed'}:${billId}`,
+      )
+    : []
+  // Stripe ends its tries with the last one, or never makes one if we may not charge it: then they pay it as any other.
+  const isTried = charges && (invoice.advances || status === 'uncollectible')
+  if (isTried) return closedAt === null ? [...reminder, ...failed] : []
+  const ready = tellQueries(ctx, to, invoiceReadyMail(origin, due), open, `ready:${billId}`)
+  // A bank debit from Stripe's page comes back days later.
+  const returned = failure?.method === 'bank account' && closedAt === null ? failed : []
+  return [...reminder, ...returned, ...ready]
 }
 
 function chargeMail(
   origin: string,
   due: Parameters<typeof chargeAsksMail>[1],
-  { why, asks }: { why: string; asks: boolean },
+  { asks, ...failure }: NonNullable<Invoice['failure']>,
 ) {
-  return asks ? chargeAsksMail(origin, due) : chargeFailedMail(origin, { ...due, why })
+  return asks ? chargeAsksMail(origin, due) : chargeFailedMail(origin, { ...due, ...failure })
 }

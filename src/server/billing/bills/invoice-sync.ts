@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
 import { invoices } from '../../../../db/schema.ts'
 import { DAY_MS } from '../../../domain/instant.ts'
-import { dueSoonAt, invoiceDueAt } from '../../../domain/money/invoice.ts'
+import { AFTER_DEBIT_MS, dueSoonAt, invoiceDueAt } from '../../../domain/money/invoice.ts'
 import { tellSoon } from '../../mail/notices.ts'
 import type { Context } from '../../runtime/context.ts'
 import { planPaymentQueries } from './plan-payments.ts'
@@ -22,11 +22,14 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
     if (queries.length) await writeBatch(ctx.db, queries)
     return
   }
-  const { billId, remainingCents, hostedUrl, finalizedAt } = invoice
+  const { billId, remainingCents, hostedUrl, finalizedAt, processing } = invoice
   const settled = invoice.status === 'paid' || invoice.status === 'void'
   const [row] = await ctx.db.select().from(invoices).where(eq(invoices.billId, billId))
-  const dueAt = finalizedAt === null ? Infinity : invoiceDueAt(finalizedAt) + (row?.heldMs ?? 0)
-  const overdue = !settled && dueAt <= askedAt
+  const before = finalizedAt === null ? Infinity : invoiceDueAt(finalizedAt) + (row?.heldMs ?? 0)
+  // A bank debit has failed: they have time to pay otherwise.
+  const lateMs = row?.processingAt && !processing && !settled ? Math.max(0, askedAt + AFTER_DEBIT_MS - before) : 0
+  const dueAt = before + lateMs
+  const overdue = !settled && !processing && dueAt <= askedAt
   // Checked again 3 days before it falls due, when it does, and daily: a lost webhook costs a day at most.
   const { invoiceMailQueries } = await import('./invoice-mails.ts')
   const soonAt = dueSoonAt(dueAt)
@@ -38,8 +41,11 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
   ]
   // A hold that has just begun is due at once, and this answer must not put it off.
   const isWatched = sql`step = 'sent' AND (held_at IS NULL OR ${nextAt} IS NULL)`
+  const heldMs = sql`held_ms + CASE WHEN processing_at IS NULL THEN 0 ELSE ${lateMs} END`
   const results = await writeBatch(ctx.db, [
-    ctx.db.run(sql`UPDATE invoices SET stripe_invoice_id = ${invoice.id}, status = ${invoice.status}, due_at = ${finalizedAt === null ? null : invoiceDueAt(finalizedAt)} + held_ms,
+    ctx.db.run(sql`UPDATE invoices SET stripe_invoice_id = ${invoice.id}, status = ${invoice.status},
+      due_at = ${finalizedAt === null ? null : invoiceDueAt(finalizedAt)} + ${heldMs}, held_ms = ${heldMs},
+      processing_at = CASE WHEN ${processing} THEN coalesce(processing_at, ${askedAt}) END,
       paid_at = ${invoice.paidAt}, remaining_cents = ${remainingCents},
       hosted_url = ${hostedUrl}, pdf_url = ${invoice.pdfUrl}, synced_at = ${askedAt},
       next_at = CASE WHEN ${isWatched} THEN ${nextAt} ELSE next_at END,

@@ -11,7 +11,8 @@ type OverdueInvoice = { billId: string; remainingCents: number; dueAt: number; h
 
 /** A condition on rows of `invoices`. */
 export function isOverdue(now: number): SQL {
-  return sql`status IN ('open', 'uncollectible') AND due_at <= ${now} AND invoices.held_at IS NULL`
+  return sql`status IN ('open', 'uncollectible') AND due_at <= ${now} AND invoices.held_at IS NULL
+    AND processing_at IS NULL`
 }
 
 /** The page to pay several bills, or one whose own page we don't know. */
