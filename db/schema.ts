@@ -12,7 +12,7 @@ import {
 import type { TokenScope } from '../src/domain/api-token.ts'
 import type { Act } from '../src/domain/audit.ts'
 import type { Pull } from '../src/domain/image-pull.ts'
-import type { InvoiceStatus, InvoiceStep } from '../src/domain/money/invoice.ts'
+import type { DisputeState, InvoiceStatus, InvoiceStep } from '../src/domain/money/invoice.ts'
 import type { PlanType } from '../src/domain/money/plan.ts'
 import type { MailKind, NoticeKind } from '../src/domain/notice.ts'
 import type { RunParameters } from '../src/domain/parameters.ts'
@@ -715,6 +715,16 @@ export const bills = sqliteTable(
 )
 export type BillRow = typeof bills.$inferSelect
 
+/** What its customer got back of a payment; a new column for each table. */
+const reversal = () => ({
+  /** By refunds. */
+  refundedCents: integer('refunded_cents').notNull().default(0),
+  /** At their bank; null if they never disputed it. */
+  dispute: text().$type<DisputeState>(),
+  /** When we asked Stripe for these: an older answer never overwrites a newer one. */
+  reversalAskedAt: integer('reversal_asked_at').notNull().default(0),
+})
+
 /**
  * The progress of a record's invoice, or of the credit if its amount is below 0. Each call to Stripe is
  * recorded before we make it. A record of 0 cents has none.
@@ -755,6 +765,7 @@ export const invoices = sqliteTable(
     hostedUrl: text('hosted_url'),
     pdfUrl: text('pdf_url'),
     syncedAt: integer('synced_at').notNull().default(0),
+    ...reversal(),
     createdAt: integer('created_at').notNull(),
   },
   (t) => [index('invoices_by_user').on(t.userId), index('invoices_due').on(t.nextAt).where(sql`next_at IS NOT NULL`)],
@@ -791,6 +802,7 @@ export const planPayments = sqliteTable(
     syncedAt: integer('synced_at').notNull(),
     /** When to ask Stripe again, in case we missed a webhook; null once settled. */
     checkAt: integer('check_at'),
+    ...reversal(),
     createdAt: integer('created_at').notNull(),
   },
   (t) => [

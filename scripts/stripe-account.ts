@@ -4,8 +4,11 @@ import { stripeAddress } from '../src/server/billing/stripe.ts'
 import { priceLookupKey } from '../src/server/billing/stripe-objects.ts'
 import { firstOrigin, type Settings } from './environment.ts'
 
-/** Events that change a plan, a checkout, or an invoice. We also ask Stripe ourselves, but only every few hours. */
+/** Events that change a plan, a checkout, an invoice, or its payment. We also ask Stripe ourselves, but only every few hours. */
 export const EVENTS: Stripe.WebhookEndpointCreateParams.EnabledEvent[] = [
+  'charge.dispute.closed',
+  'charge.dispute.created',
+  'charge.refunded',
   'checkout.session.completed',
   'checkout.session.expired',
   'credit_note.created',

@@ -3,7 +3,7 @@ import { debitOf, defaultOf, refusalOf } from './cards.ts'
 import { invalid } from './failure.ts'
 import { flag, integer, type Params, text } from './form.ts'
 import { finalizeInvoice, getInvoice, isPayable, save, settle } from './invoices.ts'
-import type { Customer, Invoice, PaymentIntent } from './objects.ts'
+import type { Customer, Invoice, PaymentIntent, Try } from './objects.ts'
 
 const HOUR = 3600
 /** Seconds from each failed attempt to the next, with retries of one-off invoices on in Stripe's settings. */
@@ -108,6 +108,8 @@ function attempt(account: Account, invoice: Invoice, at: number): void {
   const asks = refusal?.code === 'authentication_required'
   invoice.attempted = true
   invoice.attempt_count = (invoice.attempt_count ?? 0) + 1
+  const id = `${invoice.id}:${invoice.attempt_count}`
+  account.store.put('tries', id, { id, invoice: invoice.id, at } satisfies Try)
   const debit = debitOf(account, method)
   if (debit) {
     beginDebit(account, invoice, debit, at)

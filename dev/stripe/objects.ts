@@ -254,6 +254,32 @@ export type CreditNote = {
   lines: { object: 'list'; data: { description: string }[] }
 }
 
+/** Money that went back to where a payment came from. */
+export type Refund = {
+  id: string
+  object: 'refund'
+  created: number
+  amount: number
+  currency: 'usd'
+  payment_intent: string
+  status: 'succeeded'
+}
+
+/** A customer's complaint about a payment at their bank. */
+export type Dispute = {
+  id: string
+  object: 'dispute'
+  created: number
+  amount: number
+  currency: 'usd'
+  payment_intent: string
+  reason: 'general'
+  status: 'needs_response' | 'won' | 'lost'
+}
+
+/** Ours, for tests: each time that we tried to charge an invoice. */
+export type Try = { id: string; invoice: string; at: number }
+
 export type StripeEvent = {
   id: string
   object: 'event'

@@ -19,14 +19,17 @@ import type {
   CheckoutSession,
   CreditNote,
   Customer,
+  Dispute,
   Invoice,
   InvoiceItem,
   Price,
+  Refund,
   StripeEvent,
   Subscription,
 } from './objects.ts'
 import { createPortal } from './portal.ts'
 import { previewUpdate } from './prorations.ts'
+import { createRefund, listInvoicePayments } from './reversals.ts'
 import { createSchedule, getSchedule, releaseSchedule, updateSchedule } from './schedules.ts'
 import { cancelSubscription, changedPrice, getSubscription, updateSubscription } from './subscriptions.ts'
 
@@ -118,6 +121,12 @@ const CALLS: Record<string, Call> = {
       '/v1/credit_notes',
       equal(params, 'invoice', 'customer'),
     ),
+  'GET /v1/invoice_payments': listInvoicePayments,
+  'POST /v1/refunds': (account, params) => createRefund(account, params),
+  'GET /v1/refunds': (account, params) =>
+    listPage(account.store.all<Refund>('refunds'), params, '/v1/refunds', equal(params, 'payment_intent')),
+  'GET /v1/disputes': (account, params) =>
+    listPage(account.store.all<Dispute>('disputes'), params, '/v1/disputes', equal(params, 'payment_intent')),
   'POST /v1/webhook_endpoints': createWebhookEndpoint,
   'GET /v1/webhook_endpoints': (account, params) =>
     listPage(account.store.all<WebhookEndpoint>('webhook_endpoints'), params, '/v1/webhook_endpoints'),

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { type Asked, listenWhereBefore, type StandInOptions } from '../stand-in/server.ts'
 import { Store } from '../stand-in/store.ts'
 import { moveHostedPages } from './hosted-pages.ts'
+import { closeDispute, openDispute } from './reversals.ts'
 import { type StripeCall, type StripeFault, StripeServer } from './stripe-server.ts'
 import { Webhooks } from './webhooks.ts'
 
@@ -18,6 +19,9 @@ export type StripeStandIn = {
   setWebhookUrl(url: string): void
   /** Renews plans this long after the end of a period, as Stripe may. */
   renewLateBy(seconds: number): void
+  /** A customer disputes a payment at their bank. @returns the dispute's id */
+  dispute(invoiceId: string): string
+  decideDispute(id: string, status: 'won' | 'lost'): void
   /** Processes renewals, expirations, and overdue invoices, then sends due webhooks. Also runs every second. */
   settle(): Promise<void>
   calls(): StripeCall[]
@@ -57,6 +61,12 @@ export async function startStripe(options: StripeOptions): Promise<StripeStandIn
     return outcome
   })
 
+  function act<T>(what: () => T): T {
+    const result = what()
+    store.commit()
+    return result
+  }
+
   async function settle(): Promise<void> {
     stripe.passTime()
     store.commit()
@@ -76,6 +86,8 @@ export async function startStripe(options: StripeOptions): Promise<StripeStandIn
     renewLateBy(seconds) {
       stripe.renewsLateBy = seconds
     },
+    dispute: (invoiceId) => act(() => openDispute(account, invoiceId).id),
+    decideDispute: (id, status) => act(() => closeDispute(account, id, status)),
     settle,
     calls: () => stripe.calls.latest(),
     async close() {

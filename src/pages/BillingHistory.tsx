@@ -79,7 +79,7 @@ export function BillingHistory({
         <BillsTable bills={shown} total={month ? totalDollars(shown) : null} />
         {bills.some((bill) => bill.kind === 'plan') ? (
           <p className="hint table-note">
-            Credits are already deducted from plan payments. For refunds to your card, see your receipts.
+            Credits are already deducted from plan payments. Refunds to your card stand beside the payment.
           </p>
         ) : null}
       </Card>

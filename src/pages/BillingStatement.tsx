@@ -1,5 +1,5 @@
 import { instantText } from '../domain/instant.ts'
-import type { Statement } from '../domain/money/bill.ts'
+import { givenBack, type Statement } from '../domain/money/bill.ts'
 import { hoursToSeconds } from '../domain/money/billing.ts'
 import { dollars, fineDollars, seconds } from '../domain/money/money.ts'
 import { OVERAGE_DOLLARS_PER_SECOND } from '../domain/money/plan.ts'
@@ -66,6 +66,7 @@ export function BillingStatement({ statement, customer, seller }: StatementProps
           { label: 'Due', value: statement.due_date ? <Time at={statement.due_date} /> : '—' },
         ]}
       />
+      {givenBack(statement) ? <p>{givenBack(statement)}.</p> : null}
       {statement.charge_date ? (
         <p>
           We charge your card on <Time at={statement.charge_date} />.

@@ -1,4 +1,6 @@
 import type { BillingRecord, BillKind } from '../wire.ts'
+import type { DisputeState } from './invoice.ts'
+import { dollars } from './money.ts'
 
 /** A bill as its owner sees it: the API's fields, its invoice as page and PDF, and what it corrects. */
 export type Bill = BillingRecord & {
@@ -10,6 +12,10 @@ export type Bill = BillingRecord & {
   charge_date?: string
   /** A bank debit is on its way. */
   processing?: boolean
+  /** What they got back of the payment, by refunds. */
+  dollars_refunded?: number
+  /** What became of the payment at their bank, if they disputed it. */
+  dispute?: DisputeState
   /** The bill that this one corrects, and why. Its amount and seconds are the difference; below 0 it is a credit. */
   corrects: string | null
   reason: string | null
@@ -39,6 +45,13 @@ export type Statement = Bill & {
   charged_seconds: number
   lines: StatementLine[]
   corrections: Bill[]
+}
+
+/** What a paid bill's payment became afterward; null if it stayed. */
+export function givenBack({ dollars_refunded, dispute }: Pick<Bill, 'dollars_refunded' | 'dispute'>): string | null {
+  const states = { open: 'Disputed', won: null, lost: 'Taken back by the bank' }
+  const parts = [dollars_refunded ? `Refunded ${dollars(dollars_refunded)}` : null, dispute ? states[dispute] : null]
+  return parts.filter(Boolean).join('. ') || null
 }
 
 /** What is unpaid and can be paid now, oldest first. */

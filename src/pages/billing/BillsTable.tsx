@@ -1,4 +1,4 @@
-import type { Bill } from '../../domain/money/bill.ts'
+import { type Bill, givenBack } from '../../domain/money/bill.ts'
 import { dollars } from '../../domain/money/money.ts'
 import { DataTable } from '../../ui/DataTable.tsx'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
@@ -44,7 +44,10 @@ function cellsOf(bill: Bill) {
     amount: dollars(bill.amount_owed),
     seconds: bill.kind === 'plan' ? '—' : bill.seconds_used.toLocaleString('en-US'),
     paid: bill.paid ? (
-      <Mark icon="check" text="Paid" />
+      <span className="row">
+        <Mark icon="check" text="Paid" />
+        {givenBack(bill) ? <span className="hint">{givenBack(bill)}</span> : null}
+      </span>
     ) : (
       <span className="row">
         <Mark icon="x" text="Not paid" />

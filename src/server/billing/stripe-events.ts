@@ -25,5 +25,8 @@ export async function receiveStripeEvent(ctx: Context, input: { payload: string;
     if (event.invoiceId) await syncInvoice(ctx, event.invoiceId, [note])
   } else if (event.about === 'checkout') await syncCheckout(ctx, event.objectId, [note])
   else if (event.about === 'invoice') await syncInvoice(ctx, event.objectId, [note])
-  else await note
+  else if (event.about === 'payment') {
+    const { syncPayment } = await import('./bills/reversals.ts')
+    await syncPayment(ctx, event.objectId, [note])
+  } else await note
 }

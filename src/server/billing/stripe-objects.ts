@@ -148,6 +148,7 @@ export function toEvent(event: Stripe.Event): PaymentEvent {
     object?: string
     parent?: Stripe.Invoice['parent']
     invoice?: Stripe.CreditNote['invoice']
+    payment_intent?: Stripe.Charge['payment_intent']
   }
   // An invoice of a plan's price matters for its effect on the plan first.
   const plan = object.object === 'invoice' ? object.parent?.subscription_details?.subscription : null
@@ -155,6 +156,9 @@ export function toEvent(event: Stripe.Event): PaymentEvent {
   // A credit note changes its invoice, and not always with an event of the invoice.
   if (object.object === 'credit_note' && object.invoice)
     return { id: event.id, type: event.type, about: 'invoice', objectId: idOf(object.invoice) }
+  // Of a refund or a dispute.
+  if ((object.object === 'charge' || object.object === 'dispute') && object.payment_intent)
+    return { id: event.id, type: event.type, about: 'payment', objectId: idOf(object.payment_intent) }
   const about = {
     subscription: 'subscription' as const,
     'checkout.session': 'checkout' as const,

@@ -7,6 +7,7 @@ import { type Ask, findPrice, planChanges } from './stripe-changes.ts'
 import { orNull, translated, withKey } from './stripe-errors.ts'
 import { billInvoices } from './stripe-invoices.ts'
 import { CHARGE_QUESTION, toCheckout, toEvent, toInvoice, toSubscription } from './stripe-objects.ts'
+import { reversals } from './stripe-reversals.ts'
 
 const TIMEOUT_MS = 10_000
 const SIGNATURE_TOLERANCE_S = 300
@@ -128,6 +129,8 @@ export function stripePayments(
     },
 
     ...billInvoices(ask),
+
+    ...reversals(ask),
 
     async readEvent(payload, signature, receivedAt) {
       const verify = (secret: string) =>

@@ -17,6 +17,14 @@ export function chargeSoonMail(origin: string, bill: InvoicedBill & { chargeAt: 
 const what = (bill: InvoicedBill) =>
   bill.corrects ? `a correction of ${period(bill)}` : `server time from ${period(bill)}`
 
+/** They can't have meant us to go on. */
+export function disputedMail(origin: string): Message {
+  return composeMessage('owed', 'We no longer charge your card', [
+    'You disputed a payment at your bank, so we no longer charge your card for server time. We email you invoices to pay instead.',
+    { link: `${origin}${BILLING}`, label: 'See your bills, or turn charges on again' },
+  ])
+}
+
 type Failed = InvoicedBill & { dueAt: number; payUrl: string; why: string; method: 'card' | 'bank account' }
 
 export function chargeFailedMail(origin: string, bill: Failed): Message {

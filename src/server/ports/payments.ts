@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/error.ts'
-import type { InvoiceStatus } from '../../domain/money/invoice.ts'
+import type { DisputeState, InvoiceStatus } from '../../domain/money/invoice.ts'
 import type { PlanType } from '../../domain/money/plan.ts'
 
 /** A subscription as the payment provider has it. Times are ms since 1970. */
@@ -94,11 +94,14 @@ export type PlanCharge = {
   cents: number
 }
 
+/** What its customer got back of a payment: by refunds, and by a dispute at their bank. */
+export type Reversal = { refundedCents: number; dispute: DisputeState | null }
+
 /** What happened to which object. We act on the object fetched by id, never on the event's contents. */
 export type PaymentEvent = {
   id: string
   type: string
-  about: 'subscription' | 'checkout' | 'invoice' | 'other'
+  about: 'subscription' | 'checkout' | 'invoice' | 'payment' | 'other'
   objectId: string
   /** The invoice of the subscription's price that caused it, if one did. */
   invoiceId?: string | undefined
@@ -190,6 +193,10 @@ export type Payments = {
     credit: { invoiceId: string; billId: string; cents: number; toBalanceCents: number; description: string },
     key: string,
   ): Promise<string>
+
+  /** The invoice that a payment paid; null if it paid none. */
+  findPaidInvoice(paymentId: string): Promise<string | null>
+  findReversal(paymentId: string): Promise<Reversal>
 
   /** @param receivedAt ms since 1970 @throws malformed unless the provider signed it at most five minutes ago */
   readEvent(payload: string, signature: string, receivedAt: number): Promise<PaymentEvent>

@@ -20,7 +20,7 @@ import type { BillingRecord } from '../../../domain/wire.ts'
 import { worldText } from '../../../domain/worlds.ts'
 import type { Context } from '../../runtime/context.ts'
 import { closedAccountsOf, IS_UNPAID } from './debts.ts'
-import { planPaymentsQuery, toPlanBill } from './plan-payments.ts'
+import { planPaymentsQuery, reversalOf, toPlanBill } from './plan-payments.ts'
 import { chargingOf, customerQuery, hasPortal } from './portal.ts'
 
 type Row = { record: BillRow; invoice: InvoiceRow | null; isDebt?: number }
@@ -184,6 +184,7 @@ function toBill({ record, invoice, isDebt }: Row, now: number): Bill {
     reason: record.reason,
     ...(invoice && willBeCharged(invoice) ? { charge_date: toDay(invoice.chargeAt ?? 0) } : {}),
     ...(invoice?.processingAt != null && !isPaid(bill) ? { processing: true } : {}),
+    ...(invoice ? reversalOf(invoice) : {}),
     ...(record.runId === null ? {} : { run_id: record.runId }),
     ...(isDebt ? { of_closed_account: true } : {}),
   }

@@ -21,8 +21,11 @@ export async function giveCredit(ctx: Context, { attempts }: InvoiceRow, record:
   let stripeInvoiceId: string | undefined
   for (const { step, invoiceId } of await listInvoicesToCredit(ctx, record)) {
     const invoice = step === 'sent' && invoiceId ? await ctx.payments.findInvoice(invoiceId) : null
-    if (!invoice || invoice.status === 'draft')
-      throw new AppError('unavailable', "The invoice to credit hasn't been sent yet.", { retryable: true })
+    // What a bank is paying can't become less.
+    if (!invoice || invoice.status === 'draft' || invoice.processing)
+      throw new AppError('unavailable', "The invoice to credit isn't sent yet, or a bank is paying it.", {
+        retryable: true,
+      })
     const isVoid = invoice.status === 'void'
     const before = attempts > 1 ? await ctx.payments.findCredit(invoice.id, record.id) : null
     const taken = Math.min(earlier, invoice.totalCents)

@@ -90,5 +90,11 @@ export function toPlanBill(row: PlanPaymentRow, now: number): Bill {
     dollars_due: paid ? 0 : row.remainingCents / 100,
     corrects: null,
     reason: null,
+    ...reversalOf(row),
   }
+}
+
+/** What its customer got back. */
+export function reversalOf({ refundedCents, dispute }: Pick<PlanPaymentRow, 'refundedCents' | 'dispute'>) {
+  return { ...(refundedCents ? { dollars_refunded: refundedCents / 100 } : {}), ...(dispute ? { dispute } : {}) }
 }

@@ -1,0 +1,85 @@
+import type { Account } from './account.ts'
+import { invalid, missing, noSuch } from './failure.ts'
+import { integer, type Params, text } from './form.ts'
+import { getInvoice } from './invoices.ts'
+import { listPage } from './list-page.ts'
+import type { Dispute, Invoice, Refund } from './objects.ts'
+
+/** What gives a payment back: refunds, and disputes at the customer's bank. The invoice stays paid. */
+
+/** The payment of an invoice is named after it. */
+const invoiceOf = (intent: string) => intent.replace(/^pi_/, '')
+const intentOf = ({ id }: Invoice) => `pi_${id}`
+
+/** The invoices that a payment pays: `payment[payment_intent]` names it. */
+export function listInvoicePayments({ store }: Account, params: Params) {
+  const { payment } = params
+  const intent = typeof payment === 'object' && !Array.isArray(payment) ? text(payment as Params, 'payment_intent') : ''
+  if (!intent) throw missing('payment[payment_intent]')
+  const paid = store.all<Invoice>('invoices').filter((one) => one.id === invoiceOf(intent))
+  const payments = paid.map(({ id, status }) => ({
+    id: `inpay_${id}`,
+    object: 'invoice_payment',
+    invoice: id,
+    status: status === 'paid' ? 'paid' : 'open',
+    payment: { type: 'payment_intent', payment_intent: intent },
+  }))
+  return listPage(payments, params, '/v1/invoice_payments', () => true)
+}
+
+/** The customer gets it back on what paid. Without an amount, all that is left. */
+export function createRefund(account: Account, params: Params): Refund {
+  const intent = text(params, 'payment_intent')
+  if (!intent) throw missing('payment_intent')
+  const invoice = getInvoice(account, invoiceOf(intent))
+  const before = refundsOf(account, intent).reduce((sum, { amount }) => sum + amount, 0)
+  const left = invoice.amount_paid - before
+  const amount = integer(params, 'amount') ?? left
+  if (invoice.status !== 'paid' || amount <= 0 || amount > left)
+    throw invalid(`Refund amount is greater than the unrefunded amount on the charge (${left}).`, 'amount')
+  const refund: Refund = {
+    id: account.newId('re'),
+    object: 'refund',
+    created: account.now(),
+    amount,
+    currency: 'usd',
+    payment_intent: intent,
+    status: 'succeeded',
+  }
+  account.store.put('refunds', refund.id, refund)
+  const charge = { id: `ch_${invoice.id}`, object: 'charge', payment_intent: intent, amount_refunded: before + amount }
+  account.announce('charge.refunded', charge)
+  return refund
+}
+
+const refundsOf = ({ store }: Account, intent: string) =>
+  store.all<Refund>('refunds').filter(({ payment_intent }) => payment_intent === intent)
+
+/** The customer tells their bank that they didn't want this payment. The bank takes it back at once. */
+export function openDispute(account: Account, invoiceId: string): Dispute {
+  const invoice = getInvoice(account, invoiceId)
+  if (invoice.status !== 'paid' || invoice.amount_paid <= 0) throw invalid('Nobody paid this invoice.')
+  const dispute: Dispute = {
+    id: account.newId('du'),
+    object: 'dispute',
+    created: account.now(),
+    amount: invoice.amount_paid,
+    currency: 'usd',
+    payment_intent: intentOf(invoice),
+    reason: 'general',
+    status: 'needs_response',
+  }
+  account.store.put('disputes', dispute.id, dispute)
+  account.announce('charge.dispute.created', dispute)
+  return dispute
+}
+
+/** The bank decides: whoever wins keeps the money. */
+export function closeDispute(account: Account, id: string, status: 'won' | 'lost'): Dispute {
+  const dispute = account.store.get<Dispute>('disputes', id)
+  if (!dispute) throw noSuch('dispute', id)
+  const closed = { ...dispute, status }
+  account.store.put('disputes', id, closed)
+  account.announce('charge.dispute.closed', closed)
+  return closed
+}

@@ -1,0 +1,107 @@
+import { asc, eq } from 'drizzle-orm'
+import { beforeEach, expect, test } from 'vitest'
+import { invoices, outbox, planPayments, users } from '../../../../db/schema.ts'
+import { givenBack } from '../../../../src/domain/money/bill.ts'
+import type { User } from '../../../../src/domain/wire.ts'
+import { listBills } from '../../../../src/server/billing/bills/billing-history.ts'
+import { setCharging } from '../../../../src/server/billing/bills/charge-consent.ts'
+import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
+import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const START = Date.UTC(2028, 0, 1)
+const MONTH = Date.UTC(2028, 1, 1)
+
+const stack = await openBillingStack(START)
+let user: User
+beforeEach(async () => {
+  await stack.forgetEverybody()
+  stack.setWebhooks('handled')
+  stack.clock.now = START
+  user = await stack.newUser()
+})
+
+/** Someone whose card paid Basic twice, and $5.25 of usage. @returns the invoice of usage at Stripe */
+async function charged(): Promise<string> {
+  const { url } = await createCheckout(stack.ctx, user, { planType: 'basic' })
+  await stack.press(url, undefined, { chargeUsage: 'yes' })
+  await settleCheckout(stack.ctx, user.id)
+  await stack.insertRun(user.id, { from: START + HOUR, until: START + 9 * HOUR })
+  await stack.passTime(MONTH - HOUR, 3 * DAY)
+  await stack.passTime(MONTH + 3 * DAY, 3 * HOUR)
+  const [row] = await stack.db.select().from(invoices).where(eq(invoices.userId, user.id))
+  expect(row?.status).toBe('paid')
+  return row?.stripeInvoiceId ?? ''
+}
+const account = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]
+const usage = async () => (await listBills(stack.ctx, user.id)).find(({ kind }) => kind === 'usage')
+const mailsTo = async (recipient: string, about = '') => {
+  const all = await stack.db.select().from(outbox).where(eq(outbox.recipient, recipient)).orderBy(asc(outbox.createdAt))
+  return all.filter(({ cause }) => (cause ?? '').endsWith(about)).map(({ subject }) => subject)
+}
+const toOperator = (invoice: string) => mailsTo('operator@site.test', invoice)
+const refund = (invoice: string, amount?: number) =>
+  stack.atStripe('refunds', `payment_intent=pi_${invoice}${amount ? `&amount=${amount}` : ''}`)
+
+test('a refund, in parts or whole, stands beside the payment; the bill stays paid', async () => {
+  const invoice = await charged()
+  await refund(invoice, 200)
+  await stack.stripe.settle()
+  expect(await usage()).toMatchObject({ paid: true, amount_owed: 5.25, dollars_due: 0, dollars_refunded: 2 })
+  await refund(invoice)
+  await stack.stripe.settle()
+  const bill = await usage()
+  expect([bill?.paid, bill && givenBack(bill)]).toEqual([true, 'Refunded $5.25'])
+  await stack.passTime(stack.clock.now + 20 * DAY, 5 * DAY)
+  expect((await account())?.suspendedAt).toBeNull()
+  expect(await toOperator(invoice)).toEqual([])
+})
+
+test('a refund of a plan stands beside its payment', async () => {
+  await charged()
+  const [row] = await stack.db.select().from(planPayments).where(eq(planPayments.userId, user.id))
+  await refund(row?.stripeInvoiceId ?? '')
+  await stack.stripe.settle()
+  const plan = (await listBills(stack.ctx, user.id)).find(({ id }) => id === row?.id)
+  expect(plan && [plan.paid, givenBack(plan)]).toEqual([true, 'Refunded $25.00'])
+})
+
+test('a dispute: the operator hears of it, their card is charged no more until they agree again, and nobody is suspended', async () => {
+  const invoice = await charged()
+  stack.clock.now += HOUR
+  const id = stack.stripe.dispute(invoice)
+  await stack.stripe.settle()
+  expect(await usage()).toMatchObject({ paid: true, overdue: false, dispute: 'open' })
+  const disputedAt = stack.clock.now
+  expect((await account())?.chargeRefusedAt).toBe(disputedAt)
+  expect((await mailsTo(user.email)).at(-1)).toBe('We no longer charge your card')
+  expect(await toOperator(invoice)).toEqual(['A customer disputes a payment'])
+  stack.clock.now += HOUR
+  await setCharging(stack.ctx, user.id, { on: true })
+  stack.clock.now += 20 * DAY
+  stack.stripe.decideDispute(id, 'lost')
+  await stack.stripe.settle()
+  const bill = await usage()
+  expect([bill?.paid, bill && givenBack(bill)]).toEqual([true, 'Taken back by the bank'])
+  // They agreed again since, and its end changes nothing about that.
+  expect(await account()).toMatchObject({ chargeRefusedAt: disputedAt, suspendedAt: null })
+  expect(stack.takeLines()).toHaveLength(2)
+  expect(await toOperator(invoice)).toEqual([
+    'A customer disputes a payment',
+    'A bank gave a payment back to its customer',
+  ])
+})
+
+test('a dispute that is won leaves no trace in the books, whatever we hear first', async () => {
+  const invoice = await charged()
+  stack.setWebhooks('kept')
+  const id = stack.stripe.dispute(invoice)
+  stack.stripe.decideDispute(id, 'won')
+  await stack.stripe.settle()
+  stack.setWebhooks('handled')
+  await stack.stripe.settle()
+  const bill = await usage()
+  expect([bill?.dispute, bill && givenBack(bill)]).toEqual(['won', null])
+  expect(await toOperator(invoice)).toEqual([])
+})
