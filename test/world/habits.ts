@@ -8,6 +8,7 @@ import {
   stealTheProof,
 } from './files/file-habits.ts'
 import { useUpABudget } from './habits/budget.ts'
+import { letTheCardPay, stopTheTries } from './habits/cards.ts'
 import { compete } from './habits/competition.ts'
 import { operate } from './habits/console.ts'
 import { moveEnds } from './habits/end.ts'
@@ -60,6 +61,7 @@ export const HABITS = {
   ],
   'plan change': [changePlans],
   budget: [useUpABudget],
+  cards: [letTheCardPay, letTheCardPay, stopTheTries],
   webhook: [receiveEvents],
   console: [operate],
   'sign-up': [signUpAgain],

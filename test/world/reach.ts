@@ -118,11 +118,29 @@ const PROGRAMS = [
   'job failed: silent',
 ]
 
+const MONEY = [
+  'agreed to charges',
+  'consent withdrawn',
+  'card replaced',
+  'card removed',
+  'card expired',
+  'invoice held',
+  'invoice released',
+  'paid on the page',
+  'bank debit on the page',
+  'payment refunded',
+  'payment disputed',
+  'dispute decided',
+  'mailed charge',
+  'mailed charge_failed',
+]
+
 /** Rare states that 2,000 seeds of a scenario must see at least 10 times each. Otherwise the generator is at fault. */
 export const REACH: Record<Scenario, string[]> = {
   ordinary: ORDINARY,
   files: FILES,
   programs: PROGRAMS,
+  money: MONEY,
   line: [],
   year: [],
   competition: [],

@@ -1,6 +1,7 @@
 import { ACTS_RULES } from './rules/acts.ts'
 import { BILLS_RULES } from './rules/bills.ts'
 import { BUDGETS_RULES } from './rules/budgets.ts'
+import { CHARGES_RULES } from './rules/charges.ts'
 import { DEBTS_RULES } from './rules/debts.ts'
 import { ENDS_RULES } from './rules/ends.ts'
 import { EVENTS_RULES } from './rules/events.ts'
@@ -34,6 +35,7 @@ export const RULES: Rule[] = [
   ...PLANS_RULES,
   ...PLAN_CHANGES_RULES,
   ...DEBTS_RULES,
+  ...CHARGES_RULES,
   ...MONEY_MAILS_RULES,
   ...BUDGETS_RULES,
   ...EVENTS_RULES,

@@ -31,6 +31,7 @@ const kind = fc.oneof(
   { weight: 8, arbitrary: fc.constant('habit' as const) },
   { weight: 2, arbitrary: fc.constant('plan change' as const) },
   { weight: 2, arbitrary: fc.constant('budget' as const) },
+  { weight: 2, arbitrary: fc.constant('cards' as const) },
   { weight: 2, arbitrary: fc.constant('webhook' as const) },
   { weight: 2, arbitrary: fc.constant('console' as const) },
   { weight: 2, arbitrary: fc.constant('sign-up' as const) },
@@ -90,6 +91,17 @@ const programsKind = fc.oneof(
   { weight: 4, arbitrary: fc.constant('stripe' as const) },
 )
 
+/** People whose cards pay usage. */
+const moneyKind = fc.oneof(
+  { weight: 40, arbitrary: fc.constant('cards' as const) },
+  { weight: 30, arbitrary: fc.constant('person' as const) },
+  { weight: 12, arbitrary: fc.constant('stripe' as const) },
+  { weight: 6, arbitrary: fc.constant('operator' as const) },
+  { weight: 6, arbitrary: fc.constant('habit' as const) },
+  { weight: 3, arbitrary: fc.constant('sign-up' as const) },
+  { weight: 3, arbitrary: fc.constant('deploy' as const) },
+)
+
 type Size = {
   people: number
   places: fc.Arbitrary<number>
@@ -138,6 +150,12 @@ export const SCENARIOS = {
     fc.integer({ min: 0, max: 10 * MINUTE_MS }),
     { people: 8, places: fc.integer({ min: 2, max: 3 }), steps: { minLength: 6, maxLength: 16 } },
     lineKind,
+  ),
+  /** Three people's cards and bank accounts pay usage, or don't. */
+  money: scheduled(
+    wait,
+    { people: 3, places: fc.integer({ min: 3, max: 4 }), steps: { minLength: 3, maxLength: 9 } },
+    moneyKind,
   ),
   /** Three people's files, on their servers and beside them. */
   files: scheduled(

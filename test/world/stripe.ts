@@ -1,7 +1,9 @@
 import type { Asked, Outcome } from '../../dev/stand-in/server.ts'
 import { Store } from '../../dev/stand-in/store.ts'
+import type { Account } from '../../dev/stripe/account.ts'
 import { type Card, setCard } from '../../dev/stripe/cards.ts'
 import { payCheckout } from '../../dev/stripe/checkout.ts'
+import { isOnItsWay } from '../../dev/stripe/collecting.ts'
 import { markUncollectible, voidInvoice } from '../../dev/stripe/invoices.ts'
 import type {
   CheckoutSession,
@@ -77,9 +79,9 @@ export function openStripe(now: () => number, note: (state: string) => void, fai
     },
   }
   /** Someone acts at Stripe: the customer on its pages, or the operator in its dashboard. */
-  function act<T>(what: () => T): T {
+  function act<T>(what: (account: Account) => T): T {
     server.passTime()
-    const result = what()
+    const result = what(account)
     store.commit()
     return result
   }
@@ -118,7 +120,10 @@ export function openStripe(now: () => number, note: (state: string) => void, fai
     },
     pay: (checkout: string, card: Card, answers: Record<string, string>) =>
       act(() => payCheckout(account, checkout, card, answers)),
-    payInvoice: (id: string) => act(() => payInvoice(account, id)),
+    payInvoice: (id: string) =>
+      act(() => {
+        if (!isOnItsWay(account, id)) payInvoice(account, id)
+      }),
     voidInvoice: (id: string) => act(() => voidInvoice(account, id)),
     markUncollectible: (id: string) => act(() => markUncollectible(account, id)),
     /** Its period is over, and Stripe has not begun the next one yet. */
@@ -129,6 +134,8 @@ export function openStripe(now: () => number, note: (state: string) => void, fai
     },
     resume: (id: string) => act(() => updateSubscription(account, id, { cancel_at_period_end: 'false' })),
     setCard: (subscription: string, card: Card) => setCard(account, subscription, card),
+    act,
+    all: <T>(kind: string) => store.all<T>(kind),
     customers: () => store.all<Customer>('customers'),
     subscriptions: () => store.all<Subscription>('subscriptions'),
     checkouts: () => store.all<CheckoutSession>('checkout_sessions'),

@@ -7,12 +7,17 @@ import type { World } from './world.ts'
 /** Stripe tries again for three days. */
 const MOST_TRIES = 9
 
+/** Of a refund, or of a dispute. */
+const paymentOf = ({ data }: StripeEvent) => (data.object as { payment_intent?: string }).payment_intent
+
 type Delivery = { event: StripeEvent; at: number; tries: number }
 
 /** Stripe's events on their way to us: soon, late, twice, in another order, or never. */
 export class Webhooks {
   #world: World
   #deliveries: Delivery[] = []
+  /** The payments of which we'll never hear something. */
+  #lost = new Set<string>()
 
   constructor(world: World) {
     this.#world = world
@@ -31,10 +36,23 @@ export class Webhooks {
       const isLost = stripe.conditions.losesWebhooks || (!isCalm && chance < 0.05)
       const kind = isLost ? 'lost' : !isCalm && chance < 0.2 ? 'late' : 'soon'
       if (kind !== 'soon') this.#world.note(`webhook ${kind}`)
-      if (kind === 'lost') continue
+      if (kind === 'lost') {
+        this.#lose(event)
+        continue
+      }
       const wait = kind === 'late' ? luck.between(MINUTE_MS, DAY_MS) : luck.between(200, 4_000)
       this.#deliveries.push({ event, tries: 0, at: clock.ms + wait })
     }
+  }
+
+  /** Whether we have yet to hear something of this payment, if ever. */
+  owe(payment: string): boolean {
+    return this.#lost.has(payment) || this.#deliveries.some(({ event }) => paymentOf(event) === payment)
+  }
+
+  #lose(event: StripeEvent): void {
+    const payment = paymentOf(event)
+    if (payment) this.#lost.add(payment)
   }
 
   /** Takes all events that arrive up to that moment. */
@@ -50,7 +68,10 @@ export class Webhooks {
       await receiveStripeEvent(ctx, stripe.signed(event))
     } catch (error) {
       if (tries < MOST_TRIES) this.#deliveries.push({ event, tries: tries + 1, at: clock.ms + 5_000 * 5 ** tries })
-      else this.#world.calm.disturb()
+      else {
+        this.#lose(event)
+        this.#world.calm.disturb()
+      }
       throw error
     }
     const { weather, luck } = this.#world

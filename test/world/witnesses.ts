@@ -40,7 +40,8 @@ export const WITNESSES = `
     INSERT INTO witnessed SELECT 'start: debtor', me.id FROM users AS me
       JOIN users AS closed ON closed.mailbox = me.mailbox AND closed.closed_at IS NOT NULL
       JOIN invoices ON invoices.user_id = closed.id AND invoices.created_at < me.confirmed_at - 3600000
-      WHERE me.id = new.user_id AND invoices.status IN ('open', 'uncollectible');
+      WHERE me.id = new.user_id AND invoices.status IN ('open', 'uncollectible')
+        AND invoices.held_at IS NULL AND invoices.processing_at IS NULL;
     INSERT INTO witnessed SELECT 'start: held', id FROM users WHERE id = new.user_id AND held_at IS NOT NULL;
     INSERT INTO witnessed SELECT 'start: unpaid', user_id FROM subscriptions WHERE user_id = new.user_id
       AND ended_at IS NULL AND coalesce(cancel_at, 9e15) > new.requested_at AND status IN ('past_due', 'unpaid') AND NOT EXISTS (SELECT 1 FROM witnessed
@@ -134,6 +135,10 @@ export const WITNESSES = `
     BEGIN INSERT INTO witnessed VALUES (CASE WHEN new.held_at IS NULL THEN 'act: lift' ELSE 'act: suspend' END, new.id); END;
   CREATE TRIGGER unseen AFTER UPDATE ON server_sessions WHEN new.unseen_looks > old.unseen_looks
     BEGIN INSERT INTO witnessed VALUES ('unseen ' || new.unseen_looks, new.id); END;
+  CREATE TRIGGER asked AFTER INSERT ON outbox WHEN new.cause LIKE 'ready:%' OR new.cause LIKE 'due_soon:%'
+    OR new.cause LIKE 'charge_failed:%' OR new.cause LIKE 'charge_asks:%' BEGIN
+    INSERT INTO witnessed SELECT 'asked while a bank pays', record_id FROM invoices
+      WHERE record_id = substr(new.cause, instr(new.cause, ':') + 1) AND processing_at IS NOT NULL; END;
   CREATE TRIGGER old_invoice AFTER UPDATE ON invoices WHEN new.synced_at < old.synced_at
     BEGIN INSERT INTO witnessed VALUES ('older answer', new.record_id); END;
   CREATE TRIGGER old_plan AFTER UPDATE ON subscriptions WHEN new.synced_at < old.synced_at

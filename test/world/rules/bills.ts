@@ -84,6 +84,10 @@ export const BILLS_RULES: Rule[] = [
         const theirs = new Set(related.map(({ id }) => id))
         const corrected = related.flatMap(({ id }) => invoices.get(id) ?? [])
         const isOperators = row?.step === 'credit' && corrected.some(({ status }) => status === 'uncollectible')
+        const isHeld = rows.invoices.some(
+          ({ billId, heldAt, processingAt }) =>
+            (heldAt !== null || processingAt !== null) && (billId === bill.id || theirs.has(billId)),
+        )
         const given = credited.reduce((sum, { amount }) => sum + amount, 0)
         const isGiven = row?.step === 'credited' && corrected.every(({ status }) => status !== 'void')
         const isAnnounced = rows.invoices.some(
@@ -93,7 +97,7 @@ export const BILLS_RULES: Rule[] = [
             (chargeAt ?? 0) > now,
         )
         const waits =
-          row !== undefined && row.step !== 'sent' && row.step !== 'credited' && !isOperators && !isAnnounced
+          row !== undefined && row.step !== 'sent' && row.step !== 'credited' && !isOperators && !isHeld && !isAnnounced
         const since = memory.since(`unsent ${bill.id}`, waits)
         return [
           ...((bill.amountCents === 0) === (row === undefined)

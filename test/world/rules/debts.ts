@@ -1,14 +1,20 @@
 import type { InvoiceRow, UserRow } from '../../../db/schema.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/domain/instant.ts'
 import type { Rows } from '../database.ts'
+import { isBeingPaid } from '../payers.ts'
 import { isOverdue, iso, type Rule } from './rule.ts'
 
 /** The unpaid bills of closed accounts with this one's mailbox. */
 export function debtsOf({ id, mailbox }: UserRow, { users, invoices }: Pick<Rows, 'users' | 'invoices'>): InvoiceRow[] {
   const closed = users.filter((one) => one.id !== id && one.closedAt !== null && mailbox && one.mailbox === mailbox)
   return invoices.filter(
-    ({ userId, status, step }) =>
-      closed.some((one) => one.id === userId) && !/^credit/.test(step) && status !== 'paid' && status !== 'void',
+    ({ userId, status, step, heldAt, processingAt }) =>
+      closed.some((one) => one.id === userId) &&
+      !/^credit/.test(step) &&
+      status !== 'paid' &&
+      status !== 'void' &&
+      heldAt === null &&
+      processingAt === null,
   )
 }
 
@@ -19,13 +25,16 @@ export const DEBTS_RULES: Rule[] = [
       'An account is suspended within 26 quiet hours after an invoice becomes overdue or its owner closed another account with a debt, and for at most 26 after it is paid.',
     broken: ({ world, rows, memory }) =>
       rows.users.flatMap((user) => {
-        const theirs = new Set(rows.invoices.filter(({ userId }) => userId === user.id).map(({ billId }) => billId))
+        const theirs = new Map(rows.invoices.flatMap((row) => (row.userId === user.id ? [[row.billId, row]] : [])))
         const overdue = world.stripe
           .invoices()
-          .filter(
-            ({ metadata, status }) => theirs.has(metadata.record_id ?? '') && /^(open|uncollectible)$/.test(status),
-          )
-          .map(({ status_transitions: { finalized_at } }) => (finalized_at ?? Infinity) * 1000 + 15 * DAY_MS)
+          .filter(({ status }) => /^(open|uncollectible)$/.test(status))
+          .flatMap(({ id, metadata, status_transitions: { finalized_at } }) => {
+            const row = theirs.get(metadata.record_id ?? '')
+            // Nobody owes what an operator holds, or what a bank is paying.
+            if (!row || row.heldAt !== null || isBeingPaid(world.stripe, id)) return []
+            return [(finalized_at ?? Infinity) * 1000 + 15 * DAY_MS + row.heldMs]
+          })
           .filter((due) => due <= world.clock.ms)
         // A paid one may still be open here.
         const debts = debtsOf(user, rows).filter(({ stripeInvoiceId }) =>
@@ -71,10 +80,15 @@ export const DEBTS_RULES: Rule[] = [
     broken: ({ rows, now }) =>
       rows.users.flatMap((user) => {
         const unpaid = rows.invoices.filter(
-          ({ userId, status, dueAt }) =>
-            userId === user.id && dueAt !== null && (status === 'open' || status === 'uncollectible'),
+          ({ userId, status, dueAt, heldAt, processingAt }) =>
+            userId === user.id &&
+            dueAt !== null &&
+            heldAt === null &&
+            processingAt === null &&
+            (status === 'open' || status === 'uncollectible'),
         )
-        const isSeen = unpaid.some(({ dueAt, syncedAt }) => (dueAt ?? Infinity) <= syncedAt)
+        // We ask next about one that was just released.
+        const isSeen = unpaid.some(({ dueAt, syncedAt, step }) => step !== 'resume' && (dueAt ?? Infinity) <= syncedAt)
         const isOverdue = unpaid.some(({ dueAt }) => (dueAt ?? Infinity) <= now)
         const isSuspended = user.suspendedAt !== null
         return (isSeen && !isSuspended) || (isSuspended && !isOverdue && !debtsOf(user, rows).length)
@@ -86,8 +100,9 @@ export const DEBTS_RULES: Rule[] = [
     name: 'unpaid-invoices-are-watched',
     sentence: 'We ask Stripe about an unpaid invoice again, at the latest on its due day.',
     broken: ({ rows, now }) =>
-      rows.invoices.flatMap(({ billId, step, status, dueAt, nextAt }) =>
+      rows.invoices.flatMap(({ billId, step, status, dueAt, nextAt, heldAt }) =>
         step === 'sent' &&
+        heldAt === null &&
         (status === 'open' || status === 'uncollectible') &&
         (nextAt === null || (dueAt !== null && dueAt > now && nextAt > dueAt))
           ? [`the invoice of ${billId} is due ${iso(dueAt)}, next asked ${iso(nextAt)}`]

@@ -2,6 +2,7 @@ import { DAY_MS, HOUR_MS } from '../../../src/domain/instant.ts'
 import { periodAt, runSecondsWithin } from '../../../src/domain/money/billing.ts'
 import type { Rows } from '../database.ts'
 import { paidHours, paidSince } from '../paid-hours.ts'
+import { isBeingPaid } from '../payers.ts'
 import { isOverdue, iso, type Rule, type View } from './rule.ts'
 
 /** As the product promises: see docs/billing.md. */
@@ -33,16 +34,19 @@ export const MONEY_MAILS_RULES: Rule[] = [
           const theirs = rows.invoices.filter(({ userId, stripeInvoiceId }) => userId === user.id && stripeInvoiceId)
           return INVOICE_MAILS.flatMap((subject) => {
             const mails = rows.witnessed.filter(({ id, what }) => id === user.id && subject.test(what))
-            return mails.length > theirs.length
+            // Each release of a held one announces its charge again.
+            const releases = rows.audit.filter(({ act, userId }) => act === 'release_invoice' && userId === user.id)
+            return mails.length > theirs.length + releases.length
               ? [`${user.name} got ${mails.length} mails "${subject.source}" for ${theirs.length} invoices`]
               : []
           })
         }),
-        ...rows.invoices.flatMap(({ billId, userId, dueAt }) => {
+        ...rows.invoices.flatMap(({ billId, userId, dueAt, heldAt, heldMs }) => {
           const found = invoices.get(billId)
           const isOpenAccount = rows.users.some(({ id, closedAt }) => id === userId && closedAt === null)
-          const due = (found?.status_transitions.finalized_at ?? 0) * 1000 + 15 * DAY_MS
-          const isDue = found?.status === 'open' && found.amount_remaining > 0 && now < due
+          const due = (found?.status_transitions.finalized_at ?? 0) * 1000 + 15 * DAY_MS + heldMs
+          const isWaiting = heldAt !== null || (found && isBeingPaid(world.stripe, found.id))
+          const isDue = found?.status === 'open' && found.amount_remaining > 0 && now < due && !isWaiting
           const charges = found?.collection_method === 'charge_automatically' && found.auto_advance
           const isReady = isTold(`ready:${billId}`) || announcementOf(rows, billId) !== undefined
           const isFailing = isTold(`charge_failed:${billId}`) || isTold(`charge_asks:${billId}`)
@@ -60,7 +64,7 @@ export const MONEY_MAILS_RULES: Rule[] = [
                 ? [`nobody wrote "${what}" of ${billId}`]
                 : []
             }),
-            ...(dueAt && remindedAt < dueAt - DUE_SOON_MS
+            ...(dueAt && !heldMs && remindedAt < dueAt - DUE_SOON_MS
               ? [`"due soon" of ${billId}, due ${iso(dueAt)}, came ${iso(remindedAt)}`]
               : []),
           ]
