@@ -37,8 +37,8 @@ export function isWithinLimits(userId: string, now: number): SQL {
 const DEADLINE_MS = sql`CASE WHEN ${runs.containerStartedAt} IS NOT NULL THEN max(0, ${runs.containerStartedAt} - ${runs.runningAt}) + ${ANSWER_DEADLINE_MS}
   WHEN ${runs.pull} IS NOT NULL THEN ${LONGEST_PULL_MS} ELSE ${ANSWER_DEADLINE_MS} END`
 
-/** From its machine's last word to the end of one that never said how its program ended: nobody pays for that. */
-const SILENT_MS = sql`CASE WHEN ${runs.untilExit} AND ${runs.exitedAt} IS NULL AND (${runs.errorCode} IS NULL OR ${runs.errorCode} = 'silent')
+/** From its machine's last word, or its program's exit, until that end or until we heard of it: nobody pays for that. */
+const SILENT_MS = sql`CASE WHEN ${runs.untilExit} AND (${runs.errorCode} IS NULL OR ${runs.errorCode} = 'silent')
   THEN max(0, coalesce(min(${runs.stopRequestedAt}, coalesce(${runs.endsAt}, ${runs.stopRequestedAt})) - ${runs.meteredUntil}, 0)) ELSE 0 END`
 
 /** Counts every ending, even a stop by the user or an answer at the last moment. If we looked late, the deadline counts. */

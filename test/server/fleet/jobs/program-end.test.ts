@@ -97,6 +97,20 @@ test('takes the word of its machine only as far as what we heard bears it out', 
   }
 })
 
+test('an exit that a machine says late ends the bill earlier, and the time until then counts like silence', async () => {
+  const { ada, run, say, begin } = await start()
+  await begin()
+  const from = (await run()).billedFrom ?? 0
+  world.clock.ms += 170 * SECOND_MS
+  await say(exit(0), 0)
+  await settle(world, ada)
+  const { stopRequestedAt, meteredUntil, endedBecause } = await run()
+  expect([meteredUntil, endedBecause]).toEqual([from, 'exited'])
+  const [{ ms } = { ms: 0 }] = await unansweredQuery(world.ctx, ada.user.id, world.clock.ms)
+  expect(ms - UNANSWERED_LIMIT.least).toBe((stopRequestedAt ?? 0) - from)
+  expect(ms - UNANSWERED_LIMIT.least).toBeGreaterThanOrEqual(170 * SECOND_MS)
+})
+
 test('said again after two minutes in which we could not act, an exit keeps its time', async () => {
   const { ada, run, say, begin } = await start()
   const from = await begin()
