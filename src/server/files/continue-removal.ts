@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { type FileRemovalRow, fileRemovals } from '../../../db/schema.ts'
 import { removalOf } from '../../domain/file-keys.ts'
@@ -65,12 +65,16 @@ export async function continueRemoval(
   if (!hasRemoved && pass.stuckKey !== null) return finish(ctx, row, pass.stuckKey)
   if (!hasRemoved && most > pages) throw new Error(`Nothing to remove in ${most} pages, and there are more`)
   const progress = { removedKey: pass.removedKey ?? removedKey, filesLeft: pass.left }
-  await ctx.db
+  const { rowsAffected } = await ctx.db
     .update(fileRemovals)
     .set({ ...progress, failures: 0, nextAt: ctx.now() })
-    .where(eq(fileRemovals.id, row.id))
-  return { ...row, ...progress }
+    .where(isAsAccepted(row))
+  return rowsAffected === 1 ? { ...row, ...progress } : again(ctx, row)
 }
+
+/** Nobody has deleted this place again since we read it: then more goes than we saw. */
+const isAsAccepted = ({ id, acceptedAt }: FileRemovalRow) =>
+  and(eq(fileRemovals.id, id), eq(fileRemovals.acceptedAt, acceptedAt), isNull(fileRemovals.doneAt))
 
 async function again(ctx: Context, row: FileRemovalRow): Promise<FileRemovalRow> {
   await ctx.db.update(fileRemovals).set({ nextAt: ctx.now() }).where(eq(fileRemovals.id, row.id))
@@ -93,10 +97,11 @@ function callsFor(keys: string[]): number {
 async function finish(ctx: Context, row: FileRemovalRow, stuckKey: string | null): Promise<FileRemovalRow> {
   const end = { doneAt: ctx.now(), stuckKey, filesLeft: 0 }
   // Both or neither: nothing else would count again.
-  await writeBatch(ctx.db, [
-    ctx.db.update(fileRemovals).set(end).where(eq(fileRemovals.id, row.id)),
+  const [ended] = await writeBatch(ctx.db, [
+    ctx.db.update(fileRemovals).set(end).where(isAsAccepted(row)),
     openQuery(ctx, row.userId, ctx.now()),
   ])
+  if (ended?.rowsAffected !== 1) return again(ctx, row)
   if (stuckKey !== null)
     await alertOperator(ctx, {
       matter: `files_stuck:${row.userId}`,

@@ -146,6 +146,36 @@ test('a folder that is deleted again, with a new file of the name that went firs
   expect(ada.takeLines()).toEqual([])
 })
 
+test('a folder deleted again while a trigger finishes goes as well', async () => {
+  const ada = await openFilesAccount('premium')
+  putMany(ada, 'runs/', 9_000)
+  await remove(ada, 'runs/')
+  const { bucket } = ada.ctx
+  let isAgain = false
+  const working = {
+    ...ada.ctx,
+    bucket: {
+      ...bucket,
+      async list(wanted: Parameters<typeof bucket.list>[0]) {
+        const page = await bucket.list(wanted)
+        if (isAgain || page.files.length > 0) return page
+        isAgain = true
+        ada.clock.ms++
+        putMany(ada, 'runs/', 9_000)
+        ada.clock.ms++
+        expect((await remove(ada, 'runs/')).filesLeft).toBeGreaterThan(0)
+        return page
+      },
+    },
+  }
+  ada.clock.ms += LEASE
+  await continueRemovals(working)
+  await trigger(ada, LEASE)
+  expect(isAgain).toBe(true)
+  expect(ada.keys()).toEqual([])
+  expect(ada.takeLines()).toEqual([])
+})
+
 test('a file and a folder of one name are two things', async () => {
   const ada = await openFilesAccount()
   ada.put('run7', 1)
