@@ -132,17 +132,32 @@ function secretRefusal({ secrets = {} }: Told): Refusal | null {
   return { code: 'secret_missing', why: `The secret ${gone} is gone, so the program didn't start.` }
 }
 
-/** What nobody may read of these, the longest first: each line, of 8 characters or more. */
+const isHidden = (text: string) => [...text].length >= 8
+
+/** What nobody may read of these, the longest first, as infra/image/agent.py finds it. */
 function partsOf(secrets: (string | null)[]): string[] {
-  const lines = secrets.flatMap((secret) => secret?.split(/[\r\n]+/) ?? []).filter((line) => [...line].length >= 8)
-  return lines.sort((a, b) => b.length - a.length)
+  const texts = secrets.flatMap((secret) => {
+    const lines = secret?.split(/[\r\n]+/).filter(Boolean) ?? []
+    return lines.length > 1 && !lines.every(isHidden) ? [...lines, lines.join('\n')] : lines
+  })
+  const hidden = texts.map((text) => (isHidden(text.trim()) ? text.trim() : text)).filter(isHidden)
+  const inJson = hidden.map((text) => JSON.stringify(text).slice(1, -1))
+  const inAscii = inJson.map((text) =>
+    text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  )
+  return [...hidden, ...inJson, ...inAscii].sort((a, b) => b.length - a.length)
+}
+
+/** Some lines of one stream, without what nobody may read. */
+function masked(lines: string[], parts: string[]): string[] {
+  const text = lines.join('\n')
+  return parts.reduce((shown, part) => shown.replaceAll(part, '***'), text).split('\n')
 }
 
 /** Everything that its machine says until somebody stops it, in order. */
 export function linesOf(instance: Tagged, given: Told = {}): Line[] {
   const { parameters = {}, secrets = {}, registry, until = null, command } = given
   const parts = partsOf(Object.values(secrets))
-  const masked = (text: string) => parts.reduce((shown, part) => shown.replaceAll(part, '***'), text)
   const image = instance.tags.image || 'the default image'
   const lines: Line[] = []
   const say = (at: number, text: string, phase: Phase) => lines.push({ at, source: 'machine', text, phase })
@@ -177,7 +192,13 @@ export function linesOf(instance: Tagged, given: Told = {}): Line[] {
   const told = [...variables, ...(command ?? [])]
   for (let tries = 1; tries <= PAUSES_MS.length + 1; tries++) {
     say(at, tries === 1 ? 'Started the program' : `Started the program, try ${tries}`, { name: 'started', tries })
-    for (const [source, text] of prints(told)) lines.push({ at, source, text: masked(text) })
+    const printed = Map.groupBy(prints(told), ([source]) => source)
+    for (const [source, some] of printed)
+      for (const text of masked(
+        some.map(([, line]) => line),
+        parts,
+      ))
+        lines.push({ at, source, text })
     if (!exits) return lines
     at += exits.afterMs
     const exit = { exit_code: exits.code, oom: false, tries, answered: false }

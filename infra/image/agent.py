@@ -60,9 +60,18 @@ LATER_PAUSE = 2
 
 
 def parts_of(secrets):
-    """What nobody may read: each line of each secret."""
-    lines = {line for secret in secrets for line in re.split(r"[\r\n]+", secret)}
-    return [line.encode() for line in lines if len(line) >= LEAST_HIDDEN]
+    """What nobody may read: each line of each secret, or all of one with shorter lines; as it is, and as JSON writes it."""
+    texts = set()
+    for secret in secrets:
+        lines = [line for line in re.split(r"[\r\n]+", secret) if line]
+        texts.update(lines)
+        if len(lines) > 1 and min(map(len, lines)) < LEAST_HIDDEN:
+            texts.update((secret, "\n".join(lines), "\r\n".join(lines)))
+    # Programs print values without the spaces at their ends.
+    shorter = {text.strip() if len(text.strip()) >= LEAST_HIDDEN else text for text in texts}
+    hidden = [text for text in shorter if len(text) >= LEAST_HIDDEN]
+    in_json = [json.dumps(text, ensure_ascii=is_ascii)[1:-1] for text in hidden for is_ascii in (True, False)]
+    return [text.encode() for text in {*hidden, *in_json}]
 
 
 class Mask:
@@ -95,15 +104,19 @@ class Mask:
 
     @staticmethod
     def _spans(text, part):
-        at = text.find(part)
-        while at >= 0:
-            yield at, at + len(part)
-            at = text.find(part, at + 1)
+        start = text.find(part)
+        while start >= 0:
+            last = start
+            # The last one that begins within it: of many that overlap, few are looked at.
+            while (at := text.rfind(part, last + 1, last + 2 * len(part) - 1)) > last:
+                last = at
+            yield start, last + len(part)
+            start = text.find(part, last + len(part))
 
     def _open(self, text):
         """How many bytes at its end are the beginning of a secret."""
         line = text[max(text.rfind(b"\n"), text.rfind(b"\r")) + 1 :]
-        return max((self._begins(line, part) for part in self._parts), default=0)
+        return max((self._begins(text if b"\n" in part or b"\r" in part else line, part) for part in self._parts), default=0)
 
     @staticmethod
     def _begins(line, part):

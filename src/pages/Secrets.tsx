@@ -74,7 +74,7 @@ export function Secrets({ secrets, csrfToken, flash }: SecretsProps) {
       </p>
       <p>
         Nobody can read a value here again. The server's log shows <code>***</code> for it, and for each of its lines,
-        of 8 characters or more, but not for other spellings, such as base64.{' '}
+        of 8 characters or more, but not for a part of one, or for other spellings, such as base64.{' '}
         <a href="/docs/images#own">What your image gets</a>
       </p>
     </ListPage>

@@ -28,6 +28,33 @@ class Masks(unittest.TestCase):
         key = "-----BEGIN-----\r\nline of key\rshort\n\n-----END-----\n"
         self.assertEqual(masked([key], b"line of key\n-----END----- short\n"), "***\n*** short\n")
 
+    def test_hides_a_value_without_the_spaces_at_its_ends(self):
+        self.assertEqual(masked([" my secret "], b"[my secret] [ my secret ]"), "[***] [ *** ]")
+        self.assertEqual(masked(["  short  "], b"[  short  ] short"), "[***] short")
+        self.assertEqual(masked(["\tfirst line \nand last"], b"first line, and last"), "***, ***")
+
+    def test_hides_a_value_of_short_lines_however_they_are_ended(self):
+        pin = "12\n3456\n789\n"
+        for text in (b"12\n3456\n789\n", b"12\r\n3456\r\n789\n"):
+            for at in range(len(text)):
+                self.assertEqual(masked([pin], b"pin: " + text[:at], text[at:] + b"ok"), "pin: ***\nok", (text, at))
+        # One of them alone hides nothing.
+        self.assertEqual(masked([pin], b"12\n3456 789\n"), "12\n3456 789\n")
+
+    def test_hides_a_value_as_json_writes_it(self):
+        for secret, shown in (
+            ('pa"ss\\word-12', rb'{"a": "pa\"ss\\word-12"}'),
+            ("p\u00e4ssw\u00f6rter", rb'{"a": "p\u00e4ssw\u00f6rter"}'),
+            ("p\u00e4ssw\u00f6rter", '{"a": "p\u00e4ssw\u00f6rter"}'.encode()),
+            ("12\n3456\n789", rb'{"a": "12\n3456\n789"}'),
+        ):
+            self.assertEqual(masked([secret], shown), '{"a": "***"}')
+
+    def test_looks_at_few_of_the_places_where_a_secret_repeats_itself(self):
+        for part in (b"a" * 8, b"a" * 4000, b"ab" * 20):
+            text = (part[:2] * 40_000)[: 20 * len(part)]
+            self.assertEqual(list(agent.Mask._spans(text, part)), [(0, len(text))])
+
     def test_hides_those_that_overlap_as_one_and_those_that_touch_as_two(self):
         self.assertEqual(masked(["abcdefgh", "efghijkl", "abcdefghijklmn"], b"abcdefghijkl."), "***.")
         self.assertEqual(masked(["abcdefgh", "abcdefghijklmn"], b"abcdefghijklmn abcdefghi."), "*** ***i.")

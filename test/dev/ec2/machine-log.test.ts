@@ -106,15 +106,23 @@ test('exits:3 says hello and exits with 3 after 2 s, three times, and its machin
 })
 
 test('a program gets its parameters and secrets, and the machine hides secrets, the longest first', async () => {
-  const secrets = { A: 'hunter2hunter2', B: 'hunter2hunter2-and-more', C: 'short', D: 'first line of it\nlast' }
-  const { url, phases, printed } = await site({ told: { parameters: { SCENARIO: 'fog' }, secrets } })
+  const secrets = {
+    A: 'hunter2hunter2',
+    B: 'hunter2hunter2-and-more',
+    C: 'short',
+    D: ' first "line"  ',
+    E: '12\n3456\n789',
+  }
+  const told = { parameters: { SCENARIO: 'fog' }, secrets, command: ['first "line"', '{"D": "first \\"line\\""}'] }
+  const { url, phases, printed } = await site({ told })
   const { launchOne, advance } = await localEc2({ siteUrl: url })
   await launchOne(image('example.com/exits:0'))
   advance(bootMs)
   await waitFor(async () => phases().length === 3)
   advance(1_000)
   await waitFor(async () => printed('stdout').length > 0)
-  expect(printed('stdout')).toEqual(['hello', 'SCENARIO=fog', 'A=***', 'B=***', 'C=short', 'D=***', 'last'])
+  const variables = ['SCENARIO=fog', 'A=***', 'B=***', 'C=short', 'D= ***  ', 'E=***']
+  expect(printed('stdout')).toEqual(['hello', ...variables, '***', '{"D": "***"}'])
 })
 
 test.each([
