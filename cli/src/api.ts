@@ -11,16 +11,23 @@ const TIMEOUT_MS = 30_000
 /** A limit of a whole day isn't worth waiting for. */
 const MOST_PATIENCE_S = 3600
 
+/** How long we ask again while the site limits us: until then, or until this aborts. */
+export type Patience = { until?: number; signal?: AbortSignal }
+
 type Answer<T> = { data?: T; error?: unknown; response: Response }
 
 /** Calls the API. @throws Failure on a refusal, or without an answer */
-export async function call<T>(site: Site, send: (client: ProvingGround) => Promise<Answer<T>>): Promise<T> {
+export async function call<T>(
+  site: Site,
+  send: (client: ProvingGround) => Promise<Answer<T>>,
+  patience: Patience = {},
+): Promise<T> {
   const client = createProvingGround({ ...site, timeoutMs: TIMEOUT_MS })
   const ask = () =>
     send(client).catch((error: Error) => {
       throw withoutAnswer(site, error)
     })
-  const { data, error, response } = await patiently(ask, (answer) => answer.response)
+  const { data, error, response } = await patiently(ask, (answer) => answer.response, patience)
   if (!response.ok) throw refusalOf(site, response, error)
   if (data === undefined) throw notOurs(site)
   return data
@@ -30,14 +37,15 @@ export async function call<T>(site: Site, send: (client: ProvingGround) => Promi
 async function patiently<T>(
   ask: () => Promise<T>,
   responseOf: (answer: T) => Pick<Response, 'status' | 'headers'>,
+  { until = Number.POSITIVE_INFINITY, ...interrupts }: Patience = {},
 ): Promise<T> {
   while (true) {
     const answer = await ask()
     const { status, headers } = responseOf(answer)
     const seconds = Number(headers.get('Retry-After') ?? Number.NaN)
-    if (status !== 429 || !(seconds <= MOST_PATIENCE_S)) return answer
+    if (status !== 429 || !(seconds <= MOST_PATIENCE_S) || Date.now() + seconds * 1000 > until) return answer
     note(`Too many calls. Trying again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}…`)
-    await sleep(seconds * 1000)
+    await sleep(seconds * 1000, null, interrupts)
   }
 }
 

@@ -3,7 +3,7 @@ import { terminalText } from '../../src/domain/ansi.ts'
 import type { LogLine } from '../../src/domain/run-log.ts'
 import { isLive } from '../../src/domain/server.ts'
 import type { Server } from '../../src/domain/wire.ts'
-import { call, listServers } from './api.ts'
+import { call, listServers, type Patience } from './api.ts'
 import { EXIT, Failure } from './failure.ts'
 import { currentSite, type Site, type SiteOptions } from './site.ts'
 import { isTerminal, paint, say } from './terminal.ts'
@@ -45,8 +45,12 @@ function chosen(servers: Server[], wanted: string | undefined): Server {
   )
 }
 
-export const readLog = (site: Site, id: string, after: number) =>
-  call(site, (client) => client.GET('/api/v1/servers/{id}/log', { params: { path: { id }, query: { after } } }))
+export const readLog = (site: Site, id: string, after: number, patience?: Patience) =>
+  call(
+    site,
+    (client) => client.GET('/api/v1/servers/{id}/log', { params: { path: { id }, query: { after } } }),
+    patience,
+  )
 
 /** @param stream where it will be written */
 export function textOf({ source, text }: LogLine, stream: { isTTY?: boolean } = process.stdout): string {

@@ -4,7 +4,7 @@ import type { EndReason } from '../../src/domain/run-end.ts'
 import type { LogLine } from '../../src/domain/run-log.ts'
 import { formatUptime } from '../../src/domain/server.ts'
 import type { Server, Vehicle } from '../../src/domain/wire.ts'
-import { call, repeatable, stopServer } from './api.ts'
+import { call, type Patience, repeatable, stopServer } from './api.ts'
 import { EXIT, Failure } from './failure.ts'
 import { checkPath, download } from './files/copy.ts'
 import { findRclone } from './files/rclone.ts'
@@ -117,7 +117,11 @@ async function begin(site: Site, command: string[], options: RunOptions, interru
   for (;;) {
     // One key for each try: what was refused changed nothing, and an answer that got lost is given again.
     const params = repeatable()
-    const start = () => call(site, (client) => client.POST('/api/v1/aws/auto_cloud_start_request', { params, body }))
+    const start = () =>
+      call(site, (client) => client.POST('/api/v1/aws/auto_cloud_start_request', { params, body }), {
+        until,
+        signal: interrupted,
+      })
     try {
       const { server } = await insist(start)
       if (server) return server
@@ -144,14 +148,20 @@ async function follow(site: Site, { id }: Server, { json }: RunOptions, interrup
       note('Stopping the server. You pay nothing from now on.')
       stopped = true
     }
-    const { lines, next, complete } = await insist(() => readLog(site, id, after))
-    for (const line of lines) print(line, json === true)
-    after = next
-    if (complete) {
-      const server = await insist(() => findRun(site, id))
-      if (server.ended_because !== null) return server
+    const patience = stopped ? {} : { signal: interrupted }
+    try {
+      const { lines, next, complete } = await insist(() => readLog(site, id, after, patience))
+      for (const line of lines) print(line, json === true)
+      after = next
+      if (complete) {
+        const server = await insist(() => findRun(site, id, patience))
+        if (server.ended_because !== null) return server
+      }
+      if (!lines.length) await sleep(POLL_MS, null, patience)
+    } catch (error) {
+      // Interrupted while we waited: now it stops.
+      if ((error as Error).name !== 'AbortError') throw error
     }
-    if (!lines.length) await sleep(POLL_MS, null, stopped ? {} : { signal: interrupted }).catch(() => {})
   }
 }
 
@@ -165,8 +175,8 @@ function print(line: LogLine, isJson: boolean): void {
   stream.write(`${textOf(line, stream)}\n`)
 }
 
-const findRun = async (site: Site, id: string): Promise<Server> =>
-  (await call(site, (client) => client.GET('/api/v1/servers/{id}', { params: { path: { id } } }))).server
+const findRun = async (site: Site, id: string, patience?: Patience): Promise<Server> =>
+  (await call(site, (client) => client.GET('/api/v1/servers/{id}', { params: { path: { id } } }), patience)).server
 
 /** Not reached, or not our fault to refuse: what the site decides, it decides again. */
 const PASSES = new Set<string | null>([null, 'unavailable', 'provider_failed'])

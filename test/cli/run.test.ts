@@ -1,6 +1,7 @@
 import { expect, inject, test } from 'vitest'
 import { type Client, PASSWORD, serversOf, waitFor } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
+import { openLine } from '../../testing/people/open-line.ts'
 import { newPremiumPerson } from '../../testing/people/premium.ts'
 import { recordingRclone } from '../../testing/stack/recording-rclone.ts'
 
@@ -19,7 +20,7 @@ async function withImage(image: string) {
     const body = { server_id: server?.server_id, session_id: server?.id }
     expect((await person.post('/api/v1/aws/stop_server', body)).status).toBe(202)
   }
-  return { ...ada, own, open, stop }
+  return { ...ada, begin: ada.open, own, open, stop }
 }
 
 async function upload(person: Client, path: string, content: string): Promise<void> {
@@ -83,6 +84,30 @@ test.concurrent('Ctrl-C stops the server', async () => {
   command.child.kill('SIGINT')
   expect(await command.ended).toMatchObject({ code: 130, err: expect.stringContaining('Stopping the server.') })
   expect((await serversOf(person))[0]).toMatchObject({ ended_because: 'you' })
+})
+
+test.concurrent('a limit of the site neither outlasts --wait nor holds up Ctrl-C', async () => {
+  const { run, begin, person } = await withImage('example.com/floods:1')
+  let isStopped = false
+  let isLimited = true
+  const limits = (path: string) =>
+    (path.endsWith('_start_request') && isLimited) || (path.includes('/log?') && !isStopped) ? 600 : null
+  const onRequest = (path: string) => void (isStopped ||= path.endsWith('/stop_server'))
+  const line = await openLine(url, { limits, onRequest })
+  const env = { PROVING_GROUND_URL: line.url }
+  const words = ['run', '--environment', 'Own']
+  expect(await run([...words, '--wait', '9m'], '', env)).toMatchObject({ code: 125, err: 'error: That was too early.\n' })
+  const early = begin(words, env)
+  await early.shows('Trying again in 600 seconds…')
+  early.child.kill('SIGINT')
+  expect((await early.ended).code).toBe(130)
+  isLimited = false
+  const reading = begin(words, env)
+  await reading.shows('Trying again in 600 seconds…')
+  reading.child.kill('SIGINT')
+  expect(await reading.ended).toMatchObject({ code: 130, err: expect.stringContaining('Stopping the server.') })
+  expect(await serversOf(person)).toMatchObject([{ ended_because: 'you' }])
+  line.close()
 })
 
 test.concurrent('what is not its program exits with 125', async () => {

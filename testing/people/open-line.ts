@@ -6,6 +6,8 @@ type Line = {
   loses?: (path: string) => boolean
   /** Holds a request back until this resolves. */
   onRequest?: (path: string) => unknown
+  /** Answers in the site's place: that it's too early, and in how many seconds it isn't. */
+  limits?: (path: string) => number | null
   /** Changes the site's answer. */
   rewrite?: (path: string, text: string) => string
   /** Lets WebSockets through. */
@@ -13,7 +15,7 @@ type Line = {
 }
 
 /** A proxy between a program and the site at `url`. */
-export async function openLine(url: string, { loses, onRequest, rewrite, cable = false }: Line) {
+export async function openLine(url: string, { loses, onRequest, limits, rewrite, cable = false }: Line) {
   const pass = ({ url: path, method, headers }: IncomingMessage) => {
     const plain = rewrite ? { ...headers, 'accept-encoding': 'identity' } : headers
     return request(url + path, { method, headers: plain })
@@ -21,6 +23,11 @@ export async function openLine(url: string, { loses, onRequest, rewrite, cable =
   const server = createServer(async (asked, answer) => {
     const path = asked.url ?? ''
     await onRequest?.(path)
+    const seconds = limits?.(path) ?? null
+    if (seconds !== null) {
+      const headers = { 'Content-Type': 'application/json', 'Retry-After': seconds }
+      return answer.writeHead(429, headers).end(JSON.stringify({ code: 'too_many', error: 'That was too early.' }))
+    }
     const passed = pass(asked)
     passed.on('response', async (theirs) => {
       if (loses?.(path)) return theirs.resume().on('end', () => asked.socket.destroy())
