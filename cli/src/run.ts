@@ -62,7 +62,10 @@ async function runToItsEnd(command: string[], options: RunOptions, interrupted: 
   if (keep?.startsWith('/'))
     throw new Failure(EXIT.notRun, `Write the path inside /data: --keep ${keep.replace(/^\/(data\/)?/, '') || 'out'}`)
   // Before it costs anything.
-  if (keep !== null) await findRclone()
+  if (keep !== null) {
+    await findRclone()
+    await requireFiles(site)
+  }
   const begun = await begin(site, command, options, interrupted)
   note(`Started ${begun.id} on a ${begun.instance_type}: ${site.url}/servers/${begun.id}`)
   const ended = await follow(site, begun, options, interrupted).catch((error) => {
@@ -79,6 +82,13 @@ async function runToItsEnd(command: string[], options: RunOptions, interrupted: 
   const code = exitCodeOf(ended)
   // What it wrote is missing: that isn't success.
   return kept || code !== 0 ? code : EXIT.notRun
+}
+
+/** @throws Failure if what its program writes to /data goes with the machine */
+async function requireFiles(site: Site): Promise<void> {
+  const { on_servers } = await call(site, (client) => client.GET('/api/v1/files'))
+  if (on_servers === 'none')
+    throw new Failure(EXIT.notRun, `Servers of ${site.url} have no /data, so there would be nothing to keep.`)
 }
 
 const WORDS: Record<EndReason, string> = {

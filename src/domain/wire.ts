@@ -240,6 +240,8 @@ export const fileList = z.object({
   deleting: z.array(z.object({ path: z.string(), files_left: z.int() })),
   /** What `after` must be for the next page; null on the last. */
   next: z.nullable(z.string()),
+  /** Which servers have them at /data: `until_exit` are those that end with their program. */
+  on_servers: z.enum(['all', 'until_exit', 'none']),
   used_bytes: size,
   /** Null: unlimited. */
   limit_bytes: z.nullable(size),

@@ -142,6 +142,17 @@ test.concurrent('keeps what the program left, also if it failed', async () => {
   expect(none).toMatchObject({ code: 4, err: expect.stringContaining('left nothing in /data/nothing.') })
 })
 
+test.concurrent('starts nothing where its server would have nothing to keep', async () => {
+  const { run, person } = await withImage('example.com/exits:0')
+  const rewrite = (_: string, text: string) => text.replace('"on_servers":"all"', '"on_servers":"none"')
+  const line = await openLine(url, { rewrite })
+  const env = { PATH: recordingRclone().PATH, PROVING_GROUND_URL: line.url }
+  const words = ['run', '--environment', 'Own', '--keep', 'out']
+  expect(await run(words, '', env)).toMatchObject({ code: 125, err: expect.stringContaining('have no /data') })
+  expect(await serversOf(person)).toEqual([])
+  line.close()
+})
+
 test.concurrent('a program that passed, and whose results are lost, did not pass', async () => {
   const { run, person } = await withImage('example.com/exits:0')
   await upload(person, 'out/report.xml', '<testsuite/>')

@@ -2,7 +2,7 @@ import { isAddressable } from '../../domain/file-keys.ts'
 import { nameOf, toFolder } from '../../domain/file-names.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { FileList } from '../../domain/wire.ts'
-import type { Context } from '../runtime/context.ts'
+import { type Context, serversWithFiles } from '../runtime/context.ts'
 import { findFolder, keyOf, requireBucket, requirePath } from './folder.ts'
 import { isGoing, openRemovals } from './removals.ts'
 import { getUsageOf, getUsageOfFiles } from './usage.ts'
@@ -24,7 +24,7 @@ export async function listFiles(
   if (!folder) {
     const { usedBytes, limitBytes, countedAt } = await getUsageOf(ctx, userId)
     const used = { used_bytes: usedBytes, limit_bytes: limitBytes, counted_at: toIso(countedAt) }
-    return { path, folders: [], files: [], deleting: [], next: null, ...used }
+    return { path, folders: [], files: [], deleting: [], next: null, on_servers: serversWithFiles(ctx), ...used }
   }
   const prefix = keyOf(folder, below)
   const [page, removals, usage] = await Promise.all([
@@ -49,6 +49,7 @@ export async function listFiles(
       place === '' || place.startsWith('files/') ? [{ path: place.slice(6), files_left: filesLeft }] : [],
     ),
     next: page.next,
+    on_servers: serversWithFiles(ctx),
     // What is deleted doesn't count, and there is nothing else.
     used_bytes: removals.some(({ place }) => place === '') ? 0 : usage.usedBytes,
     limit_bytes: usage.limitBytes,

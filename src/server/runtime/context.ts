@@ -69,6 +69,12 @@ export function serversKeepFiles({ config }: Pick<Context, 'config'>): boolean {
   return Boolean(config.files && config.doorOnly)
 }
 
+/** Which servers have their user's files: a program that runs to its end publishes ports only behind a door. */
+export function serversWithFiles(ctx: Pick<Context, 'config'>): 'all' | 'until_exit' | 'none' {
+  if (serversKeepFiles(ctx)) return 'all'
+  return ctx.config.files && !ctx.config.door ? 'until_exit' : 'none'
+}
+
 /** Our own hosts, which no webhook may call. */
 export function siteHosts(ctx: Pick<Context, 'config'>): string[] {
   return ctx.config.origins.map((origin) => new URL(origin).hostname)
