@@ -22,8 +22,9 @@ type Result = {
 
 /** Runs a program on a server of its own to its end, through the command line that the site serves. @returns its exit code */
 export async function runProgram(): Promise<number> {
-  // If the runner dies, the post step stops what is known by then; anything else ends by itself.
-  tell('STATE', 'run', 'true')
+  // If the runner dies, the post step stops what this file says that we started.
+  const file = join(process.env.RUNNER_TEMP ?? tmpdir(), `proving-ground-start-${randomUUID()}`)
+  tell('STATE', 'run', file)
   const tools = join(process.env.RUNNER_TEMP ?? tmpdir(), 'proving-ground')
   const cli = await fetchCommandLine(tools)
   if (input('keep') && !(await hasRclone())) await fetchRclone(tools)
@@ -40,7 +41,7 @@ export async function runProgram(): Promise<number> {
     ...(input('keep') ? ['--keep', input('keep')] : []),
     ...['--', ...wordsOf(input('run'), lines('run'))],
   ]
-  const { code, result } = await follow(cli, words, tools)
+  const { code, result } = await follow(cli, words, { tools, file })
   if (result) await report(result, code)
   return code
 }
@@ -59,7 +60,7 @@ const hasRclone = () =>
   })
 
 /** Shows its log as a group, in which nothing that a program prints is a command to the runner. */
-async function follow(cli: string, words: string[], tools: string): Promise<{ code: number; result: Result | null }> {
+async function follow(cli: string, words: string[], { tools, file }: { tools: string; file: string }) {
   const resume = randomUUID()
   console.log(`::group::Log\n::stop-commands::${resume}`)
   const env = {
@@ -67,6 +68,7 @@ async function follow(cli: string, words: string[], tools: string): Promise<{ co
     PATH: [process.env.PATH, tools].join(delimiter),
     PROVING_GROUND_URL: site(),
     PROVING_GROUND_TOKEN: input('token'),
+    PROVING_GROUND_START_FILE: file,
   }
   const cwd = process.env.GITHUB_WORKSPACE ?? '.'
   const child = spawn(process.execPath, [cli, ...words], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })

@@ -126,8 +126,8 @@ function normalName(name: string): string {
 }
 
 /** The same key gets the same server, however often we send it. */
-export async function startServer(key: string): Promise<Server> {
-  const started = await insist(() => call<{ server: Server }>(START, key, wishes()))
+export async function startServer(key: string, body: object = wishes()): Promise<Server> {
+  const started = await insist(() => call<{ server: Server }>(START, key, body))
   return started.server
 }
 

@@ -1,20 +1,29 @@
 import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { keepFolder } from './keep.mts'
 import { call, findServer, input, insist, leaveLine, Refused, startServer, step } from './site.mts'
 
 /** Stops the server, and keeps a folder. GitHub runs this after all other steps, even if one failed or someone canceled the job. */
 await step(async () => {
   const { STATE_key: key, STATE_id, STATE_refused, STATE_run } = process.env
-  if (STATE_run) return STATE_id ? stop('', STATE_id) : console.log('No server started.')
+  if (STATE_run) return stop(STATE_id ?? (() => startAgain(STATE_run)))
   if (!key || STATE_refused) return console.log('No server started.')
-  await stop(key, STATE_id)
+  await stop(STATE_id ?? (async () => (await (process.env.STATE_line ? leaveLine() : startServer(key)))?.id))
   // Its time costs nothing anymore.
   if (STATE_id) await keepFolder()
 })
 
-async function stop(key: string, known: string | undefined): Promise<void> {
+/** Sends the command line's last start again: it gets the same server. */
+async function startAgain(file: string): Promise<string | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => null)
+  if (text === null) return
+  const { key, body } = JSON.parse(text) as { key: string; body: object }
+  return (await startServer(key, body)).id
+}
+
+async function stop(known: string | (() => Promise<string | undefined>)): Promise<void> {
   try {
-    const id = known ?? (process.env.STATE_line ? await leaveLine() : await startServer(key))?.id
+    const id = typeof known === 'string' ? known : await known()
     if (!id) return console.log('No server started.')
     const server = await insist(() => findServer(id))
     if (!server?.pending && !server?.active) return console.log('The server has already stopped.')

@@ -1,3 +1,4 @@
+import { rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunParameters } from '../../src/domain/parameters.ts'
 import type { EndReason } from '../../src/domain/run-end.ts'
@@ -127,6 +128,7 @@ async function begin(site: Site, command: string[], options: RunOptions, interru
   for (;;) {
     // One key for each try: what was refused changed nothing, and an answer that got lost is given again.
     const params = repeatable()
+    writeDown({ key: params.header['Idempotency-Key'], body })
     const start = () =>
       call(site, (client) => client.POST('/api/v1/aws/auto_cloud_start_request', { params, body }), {
         until,
@@ -141,10 +143,19 @@ async function begin(site: Site, command: string[], options: RunOptions, interru
       if (Date.now() >= until) throw new Failure(EXIT.notRun, `${error.message} We waited ${formatUptime(wait)}.`)
       if (error.code !== said) note(`${error.message} Waiting…`)
       said = error.code
+      writeDown(null)
     }
     await sleep(WAIT_MS, null, { signal: interrupted })
   }
 }
+
+/** For the GitHub Action: if we are killed before we can say what started, it sends this again, and stops that. */
+function writeDown(start: { key: string; body: object } | null): void {
+  const file = process.env.PROVING_GROUND_START_FILE
+  if (file && start) writeFileSync(file, JSON.stringify(start))
+  else if (file) rmSync(file, { force: true })
+}
+
 /** Refusals that pass by themselves. */
 const WAITS = new Set(['has_server', 'stopping', 'no_capacity'])
 

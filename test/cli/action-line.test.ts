@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => stack?.close())
 
 /** Someone has the only server, and a job of Ada's begins. */
-async function meet(workflow: string, interrupt?: Promise<'SIGINT'>) {
+async function meet(workflow: string, interrupt?: Promise<'SIGINT' | 'SIGKILL'>) {
   const owner = await newPerson(stack.url)
   // The place of the test before may not be free yet.
   await waitFor(async () => (await owner.post('/api/v1/aws/auto_cloud_start_request')).status === 202)
@@ -87,6 +87,17 @@ test('leaves the line when someone cancels the job', async () => {
   expect([ok, log]).toEqual([false, expect.stringMatching(/The job was canceled[\s\S]*No server started/)])
   expect([await isWaiting(ada), await serversOf(ada)]).toEqual([false, []])
   await stop()
+})
+
+test('stops the server that the line starts after the runner was killed', async () => {
+  const kill = Promise.withResolvers<'SIGKILL'>()
+  const { ada, job, stop } = await meet(waiting, kill.promise)
+  await waitFor(() => isWaiting(ada))
+  await stop()
+  await waitFor(async () => (await serversOf(ada)).length > 0)
+  kill.resolve('SIGKILL')
+  expect(await job).toMatchObject({ ok: false, log: expect.stringContaining('Stopping the server.') })
+  expect(await serversOf(ada)).toMatchObject([{ end_time: expect.any(String) }])
 })
 
 test('waits until the server of the job before has gone', async () => {

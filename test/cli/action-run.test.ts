@@ -97,6 +97,22 @@ test.concurrent('a canceled job stops the server, and so does one whose runner w
   }
 })
 
+test.concurrent('a runner that is killed before the start is answered leaves no server', async () => {
+  const { fly, person } = await withImage('example.com/floods:1')
+  const kill = Promise.withResolvers<'SIGKILL'>()
+  let starts = 0
+  const loses = (path: string) => {
+    if (!path.endsWith('_start_request') || ++starts > 1) return false
+    kill.resolve('SIGKILL')
+    return true
+  }
+  const line = await openLine(url, { loses })
+  const { ok, log } = await fly(['run: default'], 'echo on', { inputs: { url: line.url }, interrupt: kill.promise })
+  line.close()
+  expect([ok, starts, log]).toEqual([false, 2, expect.stringContaining('Stopping the server.')])
+  expect(await serversOf(person)).toMatchObject([{ end_time: expect.any(String) }])
+})
+
 test.concurrent('four scenarios of one account go through, one after the other', async () => {
   const { fly, person } = await withImage('example.com/exits:0')
   const scenarios = ['fog', 'rain', 'night', 'wind'].map((scenario) =>
