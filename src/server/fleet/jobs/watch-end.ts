@@ -27,7 +27,9 @@ export async function watchEnd(ctx: Context, userId: string, tell: Tell): Promis
   const { run, email, minutes } = row
   const [mustStopAt, endsAt] = [run.mustStopAt ?? Infinity, run.endsAt ?? Infinity]
   const now = ctx.now()
-  const programAt = run.untilExit ? await (await import('./program-end.ts')).endWithProgram(ctx, run) : Infinity
+  // An exit after that is no end of its own, and the email is the trial's.
+  const isOfItsProgram = run.untilExit && !((run.exitedAt ?? 0) > mustStopAt && mustStopAt <= endsAt)
+  const programAt = isOfItsProgram ? await (await import('./program-end.ts')).endWithProgram(ctx, run) : Infinity
   if (programAt <= now) return now
   if (now >= endsAt && endsAt < mustStopAt) {
     // If we come late, someone may use it again.

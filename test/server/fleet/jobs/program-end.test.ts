@@ -192,6 +192,26 @@ test.each([
   expect(await run()).toMatchObject({ meteredUntil: end + billed, endedBecause: because })
 })
 
+test('an exit just after the end of a trial is that end, with its email', async () => {
+  const { ada, run, say, begin } = await start()
+  await begin()
+  const mustStopAt = world.clock.ms + 30 * SECOND_MS
+  await world.db
+    .update(runs)
+    .set({ mustStopAt })
+    .where(eq(runs.id, (await run()).id))
+  world.clock.ms = mustStopAt - SECOND_MS
+  await say(null, world.clock.ms)
+  world.clock.ms = mustStopAt + SECOND_MS
+  await say(exit(0), world.clock.ms)
+  await settle(world, ada)
+  expect(await run()).toMatchObject({ endedBecause: 'trial_over', meteredUntil: mustStopAt })
+  const mails = world.mails.filter(({ to }) => to === ada.user.email)
+  expect(mails.map(({ subject, text }) => [subject, text.includes('Choose a plan')])).toEqual([
+    ['Your free trial is over', true],
+  ])
+})
+
 test('without an alarm, the sweep ends it', async () => {
   const { ada, run, say, begin } = await start()
   const from = await begin()
