@@ -60,7 +60,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 async function runToItsEnd(command: string[], options: RunOptions, interrupted: AbortSignal): Promise<number> {
   const site = currentSite(options)
   const keep = options.keep === undefined ? null : checkPath(options.keep)
-  if (keep?.startsWith('/'))
+  if (keep === '' || keep?.startsWith('/'))
     throw new Failure(EXIT.notRun, `Write the path inside /data: --keep ${keep.replace(/^\/(data\/)?/, '') || 'out'}`)
   // Before it costs anything.
   if (keep !== null) {

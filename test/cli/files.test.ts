@@ -4,6 +4,7 @@ import { expect, inject, test } from 'vitest'
 import type { FileList, FilesAccess } from '../../src/domain/wire.ts'
 import { type Client, waitFor } from '../../testing/people/client.ts'
 import { newComputer, newOperator } from '../../testing/people/command-line.ts'
+import { openLine } from '../../testing/people/open-line.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { recordingRclone } from '../../testing/stack/recording-rclone.ts'
 
@@ -161,6 +162,31 @@ test('refuses without rclone, or with one that is too old', async () => {
   const stranger = newComputer({ PROVING_GROUND_URL: url, PATH: here })
   expect((await stranger.run(['files', 'put', join(here, 'a.txt')])).code).toBe(3)
   expect(existsSync(rclone.record)).toBe(false)
+})
+
+test('says which files rclone leaves out without a word', async () => {
+  const notice = JSON.stringify({
+    level: 'notice',
+    msg: 'Duplicate object found in source - ignoring',
+    object: 'e.txt',
+  })
+  const twice = await setup({ ends: `console.error(${JSON.stringify(notice)})` })
+  await upload(twice.person, 'out/a.txt', 'a')
+  expect(await twice.files('get', 'out', join(twice.here, 'x'))).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('rclone: e.txt: Duplicate object found'),
+  })
+  // As the site lists a key with two slashes.
+  const { run, rclone, here, person } = await setup()
+  await upload(person, 'out/a.txt', 'a')
+  const line = await openLine(url, { rewrite: (_, text) => text.replace('"folders":[]', '"folders":[{"name":""}]') })
+  const env = { PATH: rclone.PATH, PROVING_GROUND_URL: line.url }
+  for (const words of [
+    ['get', 'out', join(here, 'x')],
+    ['sync', 'files:out', join(here, 'x')],
+  ])
+    expect(await run(['files', ...words], '', env)).toMatchObject({ code: 1, err: expect.stringContaining('out//') })
+  line.close()
 })
 
 test('shows the last lines of an rclone that failed', async () => {

@@ -96,7 +96,10 @@ test.concurrent('a limit of the site neither outlasts --wait nor holds up Ctrl-C
   const line = await openLine(url, { limits, onRequest })
   const env = { PROVING_GROUND_URL: line.url }
   const words = ['run', '--environment', 'Own']
-  expect(await run([...words, '--wait', '9m'], '', env)).toMatchObject({ code: 125, err: 'error: That was too early.\n' })
+  expect(await run([...words, '--wait', '9m'], '', env)).toMatchObject({
+    code: 125,
+    err: 'error: That was too early.\n',
+  })
   const early = begin(words, env)
   await early.shows('Trying again in 600 seconds…')
   early.child.kill('SIGINT')
@@ -124,6 +127,8 @@ test.concurrent('what is not its program exits with 125', async () => {
   })
   expect(await own('--', ...Array(65).fill('a'))).toMatchObject({ code: 125 })
   expect(await own('--keep', '../x')).toMatchObject({ code: 125 })
+  // A variable that isn't set.
+  expect(await own('--keep', '')).toMatchObject({ code: 125, err: expect.stringContaining('--keep out') })
   expect(await own('--keep', 'out', '--json')).toMatchObject({ code: 125 })
   expect(await own()).toMatchObject({ code: 125, err: expect.stringContaining("couldn't pull registry.invalid/ada") })
 })

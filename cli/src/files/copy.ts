@@ -1,7 +1,7 @@
 import { opendir, stat } from 'node:fs/promises'
 import { basename, join, resolve, sep } from 'node:path'
 import { inText, nameOf, toFolder } from '../../../src/domain/file-names.ts'
-import type { FilesAccess } from '../../../src/domain/wire.ts'
+import type { FileList, FilesAccess } from '../../../src/domain/wire.ts'
 import { EXIT, Failure } from '../failure.ts'
 import { currentSite, type Site, type SiteOptions } from '../site.ts'
 import { say, sayJson } from '../terminal.ts'
@@ -36,7 +36,15 @@ export async function download(site: Site, path: string, target: string): Promis
   if (!found) return null
   const isInside = found.kind === 'file' && ((await kindOfLocal(target)) === 'folder' || /[\\/]$/.test(target))
   const local = isInside ? join(target, safeName(nameOf(path))) : target
-  return copy(site, found.kind === 'file' ? 'copyto' : 'copy', { local, path, way: 'down' })
+  const done = await copy(site, found.kind === 'file' ? 'copyto' : 'copy', { local, path, way: 'down' })
+  requireAll(path, found.list)
+  return done
+}
+
+/** rclone never looks into a folder without a name right below the one it copies. @throws Failure */
+function requireAll(path: string, { folders }: FileList): void {
+  if (folders.every(({ name }) => name !== '')) return
+  throw new Failure(EXIT.refused, `All came but what is in ${inText(`${toFolder(path)}/`)}: the files page has it.`)
 }
 
 export async function sync(from: string, to: string, options: Options & { delete?: true }): Promise<void> {
@@ -49,13 +57,16 @@ export async function sync(from: string, to: string, options: Options & { delete
     throw new Failure(EXIT.usage, `There is no folder ${inText(local)}.`)
   if (isUp && options.delete && !(await hasLocalFiles(local))) throw wouldDeleteAll(local)
   const site = currentSite(options)
+  let list: FileList | null = null
   if (!isUp) {
     const found = await findAt(site, toFolder(path))
     if (!found) throw nothingAt(path)
     if (options.delete && !(await hasFiles(site, found.list))) throw wouldDeleteAll(from)
+    list = found.list
   }
   const way = isUp ? 'up' : 'down'
   const done = await copy(site, options.delete ? 'sync' : 'copy', { local, path, way })
+  if (list) requireAll(path, list)
   report(done, isUp ? 'Uploaded' : 'Downloaded', options)
 }
 

@@ -11,6 +11,7 @@ import { isTerminal, liveLine, note } from '../terminal.ts'
 
 const OLDEST = [1, 69] as const
 const LAST_LINES = 5
+const DUPLICATE = 'Duplicate object found in source'
 const isWindows = process.platform === 'win32'
 
 /** What rclone did. */
@@ -118,8 +119,11 @@ async function run(program: string, args: string[], cwd: string, env: NodeJS.Pro
   live.clear()
   for (const signal of SIGNALS) process.off(signal, interrupt)
   if (interrupted) throw new Failure(EXIT.interrupted, 'Interrupted. Run it again for the files that are left.')
-  if (code === 0) return { copied: stats?.transfers ?? 0, deleted: stats?.deletes ?? 0 }
-  for (const line of last.slice(-LAST_LINES)) note(`rclone: ${line.trim()}`)
+  // It leaves out the second of two that have one name here, and says nothing more of it.
+  const leftOut = last.filter((line) => line.includes(DUPLICATE))
+  if (code === 0 && !leftOut.length) return { copied: stats?.transfers ?? 0, deleted: stats?.deletes ?? 0 }
+  for (const line of (code === 0 ? leftOut : last).slice(-LAST_LINES)) note(`rclone: ${line.trim()}`)
+  if (code === 0) throw new Failure(EXIT.refused, 'All but these files came: the files page has them.')
   throw new Failure(EXIT.refused, 'rclone failed. Run it again for the files that are left.')
 }
 
