@@ -57,7 +57,7 @@ test.each([
   const ada = await newOwner(PRIVATE)
   if (token) await login(ada, 'registry.example.com', token)
   const { body } = await ada.post(START, { environment: 'Own' })
-  const server = await until(ada, body.server.id, ({ end_time }) => end_time)
+  const server = await until(ada, body.server.id, ({ ended_because }) => ended_because)
   expect(server).toMatchObject({ billed_from: null, ended_because: 'failure', error_code: code })
   expect(server.error_message).toContain(sentence)
 })
