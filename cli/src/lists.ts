@@ -1,7 +1,8 @@
 import { instantText } from '../../src/domain/instant.ts'
-import { runSeconds } from '../../src/domain/money/billing.ts'
+import { runSeconds, trialMinutesLeft } from '../../src/domain/money/billing.ts'
 import { costText, dollars } from '../../src/domain/money/money.ts'
-import { type PlanType, planName } from '../../src/domain/money/plan.ts'
+import { type PlanType, planName, TRIAL_MINUTES } from '../../src/domain/money/plan.ts'
+import { minutesText } from '../../src/domain/money/trial.ts'
 import { endedBecause, formatUptime, serverStatus } from '../../src/domain/server.ts'
 import type { Server } from '../../src/domain/wire.ts'
 import { smallestPlan, titleOf, worldText } from '../../src/domain/worlds.ts'
@@ -54,9 +55,13 @@ export async function usage(options: Options): Promise<void> {
   if (options.json) return sayJson(summary)
   const { monthlyUsage, subscription, suspended } = summary
   const used = monthlyUsage.hoursUsed.toFixed(2)
+  const isTrial = subscription?.sub_type === 'demo'
+  const left = minutesText(trialMinutesLeft(monthlyUsage.hoursUsed))
   const lines = [
     ['Plan', subscription ? planName(subscription.plan_type) : 'None'],
-    ['Hours used', subscription ? `${used} of ${subscription.hours.toFixed(2)} included` : used],
+    isTrial
+      ? ['Free minutes', `${left} of ${minutesText(TRIAL_MINUTES)} left`]
+      : ['Hours used', subscription ? `${used} of ${subscription.hours.toFixed(2)} included` : used],
     ['Runs', String(monthlyUsage.serverSessions)],
     ['Running now', String(monthlyUsage.runningServers)],
     ['Owed so far', dollars(monthlyUsage.amountOwedDollars)],
@@ -64,7 +69,7 @@ export async function usage(options: Options): Promise<void> {
   if (subscription?.current_period_end)
     lines.push([
       subscription.cancel_at_period_end ? 'Ends' : 'Renews',
-      instantText(subscription.current_period_end, true),
+      `${instantText(subscription.current_period_end.slice(0, 10), false)} (UTC)`,
     ])
   if (suspended) lines.push(['Suspended', 'An invoice is overdue. You can’t start a server until you pay it.'])
   say(lines.map(([name = '', value]) => `${name.padEnd(13)}${value}`).join('\n'))

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { runCost, trialEnd, usageAt } from '../../src/domain/money/live-usage.ts'
 import { costText, FREE_WORDS, UNITS_PER_DOLLAR } from '../../src/domain/money/money.ts'
+import { minutesText } from '../../src/domain/money/trial.ts'
 import type { Metrics } from '../../src/domain/run-metrics.ts'
 import { canStop, formatUptime, isLive, serverStatus, webAddress } from '../../src/domain/server.ts'
 import { isFinished, jobFailure } from '../../src/domain/server-list.ts'
@@ -63,8 +64,11 @@ function describe(server: Server, summary: Summary, now: number, progress: strin
     const { free, units } = runCost(server, usage, now)
     parts.push(free ? FREE_WORDS[free] : costText(units / UNITS_PER_DOLLAR), webAddress(server))
   } else if (progress) parts.push(progress)
-  const end = Math.min(Date.parse(server.ends_at ?? '') || Infinity, trialEnd(usage, now) ?? Infinity)
-  if (end < Infinity && !server.stopping) parts.push(`stops in ${formatUptime((end - now) / 1000)}`)
+  const latest = trialEnd(usage, now) ?? Infinity
+  const end = Math.min(Date.parse(server.ends_at ?? '') || Infinity, latest)
+  const left = (end - now) / 1000
+  if (end < Infinity && !server.stopping)
+    parts.push(`stops in ${end === latest ? `${minutesText(left / 60)} minutes` : formatUptime(left)}`)
   return parts.join('  ')
 }
 

@@ -1,4 +1,3 @@
-import { countdownText } from '../domain/money/trial.ts'
 import { announce } from './announce.ts'
 import { showLocalTimes } from './local-times.ts'
 import { isForOther, leaveToOther, request, untilLeft } from './request.ts'
@@ -22,7 +21,7 @@ const isDashboard = document.querySelector('[data-island="Dashboard"]') !== null
 const isFollowed = isDashboard || document.querySelector('[data-follow]') !== null
 
 let looking: ReturnType<typeof setTimeout> | undefined
-let ticking: ReturnType<typeof setInterval> | undefined
+let stopTicking = () => {}
 let asked = 0
 
 async function refresh(): Promise<void> {
@@ -62,23 +61,15 @@ function arrange(): void {
 }
 
 function countDown(): void {
-  clearInterval(ticking)
+  stopTicking()
   const clock = banner?.querySelector<HTMLElement>('[data-countdown]')
-  const rest = () => document.title.replace(/^.* left · /, '')
-  if (!clock) {
-    if (!isDashboard) document.title = rest()
-    return
-  }
-  // By the server's clock: this machine's may be wrong.
-  const [minutes = 0, seconds = 0] = (clock.textContent ?? '').split(':').map(Number)
-  const end = Date.now() + (minutes * 60 + seconds) * 1000
-  const tick = () => {
-    const left = countdownText(Math.max(0, Math.round((end - Date.now()) / 1000)))
-    clock.textContent = left
-    document.title = `${left} left · ${rest()}`
-  }
-  tick()
-  ticking = setInterval(tick, 1000)
+  const ownTitle = () => document.title.replace(/^.* left · /, '')
+  if (clock)
+    void import('./ending-countdown.ts').then((file) => {
+      stopTicking()
+      stopTicking = clock.isConnected ? file.countDown(clock, ownTitle) : () => {}
+    })
+  else if (!isDashboard) document.title = ownTitle()
 }
 
 /** A press outside the list closes it, and the bell is outside. */

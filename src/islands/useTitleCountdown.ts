@@ -8,7 +8,7 @@ const ownTitle = () => document.title.replace(/^.* left · /, '')
  * Counts down in the tab's title, even while the tab is hidden: that's when people read titles.
  * @param seconds left; null shows the page's own title
  */
-export function useTitleCountdown(seconds: number | null): void {
+export function useTitleCountdown(seconds: number | null, inWords = countdownText): void {
   /** When it reaches zero, by this machine's clock. A hidden page no longer updates `seconds`. */
   const endsAt = useRef(0)
   if (seconds !== null) endsAt.current = Date.now() + seconds * 1000
@@ -16,7 +16,7 @@ export function useTitleCountdown(seconds: number | null): void {
   useEffect(() => {
     if (!counting) return
     const tick = () => {
-      document.title = `${countdownText((endsAt.current - Date.now()) / 1000)} left · ${ownTitle()}`
+      document.title = `${inWords((endsAt.current - Date.now()) / 1000)} left · ${ownTitle()}`
     }
     tick()
     const timer = setInterval(tick, 1000)

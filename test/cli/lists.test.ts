@@ -18,7 +18,7 @@ test('lists nothing before there is anything', async () => {
   expect(await run(['bills'])).toEqual({ code: 0, out: 'You have no bills yet.\n', err: '' })
   expect((await run(['bills', '--csv'])).out).toMatch(/^Start Date,End Date,[^\n]+\n$/)
   const usage = await run(['usage'])
-  expect(usage.out).toContain('Plan         Free trial\nHours used   0.00 of 0.50 included\n')
+  expect(usage.out).toContain('Plan         Free trial\nFree minutes 30.00 of 30.00 left\n')
   expect(JSON.parse((await run(['usage', '--json'])).out).monthlyUsage).toMatchObject({ hoursUsed: 0 })
 })
 

@@ -20,7 +20,7 @@ test.concurrent('starts, follows the job to the address, opens the page, and sto
 
   const status = await ada.run(['status'])
   expect(status.out).toMatch(
-    /^running \d+s {2}Blocks, UAV {2}g6\.4xlarge {2}us-east-1[a-z] {2}free trial {2}http:\S+:5173 {2}stops in (30m 0|2\dm \d+)s\n$/,
+    /^running \d+s {2}Blocks, UAV {2}g6\.4xlarge {2}us-east-1[a-z] {2}free trial {2}http:\S+:5173 {2}stops in (30\.00|29\.\d\d|2\d\.\d\d) minutes\n$/,
   )
   expect(JSON.parse((await ada.run(['status', '--json'])).out).servers).toMatchObject([{ active: true }])
   expect(await ada.run(['open'])).toEqual({ code: 0, out: `${address}\n`, err: '' })
@@ -59,7 +59,9 @@ test.concurrent('speaks JSON to scripts: one document on stdout', async () => {
   expect(waited.server.parameters).toEqual({ SCENARIO: 'harbor fog', EXPR: 'a=b' })
   expect(Date.parse(waited.server.ends_at) - Date.parse(waited.server.requested_at)).toBe(5_400_000)
   // Its trial is over before the end that it set.
-  expect((await ada.run(['status'])).out).toMatch(/^Night flight {2}running .* {2}stops in (30m 0|2\dm \d+)s\n$/)
+  expect((await ada.run(['status'])).out).toMatch(
+    /^Night flight {2}running .* {2}stops in (30\.00|29\.\d\d|2\d\.\d\d) minutes\n$/,
+  )
   const sooner = new Date(Date.parse(waited.server.requested_at) + 10 * 60_000).toISOString()
   expect((await ada.run(['end', sooner])).code).toBe(0)
   expect((await ada.run(['status'])).out).toMatch(/ stops in (10m 0|\dm \d+)s\n$/)

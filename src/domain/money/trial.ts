@@ -15,7 +15,12 @@ export const TRIAL_LEVELS = {
   over: { kind: 'warning', news: '' },
 } as const
 
-/** `mm:ss`, for countdowns. */
+/** A trial's minutes, in the one way we write them: `4.98`. Each second has a text of its own. */
+export function minutesText(minutes: number): string {
+  return Math.max(0, minutes).toFixed(2)
+}
+
+/** `mm:ss`, for other countdowns. */
 export function countdownText(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds))
   const two = (n: number) => String(n).padStart(2, '0')

@@ -1,6 +1,6 @@
 import { addedText } from '../../domain/ending.ts'
 import { toIso } from '../../domain/instant.ts'
-import { countdownText } from '../../domain/money/trial.ts'
+import { countdownText, minutesText } from '../../domain/money/trial.ts'
 import { Alert } from '../../ui/Alert.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
@@ -17,6 +17,7 @@ export type Ending = {
 /** On every page of a person whose server stops in a few minutes. The script counts down. */
 export function EndingBanner({ ending, csrfToken }: { ending: Ending; csrfToken: string | null }) {
   const { runId, now, end, next, isOwn } = ending
+  const seconds = Math.max(0, Math.round((end - now) / 1000))
   return (
     <div className="page page-flash no-print">
       <Alert kind="warning" quiet>
@@ -24,9 +25,9 @@ export function EndingBanner({ ending, csrfToken }: { ending: Ending; csrfToken:
           <span>
             <a href={`/servers/${runId}`}>Your server</a> stops in{' '}
             <strong className="mono" data-countdown={toIso(end)}>
-              {countdownText(Math.max(0, Math.round((end - now) / 1000)))}
+              {isOwn ? countdownText(seconds) : minutesText(seconds / 60)}
             </strong>
-            . Its disk is then erased.
+            {isOwn ? null : ' minutes'}. Its disk is then erased.
           </span>
           {next !== null && next > end ? (
             <form method="post" action={`/api/v1/servers/${runId}`}>

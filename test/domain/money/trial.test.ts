@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { countdownText, TRIAL_LEVELS, trialLevel } from '../../../src/domain/money/trial.ts'
+import { trialMinutesLeft } from '../../../src/domain/money/billing.ts'
+import { countdownText, minutesText, TRIAL_LEVELS, trialLevel } from '../../../src/domain/money/trial.ts'
 
 test.each([
   [30, 'enough', 'info'],
@@ -33,4 +34,20 @@ test.each([
   [1800, '30:00'],
 ])('%d seconds count down as %s', (seconds, text) => {
   expect(countdownText(seconds)).toBe(text)
+})
+
+test('each second of a trial has a text of its own, with two decimals, that says how many are left', () => {
+  const texts = Array.from({ length: 1_801 }, (_, used) => minutesText(trialMinutesLeft(used / 3600)))
+  expect(new Set(texts).size).toBe(1_801)
+  for (const [used, text] of texts.entries()) {
+    expect(text).toMatch(/^\d\d?\.\d\d$/)
+    expect(Math.round(Number(text) * 60)).toBe(1_800 - used)
+  }
+  expect([texts[0], texts[51], texts[1_799], texts[1_800], minutesText(-1)]).toEqual([
+    '30.00',
+    '29.15',
+    '0.02',
+    '0.00',
+    '0.00',
+  ])
 })

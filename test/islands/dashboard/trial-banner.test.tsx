@@ -11,3 +11,9 @@ test.each([
   const html = renderToStaticMarkup(<TrialBanner minutesLeft={minutes} counting={counting} />)
   expect(html.includes('<a href="/subscriptions">Choose a plan</a>')).toBe(leads)
 })
+
+test('it says how long in one way', () => {
+  const html = renderToStaticMarkup(<TrialBanner minutesLeft={4.98} counting />)
+  expect(html.replaceAll('<!-- -->', '')).toContain('Free trial: <strong class="mono">4.98</strong> minutes left.')
+  expect(html).not.toMatch(/\d:\d\d/)
+})

@@ -244,6 +244,11 @@ test('every page warns of the end in the last ten minutes, with one click for an
     expect(html, path).toContain(`action="/api/v1/servers/${id}"`)
   }
   expect(await page('/dashboard', cookie)).not.toContain('data-countdown')
+  // A trial's minutes are written as everywhere.
+  const trial = await withEnd(60, { mustStopAt: Date.now() + 4 * 60_000 })
+  expect(await page('/devices', trial.cookie)).toMatch(
+    /stops in <strong class="mono" data-countdown="[^"]+">(4\.00|3\.\d\d)<\/strong>(<!-- -->)? minutes/,
+  )
   await site.db.update(runs).set({ stopRequestedAt: 1 }).where(eq(runs.userId, userId))
   expect(await page('/devices', cookie)).not.toContain('data-countdown')
 })
