@@ -1,4 +1,3 @@
-import type { Bill } from '../../src/domain/money/bill.ts'
 import type { PlanType } from '../../src/domain/money/plan.ts'
 import { SUSPENDED } from '../../src/domain/money/start-cost.ts'
 import { ALL_RESERVED, STARTING, STOPPING } from '../../src/domain/server-list.ts'
@@ -18,7 +17,7 @@ import { TrialBanner } from '../../src/islands/dashboard/TrialBanner.tsx'
 import { UsageCard } from '../../src/islands/dashboard/UsageCard.tsx'
 import { WorldChoice } from '../../src/islands/dashboard/WorldChoice.tsx'
 import type { Connection } from '../../src/islands/jobs-channel.ts'
-import { iso, JOB, NOW, ON_PREMIUM, OVERDUE, RUNNING, summaryOf } from './samples.ts'
+import { iso, JOB, NOW, ON_PREMIUM, RUNNING, summaryOf } from './samples.ts'
 import { nothing, type Specimen } from './specimen.ts'
 
 const FOLDER = 'src/islands/dashboard'
@@ -39,8 +38,8 @@ const ownSecrets = (last: string[]) => (
 )
 const SMALL = { instance_type: 'g6.4xlarge', availability_zone: 'us-east-1a' }
 const LARGE = { instance_type: 'g6.12xlarge', availability_zone: 'us-east-1b' }
-const usage = ({ monthlyUsage, subscription }: Summary, openInvoices: Bill[] = []) => (
-  <UsageCard usage={monthlyUsage} subscription={subscription} openInvoices={openInvoices} />
+const usage = ({ monthlyUsage, subscription }: Summary, unpaidDollars = 0) => (
+  <UsageCard usage={monthlyUsage} subscription={subscription} unpaidDollars={unpaidDollars} />
 )
 const LINE: LinePlace = {
   size: 1,
@@ -162,7 +161,7 @@ export const DASHBOARD: Specimen[] = [
       'no plan': usage(summaryOf(3, null, 5.25)),
       'within the plan': usage(summaryOf(14.53, ON_PREMIUM)),
       'over the plan': usage(summaryOf(36.5, ON_PREMIUM, 11.37)),
-      'open invoices': usage(summaryOf(3, ON_PREMIUM), [OVERDUE]),
+      'unpaid invoices': usage(summaryOf(3, ON_PREMIUM), 7.94),
     },
   },
   {

@@ -3,12 +3,12 @@ import type { Bill, Statement } from '../../src/domain/money/bill.ts'
 import { BASIC, type Plan, PREMIUM } from '../../src/domain/money/plan.ts'
 import type { Instance, Subscription } from '../../src/domain/wire.ts'
 import { InstanceTable } from '../../src/islands/console/InstanceTable.tsx'
-import { OpenInvoices } from '../../src/islands/dashboard/OpenInvoices.tsx'
 import { BillingCard } from '../../src/pages/billing/BillingCard.tsx'
 import { BillsTable } from '../../src/pages/billing/BillsTable.tsx'
 import { ChargeUsage } from '../../src/pages/billing/ChargeUsage.tsx'
 import { Corrections, WhatWasCorrected } from '../../src/pages/billing/Correction.tsx'
 import { KeepPlan } from '../../src/pages/billing/KeepPlan.tsx'
+import { OpenInvoices } from '../../src/pages/billing/OpenInvoices.tsx'
 import { PlanChoice } from '../../src/pages/billing/PlanChoice.tsx'
 import { PortalForm } from '../../src/pages/billing/PortalForm.tsx'
 import { SubscriptionCard } from '../../src/pages/billing/SubscriptionCard.tsx'
@@ -35,7 +35,6 @@ const CARD = {
   unpaidDollars: 0,
   openInvoices: [],
   overdue: false,
-  payUrl: null,
   hasPortal: true,
   charging: 'on' as const,
   csrfToken: '',
@@ -136,12 +135,12 @@ export const PAGES: Specimen[] = [
     states: {
       paid: <BillingCard {...CARD} />,
       due: <BillingCard {...CARD} summary={summaryOf(36, ON_PREMIUM, 10.5)} budget={{ cents: 5000, stops: true }} />,
-      overdue: <BillingCard {...CARD} unpaidDollars={257.94} openInvoices={[OVERDUE, UNPAID]} overdue payUrl="/pay" />,
+      overdue: <BillingCard {...CARD} unpaidDollars={257.94} openInvoices={[OVERDUE, UNPAID]} overdue />,
     },
   },
   {
     name: 'OpenInvoices',
-    file: 'src/islands/dashboard/OpenInvoices.tsx',
+    file: 'src/pages/billing/OpenInvoices.tsx',
     states: {
       'a bill and a plan': <OpenInvoices bills={[OVERDUE, UNPAID]} />,
     },
@@ -191,9 +190,9 @@ export const PAGES: Specimen[] = [
     name: 'AccountNotice',
     file: 'src/pages/layout/AccountNotice.tsx',
     states: {
-      suspended: <AccountNotice issue="suspended" overdue={{ dollars: 5.25, payUrl: '/pay' }} />,
-      'two overdue': <AccountNotice issue="suspended" overdue={{ dollars: 9, payUrl: null }} />,
-      'unpaid plan': <AccountNotice issue="plan_unpaid" overdue={null} />,
+      suspended: <AccountNotice issue="suspended" overdue={{ dollars: 5.25, payUrl: '/pay' }} links />,
+      'two overdue': <AccountNotice issue="suspended" overdue={{ dollars: 9, payUrl: null }} links />,
+      'unpaid plan': <AccountNotice issue="plan_unpaid" overdue={null} links />,
     },
   },
   {

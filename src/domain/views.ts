@@ -83,8 +83,6 @@ export type BillingView = {
   /** What is unpaid and can be paid now, oldest first. */
   openInvoices: Bill[]
   overdue: boolean
-  /** The page to pay the invoice that is due first. */
-  payUrl: string | null
   hasPortal: boolean
   budget: Budget | null
   /** Whether we charge their card for usage. */

@@ -1,5 +1,4 @@
 import { useEffect, useReducer, useRef, useState } from 'react'
-import type { Bill } from '../domain/money/bill.ts'
 import { trialMinutesLeft } from '../domain/money/billing.ts'
 import { BUDGET_PAGE } from '../domain/money/budget.ts'
 import { trialEnd, usageAt } from '../domain/money/live-usage.ts'
@@ -33,7 +32,7 @@ import { usePoll } from './usePoll.ts'
 import { useReachable } from './useReachable.ts'
 import { useServerClock } from './useServerClock.ts'
 
-export type DashboardProps = DashboardView & { userId: string; csrfToken: string; openInvoices: Bill[] }
+export type DashboardProps = DashboardView & { userId: string; csrfToken: string; unpaidDollars: number }
 
 const USAGE_EVERY_MS = 30_000
 /** How often to poll without live updates. While a server starts or stops, news is due soon. */
@@ -223,7 +222,7 @@ export function Dashboard(props: DashboardProps) {
       >
         {refusal?.page ? <a href={refusal.page}>{WAYS_OUT[refusal.page]}</a> : null}
       </ActionsCard>
-      <UsageCard usage={monthlyUsage} subscription={subscription} openInvoices={props.openInvoices} />
+      <UsageCard usage={monthlyUsage} subscription={subscription} unpaidDollars={props.unpaidDollars} />
       <SessionsTable
         servers={list.servers}
         summary={summary}

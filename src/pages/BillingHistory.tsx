@@ -1,15 +1,13 @@
 import { type Bill, billMonth, billMonths, openInvoices, totalDollars } from '../domain/money/bill.ts'
 import type { ChargeChoice } from '../domain/money/charge.ts'
-import { dollars } from '../domain/money/money.ts'
 import type { Bar } from '../domain/money/usage-chart.ts'
-import { OpenInvoices } from '../islands/dashboard/OpenInvoices.tsx'
 import { Alert } from '../ui/Alert.tsx'
 import { BarChart } from '../ui/BarChart.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
-import { Time } from '../ui/Time.tsx'
 import { BillsTable } from './billing/BillsTable.tsx'
 import { ChargeUsage } from './billing/ChargeUsage.tsx'
+import { OpenInvoices } from './billing/OpenInvoices.tsx'
 import { PortalForm } from './billing/PortalForm.tsx'
 
 type BillingHistoryProps = {
@@ -42,12 +40,15 @@ export function BillingHistory({
         <div className="row no-print">
           <form action="/billing_history" className="row month-filter">
             <label htmlFor="month">Month</label>
-            <select id="month" name="month" className="input" defaultValue={month ?? ''}>
+            <select id="month" name="month" className="input" defaultValue={month ?? ''} aria-describedby="month-of">
               <option value="">All</option>
               {months.map((value) => (
                 <option key={value}>{value}</option>
               ))}
             </select>
+            <span id="month-of" className="hint">
+              a bill starts in (UTC)
+            </span>
             <Button type="submit">Show</Button>
           </form>
           <ButtonLink href={`/billing_history.csv${month ? `?month=${month}` : ''}`} download>
@@ -56,14 +57,6 @@ export function BillingHistory({
           {portalToken === null ? null : <PortalForm csrfToken={portalToken} />}
         </div>
       </div>
-      {bills
-        .filter((bill) => bill.overdue && bill.invoice_url)
-        .map((bill) => (
-          <Alert key={bill.id} kind="warning">
-            The {dollars(bill.dollars_due)} bill for <Time at={bill.start_date} /> – <Time at={bill.end_date} /> is
-            overdue. <a href={bill.invoice_url ?? ''}>Pay now</a>
-          </Alert>
-        ))}
       {asked && !month ? <Alert kind="info">No bill starts in that month. Showing all bills.</Alert> : null}
       {open.length ? (
         <Card title="Open invoices">

@@ -13,6 +13,8 @@ import { Footer } from './layout/Footer.tsx'
 import { Sidebar } from './layout/Sidebar.tsx'
 import { TopBar } from './layout/TopBar.tsx'
 
+const LISTS_INVOICES = new Set(['/billing_history', '/account_overview'])
+
 export type LayoutProps = {
   user: User | null
   /** What keeps the user from starting servers. */
@@ -107,7 +109,9 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
               ) : null}
             </div>
           ) : null}
-          {rest.notice ? <AccountNotice issue={rest.notice} overdue={rest.overdue ?? null} /> : null}
+          {rest.notice ? (
+            <AccountNotice issue={rest.notice} overdue={rest.overdue ?? null} links={!LISTS_INVOICES.has(page)} />
+          ) : null}
           {rest.flash ? (
             <div className="page page-flash">
               <FlashAlert flash={rest.flash} />

@@ -85,9 +85,10 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', async ()
   await page.getByText('Your account is suspended because an invoice is overdue.').waitFor()
   const payNow = page.getByRole('link', { name: /^Pay \$5\.2\d now$/ })
   expect(await payNow.getAttribute('href')).toMatch(/\/i\/in_/)
-  const owed = page.getByRole('region', { name: 'Monthly Usage' }).getByRole('list', { name: 'Open invoices' })
-  await owed.getByText(/^\$5\.2\d for usage, .+, overdue since \w+ \d+, \d{4}\. Pay$/).waitFor()
-  expect(await owed.getByRole('link', { name: /^Pay \$5\.2\d$/ }).getAttribute('href')).toMatch(/\/i\/in_/)
+  await page
+    .getByRole('region', { name: 'Monthly Usage' })
+    .getByRole('link', { name: /^\$5\.2\d$/ })
+    .waitFor()
   const start = page.getByRole('button', {
     name: 'Start Server',
     description: 'Your account is suspended until you pay the overdue invoice.',
@@ -98,6 +99,13 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', async ()
 
   await open(page, '/billing_history')
   await bill.getByText('Overdue', { exact: true }).waitFor({ state: 'attached' })
+  // One alert, and one button with the sum.
+  expect(await page.locator('.alert').count()).toBe(1)
+  const owed = page.getByRole('list', { name: 'Open invoices' })
+  await owed.getByText(/^\$5\.2\d for usage, .+, overdue since \w+ \d+, \d{4}\.$/).waitFor()
+  const pay = page.getByRole('link', { name: 'Pay' })
+  expect(await pay.allTextContents()).toEqual([expect.stringMatching(/^Pay \$5\.2\d$/)])
+  expect(await pay.getAttribute('href')).toMatch(/\/i\/in_/)
   const month = (await page.getByLabel('Month', { exact: true }).locator('option').last().textContent()) ?? ''
   await page.getByLabel('Month', { exact: true }).selectOption(month)
   await page.getByRole('button', { name: 'Show' }).click()

@@ -59,6 +59,11 @@ export function openInvoices(newestFirst: Bill[]): Bill[] {
   return newestFirst.filter((bill) => !bill.paid && !bill.processing && bill.invoice_url).reverse()
 }
 
+/** What is left to pay of these, in whole cents. */
+export function unpaidDollars(bills: Bill[]): number {
+  return bills.reduce((cents, bill) => cents + Math.round(bill.dollars_due * 100), 0) / 100
+}
+
 /** A bill is filed under the month of its first day. */
 export function billMonth(bill: Pick<BillingRecord, 'start_date'>): string {
   return bill.start_date.slice(0, 7)

@@ -1,20 +1,20 @@
-import type { Bill } from '../../domain/money/bill.ts'
 import { dollars } from '../../domain/money/money.ts'
+import { minutesText } from '../../domain/money/trial.ts'
 import type { MonthlyUsage, Subscription } from '../../domain/wire.ts'
 import { Card } from '../../ui/Card.tsx'
 import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
 import { Meter } from '../../ui/Meter.tsx'
-import { OpenInvoices } from './OpenInvoices.tsx'
 
 type Props = {
   usage: MonthlyUsage
   subscription: Subscription | null
-  /** Bills for earlier months, and for the plan. */
-  openInvoices: Bill[]
+  /** Of earlier months, and of the plan. */
+  unpaidDollars: number
 }
 
-export function UsageCard({ usage, subscription, openInvoices }: Props) {
+export function UsageCard({ usage, subscription, unpaidDollars }: Props) {
   const hours = usage.hoursUsed.toFixed(2)
+  const isTrial = subscription?.sub_type === 'demo'
   return (
     <Card title="Monthly Usage" className="usage">
       <DefinitionStats
@@ -24,14 +24,21 @@ export function UsageCard({ usage, subscription, openInvoices }: Props) {
           { label: 'Amount Owed', value: dollars(usage.amountOwedDollars), hint: 'USD' },
         ]}
       />
-      {openInvoices.length ? <h3>Open invoices</h3> : null}
-      <OpenInvoices bills={openInvoices} />
+      {unpaidDollars ? (
+        <p>
+          Unpaid invoices: <a href="/billing_history">{dollars(unpaidDollars)}</a>
+        </p>
+      ) : null}
       {subscription?.hours ? (
         <Meter
-          label="Included hours"
+          label={isTrial ? 'Free minutes used' : 'Included hours'}
           value={usage.hoursUsed}
           max={subscription.hours}
-          text={`${hours} of ${subscription.hours} h`}
+          text={
+            isTrial
+              ? `${minutesText(usage.hoursUsed * 60)} of ${minutesText(subscription.hours * 60)}`
+              : `${hours} of ${subscription.hours} h`
+          }
         />
       ) : null}
     </Card>

@@ -1,7 +1,6 @@
 import { BUDGET_PAGE } from '../../domain/money/budget.ts'
 import { dollars } from '../../domain/money/money.ts'
 import type { BillingView } from '../../domain/views.ts'
-import { OpenInvoices } from '../../islands/dashboard/OpenInvoices.tsx'
 import { Badge } from '../../ui/Badge.tsx'
 import { ButtonLink } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -9,6 +8,7 @@ import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
 import { FlashAlert, type FlashMessage } from '../../ui/FlashAlert.tsx'
 import { Meter } from '../../ui/Meter.tsx'
 import { ChargeUsage } from './ChargeUsage.tsx'
+import { OpenInvoices } from './OpenInvoices.tsx'
 import { PortalForm } from './PortalForm.tsx'
 
 /** The balance is the unpaid invoices plus this cycle's charges so far. */
@@ -16,7 +16,7 @@ export function BillingCard({
   flash = null,
   ...props
 }: BillingView & { csrfToken: string; flash?: FlashMessage | null }) {
-  const { summary, unpaidDollars, openInvoices, overdue, payUrl, hasPortal, csrfToken, budget, charging } = props
+  const { summary, unpaidDollars, openInvoices, overdue, hasPortal, csrfToken, budget, charging } = props
   const { hoursUsed, amountOwedDollars } = summary.monthlyUsage
   const balance = Math.round((unpaidDollars + amountOwedDollars) * 100) / 100
   const hours = summary.subscription?.hours ?? 0
@@ -43,11 +43,6 @@ export function BillingCard({
         <div className="row">
           <ButtonLink href="/billing_history">Billing History</ButtonLink>
           <ButtonLink href={BUDGET_PAGE}>Budget</ButtonLink>
-          {payUrl ? (
-            <ButtonLink href={payUrl} look="primary">
-              Pay now
-            </ButtonLink>
-          ) : null}
           {hasPortal ? <PortalForm csrfToken={csrfToken} /> : null}
         </div>
       </div>

@@ -57,10 +57,6 @@ function cellsOf(bill: Bill) {
           </span>
         ) : bill.processing ? (
           <span className="hint">Your payment is on its way</span>
-        ) : bill.invoice_url ? (
-          <a className="no-print" href={bill.invoice_url}>
-            Pay
-          </a>
         ) : null}
       </span>
     ),

@@ -7,8 +7,15 @@ export type Overdue = { dollars: number; payUrl: string | null }
 
 export type AccountIssue = 'held' | 'suspended' | 'plan_unpaid'
 
+type AccountNoticeProps = {
+  issue: AccountIssue
+  overdue: Overdue | null
+  /** Not on a page that lists the open invoices: each has its own button there. */
+  links: boolean
+}
+
 /** At the top of every page for a user who cannot start servers until they pay. */
-export function AccountNotice({ issue, overdue }: { issue: AccountIssue; overdue: Overdue | null }) {
+export function AccountNotice({ issue, overdue, links }: AccountNoticeProps) {
   const sum = overdue ? dollars(overdue.dollars) : 'it'
   return (
     <div className="page page-flash no-print">
@@ -20,7 +27,7 @@ export function AccountNotice({ issue, overdue }: { issue: AccountIssue; overdue
         ) : issue === 'suspended' ? (
           <>
             Your account is suspended because an invoice is overdue. Once you pay {sum}, you can start servers again.{' '}
-            {overdue?.payUrl ? (
+            {!links ? null : overdue?.payUrl ? (
               <a href={overdue.payUrl}>Pay {sum} now</a>
             ) : (
               <a href="/billing_history">View your bills</a>
@@ -29,7 +36,7 @@ export function AccountNotice({ issue, overdue }: { issue: AccountIssue; overdue
         ) : (
           <>
             Your last plan payment failed. Until you pay, your plan includes no hours and you can't start servers.{' '}
-            <a href={PAY_PLAN}>Pay the open invoice</a>
+            {links ? <a href={PAY_PLAN}>Pay the open invoice</a> : null}
           </>
         )}
       </Alert>

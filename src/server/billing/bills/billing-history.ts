@@ -10,7 +10,7 @@ import {
   runs,
 } from '../../../../db/schema.ts'
 import { DAY_MS, toDay, toIso } from '../../../domain/instant.ts'
-import { type Bill, openInvoices, type Statement } from '../../../domain/money/bill.ts'
+import { type Bill, openInvoices, type Statement, unpaidDollars } from '../../../domain/money/bill.ts'
 import { chargedSeconds, meterEnd } from '../../../domain/money/billing.ts'
 import { isOverdue, isPaid } from '../../../domain/money/invoice.ts'
 import { UNITS_PER_DOLLAR } from '../../../domain/money/money.ts'
@@ -59,15 +59,15 @@ export function billsQuery(ctx: Context, userId: string | SQL, which?: SQL) {
     .orderBy(desc(bills.periodStart), desc(bills.createdAt), desc(sql`${bills.corrects} IS NOT NULL`))
 }
 
-/** The reads for `toOpenInvoices`. */
+/** The reads for `toUnpaidDollars`. */
 export function openInvoiceQueries(ctx: Context, userId: string | SQL) {
   const open = inArray(invoices.status, ['open', 'uncollectible'])
   return [billsQuery(ctx, userId, open), planPaymentsQuery(ctx, userId, ne(planPayments.status, 'paid'))] as const
 }
 
-/** What is unpaid and can be paid now, oldest first. */
-export function toOpenInvoices(rows: Row[], payments: PlanPaymentRow[], now: number): Bill[] {
-  return openInvoices(toBills(rows, payments, now))
+/** What is unpaid and can be paid now. */
+export function toUnpaidDollars(rows: Row[], payments: PlanPaymentRow[], now: number): number {
+  return unpaidDollars(openInvoices(toBills(rows, payments, now)))
 }
 
 /** The bills, the last month's runs for the chart, and whether Stripe knows them, in one round trip. */

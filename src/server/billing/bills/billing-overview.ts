@@ -1,4 +1,4 @@
-import { openInvoices } from '../../../domain/money/bill.ts'
+import { openInvoices, unpaidDollars } from '../../../domain/money/bill.ts'
 import type { BillingView } from '../../../domain/views.ts'
 import type { Context } from '../../runtime/context.ts'
 import { billsQuery, toBills } from './billing-history.ts'
@@ -16,15 +16,13 @@ export async function getBillingOverview(ctx: Context, userId: string): Promise<
   const now = ctx.now()
   const all = toBills(rows, payments, now)
   const unpaid = all.filter((bill) => !bill.paid)
-  const open = openInvoices(all)
   const usage = countUsage(history, runs, now)
   return {
     summary: toSummary(usage),
     budget: usage.budget,
-    unpaidDollars: unpaid.reduce((cents, bill) => cents + Math.round(bill.dollars_due * 100), 0) / 100,
-    openInvoices: open,
+    unpaidDollars: unpaidDollars(unpaid),
+    openInvoices: openInvoices(all),
     overdue: unpaid.some((bill) => bill.overdue),
-    payUrl: open[0]?.invoice_url ?? null,
     hasPortal: hasPortal(account),
     charging: chargingOf(account),
   }

@@ -7,7 +7,7 @@ import type { MessagePageProps } from '../../../pages/contact/MessagePage.tsx'
 import { Dashboard } from '../../../pages/Dashboard.tsx'
 import { Landing } from '../../../pages/Landing.tsx'
 import { Pricing } from '../../../pages/Pricing.tsx'
-import { openInvoiceQueries, toOpenInvoices } from '../../billing/bills/billing-history.ts'
+import { openInvoiceQueries, toUnpaidDollars } from '../../billing/bills/billing-history.ts'
 import { dashboardQueries, toDashboard } from '../../fleet/dashboard.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { takeFlash } from '../../http/flash.ts'
@@ -76,7 +76,7 @@ export const pages = [
     const now = c.var.ctx.now()
     const data = {
       ...toDashboard(rows, c.var.ctx),
-      openInvoices: toOpenInvoices(bills, payments, now),
+      unpaidDollars: toUnpaidDollars(bills, payments, now),
     }
     return renderPage(c, { title: 'Dashboard' }, <Dashboard userId={user.id} csrfToken={csrfToken(c)} {...data} />)
   }),
