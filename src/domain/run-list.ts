@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { BYTE_ORDER_MARK, csvLine } from './csv.ts'
 import { rule } from './form.ts'
-import { isMonth, WRITE_MONTH } from './instant.ts'
+import { isMonth, toIso, WRITE_MONTH } from './instant.ts'
+import { wholeSecondFrom } from './money/billing.ts'
 import { billedSecondsAt } from './money/live-usage.ts'
 import { writeParameters } from './parameters.ts'
 import { type ServerStatus, serverStatus } from './server.ts'
@@ -57,8 +58,8 @@ const COLUMNS: Record<string, Cell> = {
   Name: ({ name }) => name ?? '',
   Status: (server) => serverStatus(server),
   Requested: ({ requested_at }) => requested_at,
-  'Billed From': ({ billed_from }) => billed_from ?? '',
-  End: ({ end_time }) => end_time ?? '',
+  'Billed From': ({ billed_from }) => (billed_from ? toIso(wholeSecondFrom(Date.parse(billed_from))) : ''),
+  End: ({ end_time }) => (end_time ? toIso(Math.floor(Date.parse(end_time) / 1000) * 1000) : ''),
   'Billed Seconds': (server, now) => String(billedSecondsAt(server, now)),
   'Cost USD': ({ cost_dollars }) => (cost_dollars === null ? '' : cost_dollars.toFixed(7)),
   'Instance Type': ({ instance_type }) => instance_type,

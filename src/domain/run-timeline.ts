@@ -1,6 +1,6 @@
 import { instantText, toIso } from './instant.ts'
 import { machineText } from './machine.ts'
-import { runSeconds } from './money/billing.ts'
+import { runSeconds, startupSeconds, wholeSecondFrom } from './money/billing.ts'
 import { exitText } from './run-death.ts'
 import type { RunActor, RunEventKind } from './run-event.ts'
 import { formatUptime } from './server.ts'
@@ -85,7 +85,9 @@ export function runTimeline({ run, launches, happened, endedBy }: RunFacts, { ve
     [
       billedFrom,
       run.untilExit ? 'program_started' : 'answered',
-      billedFrom === null ? null : `Startup took ${span(run.requestedAt, billedFrom)} and is free.`,
+      billedFrom === null
+        ? null
+        : `Startup took ${formatUptime(startupSeconds(run.requestedAt, billedFrom))} and is free.`,
     ],
     [run.exitedAt, 'exited', run.exitCode === null ? null : `With ${exitText(run.exitCode)}.`],
     ...happened.map((one): (typeof events)[number] => [one.at, one.what, changeText(one)]),
@@ -94,7 +96,7 @@ export function runTimeline({ run, launches, happened, endedBy }: RunFacts, { ve
     [
       meteredUntil,
       'meter_ended',
-      meteredUntil === null ? null : `${span(billedFrom ?? meteredUntil, meteredUntil)} metered.`,
+      meteredUntil === null ? null : `${formatUptime(runSeconds(billedFrom ?? meteredUntil, meteredUntil))} metered.`,
     ],
     ...launches.map((launch): (typeof events)[number] => [
       // EC2 counts whole seconds, so its end may seem to precede the stop in the same second.
@@ -153,6 +155,11 @@ function changeText({ what, detail, by }: Happened): string | null {
   return what === 'renamed' ? `“${detail}”. ${actor}` : `To ${instantText(detail, false)}. ${actor}`
 }
 
-const wholeSecond = (at: number | null) => at && Math.floor(at / 1000) * 1000
+const METER_STARTS = new Set<RunEventName>(['answered', 'program_started'])
 
-const span = (from: number, until: number) => formatUptime(runSeconds(from, until))
+/** When a page says that it happened: the meter starts with a whole second. */
+export function shownAt({ at, what }: RunEvent): string {
+  return METER_STARTS.has(what) ? toIso(wholeSecondFrom(Date.parse(at))) : at
+}
+
+const wholeSecond = (at: number | null) => at && Math.floor(at / 1000) * 1000

@@ -1,4 +1,3 @@
-import { instantText } from '../domain/instant.ts'
 import { givenBack, type Statement } from '../domain/money/bill.ts'
 import { hoursToSeconds } from '../domain/money/billing.ts'
 import { dollars, fineDollars, seconds } from '../domain/money/money.ts'
@@ -11,6 +10,7 @@ import { DefinitionStats } from '../ui/DefinitionStats.tsx'
 import { EmptyState } from '../ui/States.tsx'
 import { Time } from '../ui/Time.tsx'
 import { Corrections, WhatWasCorrected } from './billing/Correction.tsx'
+import { utc } from './run/CostCard.tsx'
 
 const COLUMNS = [
   { key: 'session', label: 'Session ID', rowHeader: true },
@@ -105,8 +105,8 @@ function Runs({ statement }: { statement: Statement }) {
                 </a>
               ),
               world: line.world ?? '—',
-              start: instantText(line.start, false),
-              end: instantText(line.end, false),
+              start: utc(line.start),
+              end: utc(line.end),
               ...columnsOf(line.seconds, line.included, fineDollars(line.dollars)),
             },
           }))}

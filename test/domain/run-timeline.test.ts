@@ -54,7 +54,7 @@ test('tells everything that happened, oldest first', () => {
     // EC2 counts whole seconds: neither its launch nor its end precedes ours in the same second.
     'booting: null',
     'running: Address 203.0.113.24.',
-    'answered: Startup took 1m 1s and is free.',
+    'answered: Startup took 1m 2s and is free.',
     'stopped: Ended by you',
     'meter_ended: 59s metered.',
     'machine_ended: null',

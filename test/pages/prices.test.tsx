@@ -39,3 +39,16 @@ test("a run's part of each bill has four decimals, and their sum is rounded once
   const html = renderToStaticMarkup(<ReceiptCard lines={[line, line]} startup={startup} said={null} />)
   expect(prices(html)).toEqual(['$0.0053', '$0.0053', '$0.01'])
 })
+
+test('a receipt names a bill by the days of the bill, and a tiny total as the page names it', () => {
+  const bill = { id: 'bill_1', start_date: '2028-01-21', end_date: '2028-02-20' }
+  const line: CostLine = { ...RUN, seconds: 5, dollars: 0.0024305, bill, correction: false, trial: false }
+  const startup = { from: AT, until: AT, seconds: 3 }
+  const html = renderToStaticMarkup(<ReceiptCard lines={[line]} startup={startup} said={null} />)
+  const words = html.replaceAll('<!-- -->', '').replaceAll(/<[^>]*>/g, '')
+  expect(words).toContain('Bill Jan 21, 2028 – Feb 20, 2028')
+  expect(html).toContain('href="/billing_history/bill_1"')
+  expect(words).toContain('$0.0024')
+  expect(words).toContain('less than $0.01')
+  expect(words).not.toContain('$0.00Startup')
+})

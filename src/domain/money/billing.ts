@@ -3,6 +3,14 @@ import { type Plan, TRIAL_MINUTES } from './plan.ts'
 
 const UNITS_PER_CENT = UNITS_PER_DOLLAR / 100
 
+/** The first whole second from an instant on. Both in ms since 1970. */
+export const wholeSecondFrom = (at: number) => Math.ceil(at / 1000) * 1000
+
+/** The free seconds before the meter, so that they, and the clocks beside them, end where the billed ones begin. */
+export function startupSeconds(requestedAt: number, billedFrom: number): number {
+  return Math.max(0, Math.ceil(billedFrom / 1000) - Math.floor(requestedAt / 1000))
+}
+
 /**
  * A run's billed seconds: the whole seconds inside it, so never more than its length.
  * @param start ms since 1970 of the server's first answer
@@ -13,13 +21,18 @@ export function runSeconds(start: number, end: number): number {
 }
 
 /**
- * A run's seconds in a half-open period. A second belongs to the period it begins in, so adjoining periods always
- * add up to the run's `runSeconds`.
+ * A run's part of a half-open period, in whole seconds: `[start, end)` in ms. A second belongs to the period it begins in, so
+ * adjoining periods always add up to the run's `runSeconds`.
  */
-export function runSecondsWithin(start: number, end: number, period: Period): number {
+export function partWithin(start: number, end: number, period: Period): Period {
   const from = Math.max(Math.ceil(start / 1000), Math.ceil(period.start / 1000))
   const to = Math.min(Math.floor(end / 1000), Math.ceil(period.end / 1000))
-  return Math.max(0, to - from)
+  return { start: from * 1000, end: Math.max(from, to) * 1000 }
+}
+
+export function runSecondsWithin(start: number, end: number, period: Period): number {
+  const part = partWithin(start, end, period)
+  return (part.end - part.start) / 1000
 }
 
 /** Whole seconds, because a plan's hours may have a fraction. */

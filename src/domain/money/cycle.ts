@@ -85,6 +85,17 @@ export function planAt(spans: PlanSpan[], at: number): PlanSpan | null {
   return holding.sort((a, b) => b.anchor - a.anchor)[0] ?? null
 }
 
+/** The cycles from `from`, where one begins, to the one that `at` is in. */
+export function cyclesSince(spans: PlanSpan[], from: number, at: number): Cycle[] {
+  const cycles: Cycle[] = []
+  for (let start = from; start <= at; ) {
+    const cycle = cycleFrom(spans, start)
+    cycles.push(cycle)
+    start = cycle.end
+  }
+  return cycles
+}
+
 /** The cycle that `at` is in, counting from `from`, the end of the last closed one. */
 export function cycleAt(spans: PlanSpan[], from: number, at: number): Cycle {
   let cycle = cycleFrom(spans, from)

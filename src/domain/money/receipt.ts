@@ -1,7 +1,7 @@
 import { exitText } from '../run-death.ts'
 import type { EndReason } from '../run-end.ts'
 import { formatUptime } from '../server.ts'
-import { runSeconds } from './billing.ts'
+import { runSeconds, startupSeconds } from './billing.ts'
 import { costText, UNITS_PER_DOLLAR } from './money.ts'
 import { TRIAL_MINUTES } from './plan.ts'
 
@@ -16,8 +16,8 @@ export type ReceiptOf = {
   mustStopAt: number | null
   endedBecause: EndReason | null
   exitCode: number | null
-  /** What it added to the bill, in units of 1e-7 USD; null if it spans two months. */
-  costUnits: number | null
+  /** What it added to its bills, in units of 1e-7 USD. */
+  costUnits: number
   /** Launches that EC2 refused before one succeeded. */
   refused: number
   /** What EC2's record takes off: in all, and in bills that are already written. Whole seconds. */
@@ -57,7 +57,7 @@ function whatWasUsed(run: ReceiptOf & { billedFrom: number; meteredUntil: number
   const { requestedAt, billedFrom, meteredUntil, refused } = run
   const seconds = runSeconds(billedFrom, meteredUntil)
   const used = `You used ${formatUptime(seconds)}${priceOf(run, seconds)}.`
-  const startup = formatUptime(runSeconds(requestedAt, billedFrom))
+  const startup = formatUptime(startupSeconds(requestedAt, billedFrom))
   const launches = refused ? `, ${refused} refused ${refused === 1 ? 'launch' : 'launches'}` : ''
   return `${used} Startup (${startup}${launches}) was free.${creditText(run)}`
 }
@@ -75,6 +75,5 @@ function creditText({ shortSeconds, creditSeconds }: Pick<ReceiptOf, 'shortSecon
 
 function priceOf({ mustStopAt, costUnits }: ReceiptOf, seconds: number): string {
   if (mustStopAt !== null) return ' of your free trial'
-  if (costUnits === null) return ''
   return costUnits || !seconds ? `: ${costText(costUnits / UNITS_PER_DOLLAR)}` : ', covered by your plan'
 }

@@ -1,11 +1,12 @@
-import { type Period, runSecondsWithin, shareBill } from './billing.ts'
+import type { Bill } from './bill.ts'
+import { type Period, partWithin, shareBill } from './billing.ts'
 import { type Free, UNITS_PER_DOLLAR, UNITS_PER_SECOND } from './money.ts'
 
 /** The metered time of one run, in ms since 1970. It's still running if `end` lies after its cycle. */
 type MeteredTime = { start: number; end: number }
 
 export type RunShare = {
-  /** Its part of the cycle. */
+  /** Its part of the cycle, in whole seconds: `seconds` is their difference. */
   start: number
   end: number
   seconds: number
@@ -21,15 +22,18 @@ export function shareCycle<Run extends MeteredTime>(
   runs: Run[],
 ): (RunShare & { run: Run })[] {
   const oldestFirst = runs.toSorted((a, b) => a.start - b.start)
-  const seconds = oldestFirst.map(({ start, end }) => runSecondsWithin(start, end, cycle))
-  const shares = shareBill(seconds, cycle)
-  return oldestFirst.flatMap((run, i) => {
-    const [used, included] = [seconds[i] ?? 0, shares[i] ?? 0]
+  const parts = oldestFirst.map((run) => ({ run, ...partWithin(run.start, run.end, cycle) }))
+  const shares = shareBill(
+    parts.map(({ start, end }) => (end - start) / 1000),
+    cycle,
+  )
+  return parts.flatMap(({ run, start, end }, i) => {
+    const [used, included] = [(end - start) / 1000, shares[i] ?? 0]
     if (used === 0) return []
     return {
       run,
-      start: Math.max(run.start, cycle.start),
-      end: Math.min(run.end, cycle.end),
+      start,
+      end,
       seconds: used,
       included,
       units: (used - included) * UNITS_PER_SECOND,
@@ -39,8 +43,8 @@ export function shareCycle<Run extends MeteredTime>(
 
 /** A run's part of one cycle, or what was taken off a written bill. Times are ISO 8601. */
 export type CostLine = {
-  /** Null while its bill isn't written. */
-  bill: string | null
+  /** Null while its bill isn't written. Its days are in UTC. */
+  bill: Pick<Bill, 'id' | 'start_date' | 'end_date'> | null
   correction: boolean
   start: string
   end: string

@@ -1,5 +1,5 @@
 import { costSoFar } from '../../domain/money/cost-chart.ts'
-import { dollars, fineDollars } from '../../domain/money/money.ts'
+import { costText, fineDollars } from '../../domain/money/money.ts'
 import { type CostLine, type RunCostSum, sumOfLines } from '../../domain/money/run-cost.ts'
 import { BarChart } from '../../ui/BarChart.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -45,9 +45,9 @@ export function ReceiptCard({ lines, startup, said }: ReceiptProps) {
               price: 'Free',
             },
           },
-          ...lines.map((line, i) => ({ id: `${line.bill ?? 'open'} ${i}`, cells: cellsOf(line) })),
+          ...lines.map((line, i) => ({ id: `${line.bill?.id ?? 'open'} ${i}`, cells: cellsOf(line) })),
         ]}
-        foot={{ what: 'Total', ...figures(total, dollars(total.dollars)) }}
+        foot={{ what: 'Total', ...figures(total, costText(total.dollars)) }}
       />
       <p className="hint table-note">
         Startup, failed starts, and shutdown are free. Included hours are used up first. Each bill is rounded once, to
@@ -61,8 +61,8 @@ function cellsOf(line: CostLine) {
   const billed = line.seconds - line.included
   return {
     what: line.bill ? (
-      <a href={`/billing_history/${line.bill}`}>
-        {line.correction ? 'Correction' : 'Bill'} <Time at={line.start.slice(0, 10)} />
+      <a href={`/billing_history/${line.bill.id}`}>
+        {line.correction ? 'Correction' : 'Bill'} <Time at={line.bill.start_date} /> – <Time at={line.bill.end_date} />
       </a>
     ) : line.trial ? (
       'Free trial'

@@ -1,3 +1,5 @@
+import { toIso } from '../../domain/instant.ts'
+import { wholeSecondFrom } from '../../domain/money/billing.ts'
 import type { ProviderRecord, Server } from '../../domain/wire.ts'
 import { Card } from '../../ui/Card.tsx'
 import { DataTable } from '../../ui/DataTable.tsx'
@@ -18,7 +20,14 @@ export function Ec2Card({ server, provider }: { server: Server; provider: Provid
         hideCaption
         columns={COLUMNS}
         rows={[
-          { id: 'from', cells: { what: 'From', ours: utc(server.billed_from), ec2: utc(provider.launched_at) } },
+          {
+            id: 'from',
+            cells: {
+              what: 'From',
+              ours: server.billed_from ? utc(toIso(wholeSecondFrom(Date.parse(server.billed_from)))) : '—',
+              ec2: utc(provider.launched_at),
+            },
+          },
           {
             id: 'until',
             cells: {

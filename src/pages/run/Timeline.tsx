@@ -1,20 +1,32 @@
-import { EVENT_TITLES } from '../../domain/run-timeline.ts'
+import { instantText } from '../../domain/instant.ts'
+import { EVENT_TITLES, shownAt } from '../../domain/run-timeline.ts'
 import type { RunEvent } from '../../domain/wire.ts'
 import { Card } from '../../ui/Card.tsx'
 import { Time } from '../../ui/Time.tsx'
 
 const BAD = new Set<RunEvent['what']>(['failed', 'place_refused'])
 
-/** What happened to a run, oldest first: on its page and in the console. */
+/** `showLocalTimes` shows the reader's day, and hides it if the line before has the same. */
+function Day({ at, hidden }: { at: string; hidden: boolean }) {
+  return (
+    <time dateTime={at} data-layout="day" data-once="day" hidden={hidden}>
+      {instantText(at, false, 'day')}
+    </time>
+  )
+}
+
+/** What happened to a run, oldest first: on its page and in the console. Each day is named once. */
 export function Timeline({ events }: { events: RunEvent[] }) {
+  const times = events.map(shownAt)
+  const dayOf = (i: number) => times[i]?.slice(0, 10)
   return (
     <Card title="What happened">
       <ol className="timeline">
         {events.map((event, i) => (
           <li key={`${event.at} ${i}`} data-bad={BAD.has(event.what) || undefined}>
             <span>
-              {event.at.slice(0, 10) === events[i - 1]?.at.slice(0, 10) ? null : <Time at={event.at.slice(0, 10)} />}
-              <Time at={event.at} layout="clock" />
+              <Day at={times[i] ?? ''} hidden={dayOf(i) === dayOf(i - 1)} />
+              <Time at={times[i] ?? ''} layout="clock" />
             </span>
             <div>
               <strong>{EVENT_TITLES[event.what]}</strong>

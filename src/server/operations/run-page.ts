@@ -3,7 +3,7 @@ import { type JobRow, jobs, type RunRow } from '../../../db/schema.ts'
 import { FIRST_STOP_AFTER } from '../../domain/ending.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
-import { runSeconds } from '../../domain/money/billing.ts'
+import { startupSeconds, wholeSecondFrom } from '../../domain/money/billing.ts'
 import { writeParameters } from '../../domain/parameters.ts'
 import { runTimeline } from '../../domain/run-timeline.ts'
 import { secretFields } from '../../domain/run-wishes.ts'
@@ -37,7 +37,11 @@ export async function getRun(ctx: Context, userId: string, runId: string): Promi
     end: toEnd(run),
     events: runTimeline(toRunFacts(run, launches, happened)),
     lines: toCostLines([bills, runRows, history], run, now),
-    startup: { from: toIso(run.requestedAt), until: toIso(started), seconds: runSeconds(run.requestedAt, started) },
+    startup: {
+      from: toIso(run.requestedAt),
+      until: toIso(wholeSecondFrom(started)),
+      seconds: startupSeconds(run.requestedAt, started),
+    },
     provider: toProviderRecord(launches),
     said: saidOf(job),
     wishes: wishesOf(run),

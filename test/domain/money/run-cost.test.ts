@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { costSoFar } from '../../../src/domain/money/cost-chart.ts'
 import { type CostLine, freeBecause, shareCycle, sumOfLines } from '../../../src/domain/money/run-cost.ts'
@@ -17,6 +18,23 @@ test('the oldest runs of a cycle use up its hours', () => {
     { start: AT, end: AT + HOUR / 2, seconds: 1_800, included: 1_800, units: 0 },
     { start: AT + 10 * HOUR, seconds: 3_600, included: 1_800, units: 1_800 * 4861 },
   ])
+})
+
+test('the clocks beside the seconds of a share are whole seconds, and differ by just those', () => {
+  const ms = fc.nat(7 * HOUR)
+  fc.assert(
+    fc.property(fc.array(fc.tuple(ms, ms), { maxLength: 5 }), ms, ms, (runs, offset, length) => {
+      const part = { start: AT + offset, end: AT + offset + length, includedHours: 1, trial: false }
+      for (const { start, end, seconds, run } of shareCycle(
+        part,
+        runs.map(([from, lasts]) => ({ start: AT + from, end: AT + from + lasts })),
+      )) {
+        expect([start % 1000, end % 1000, end - start]).toEqual([0, 0, seconds * 1000])
+        expect(start).toBeGreaterThanOrEqual(run.start)
+        expect(end).toBeLessThanOrEqual(run.end)
+      }
+    }),
+  )
 })
 
 const line: CostLine = {

@@ -2,10 +2,12 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Database, type Query, writeBatch } from '../../../../db/client.ts'
 import type { BillRow } from '../../../../db/schema.ts'
 import { type ClosedCycle, closeCycles } from '../../../domain/money/closing.ts'
+import { cyclesSince } from '../../../domain/money/cycle.ts'
+import { shareCycle } from '../../../domain/money/run-cost.ts'
 import { stableBillId } from '../../crypto/id.ts'
 import { eventQuery } from '../../events/outbox.ts'
 import type { Context } from '../../runtime/context.ts'
-import { toBillingRecord, toBills } from './billing-history.ts'
+import { spanOf, toBillingRecord, toBills } from './billing-history.ts'
 import { type Account, asRead, isOutage, listDue, readAccounts, setAside } from './due-accounts.ts'
 
 const BATCH = 100
@@ -52,6 +54,7 @@ async function closingQueries(ctx: Context, account: Account): Promise<Query[]> 
   const records = await Promise.all(closed.map((cycle) => recordQueries(ctx, account, cycle)))
   return [
     ...records.flat(),
+    ...(await recountQueries(ctx, account)),
     ctx.db.run(sql`UPDATE users SET billed_until = ${billedUntil}, billing_due_at = ${dueAt} WHERE ${asRead(account)}`),
   ]
 }
@@ -93,6 +96,31 @@ async function recordQueries(
     ctx.db.run(sql`INSERT INTO invoices (record_id, user_id, step, next_at, created_at)
       SELECT ${id}, ${account.id}, 'draft', ${now}, ${now} WHERE ${stands}`),
   ]
+}
+
+/**
+ * What a run cost is written when it ends. A plan that changes its month afterward changes the run's part of the bill, and
+ * has us look at the account (`dueQuery`).
+ */
+async function recountQueries(ctx: Context, account: Account): Promise<Query[]> {
+  const now = ctx.now()
+  const spans = account.runs.map((row) => spanOf(row, now))
+  const costs = new Map<string, number>()
+  for (const cycle of cyclesSince(account.spans, account.from, now))
+    for (const { run, units } of shareCycle(cycle, spans)) costs.set(run.row.id, (costs.get(run.row.id) ?? 0) + units)
+  const queries: Query[] = []
+  for (const run of account.runs) {
+    if (run.endedAt === null || run.billedFrom === null || run.meteredUntil === null) continue
+    // What its first months cost is in their bills.
+    const isOlder = run.billedFrom < account.from
+    const units = isOlder ? await (await import('./run-bill.ts')).getRunCost(ctx, run) : (costs.get(run.id) ?? 0)
+    if (units !== run.costUnits)
+      queries.push(
+        ctx.db.run(sql`UPDATE server_sessions SET cost_units = ${units} WHERE id = ${run.id}
+          AND EXISTS (SELECT 1 FROM users WHERE ${asRead(account)})`),
+      )
+  }
+  return queries
 }
 
 /**

@@ -1,10 +1,10 @@
-import { eq, or } from 'drizzle-orm'
+import { eq, or, sql } from 'drizzle-orm'
 import { type Database, isUniqueViolation, type Query, writeBatch } from '../../../../db/client.ts'
 import { type BillRow, bills, invoices } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { instantText, toDay } from '../../../domain/instant.ts'
 import { correctionTo } from '../../../domain/money/correction.ts'
-import { dollars } from '../../../domain/money/money.ts'
+import { dollars, UNITS_PER_DOLLAR } from '../../../domain/money/money.ts'
 import { stableBillId } from '../../crypto/id.ts'
 import { noticeQuery } from '../../mail/notices.ts'
 import { billCreditedNotice } from '../../mail/operator-letters.ts'
@@ -55,6 +55,7 @@ export async function correctBill(
   try {
     await writeBatch(db, [
       db.insert(bills).values(record),
+      ...costQueries(db, record),
       ...invoiceQueries(db, record),
       ...(record.amountCents < 0 ? [noticeQuery(hand, record.userId, creditNotice(record))] : []),
       auditQuery(
@@ -72,6 +73,13 @@ export async function correctBill(
     throw new AppError('conflict', 'Someone just corrected this bill. Check it, then try again.', { cause })
   }
   return record
+}
+
+/** A credit for one run's seconds is less that the run cost. */
+function costQueries(db: Database, { runId, amountCents }: BillRow): Query[] {
+  if (runId === null) return []
+  const units = (amountCents * UNITS_PER_DOLLAR) / 100
+  return [db.run(sql`UPDATE server_sessions SET cost_units = cost_units + ${units} WHERE id = ${runId}`)]
 }
 
 function creditNotice({ corrects, amountCents, periodStart, periodEnd }: BillRow) {

@@ -17,7 +17,7 @@ type Due = {
   closedAt: number | null
 }
 /** What closing needs to know of someone whose cycle has ended. */
-export type Account = Ledger & Pick<Due, 'id' | 'read'>
+export type Account = Omit<Ledger, 'runs'> & Pick<Due, 'id' | 'read'> & { runs: RunRow[] }
 
 export function listDue(ctx: Context, most: number): Promise<Due[]> {
   return ctx.db

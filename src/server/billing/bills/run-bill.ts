@@ -1,11 +1,11 @@
 import { and, isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
 import { type BillRow, type RunRow, runs } from '../../../../db/schema.ts'
-import { toIso } from '../../../domain/instant.ts'
+import { toDay, toIso } from '../../../domain/instant.ts'
 import { shareBill } from '../../../domain/money/billing.ts'
-import { type Cycle, cycleFrom } from '../../../domain/money/cycle.ts'
+import { type Cycle, cyclesSince } from '../../../domain/money/cycle.ts'
 import { UNITS_PER_DOLLAR } from '../../../domain/money/money.ts'
-import { type CostLine, type RunShare, shareCycle } from '../../../domain/money/run-cost.ts'
+import { type CostLine, type RunShare, shareCycle, sumOfLines } from '../../../domain/money/run-cost.ts'
 import type { Context } from '../../runtime/context.ts'
 import { billsQuery, spanOf } from './billing-history.ts'
 import { openTime, planHistoryQuery } from './usage.ts'
@@ -52,7 +52,7 @@ export function toCostLines(
       const cycle = { ...record, start: record.periodStart, end: record.periodEnd }
       const share = shareOf(run, cycle, runRows, Infinity)
       if (!share) return []
-      const line = toLine(share, { bill: record.id, trial: record.trial, dollars: share.units / UNITS_PER_DOLLAR })
+      const line = toLine(share, { bill: named(record), trial: record.trial, dollars: share.units / UNITS_PER_DOLLAR })
       return [line, ...creditsOf(run, line, record, records)]
     })
   const open = openCycles(history, now).flatMap((cycle) => {
@@ -60,6 +60,18 @@ export function toCostLines(
     return share ? [toLine(share, { bill: null, trial: cycle.trial, dollars: share.units / UNITS_PER_DOLLAR })] : []
   })
   return [...billed, ...open]
+}
+
+/**
+ * What a run that has ended, and may not be written yet, added to its months' bills, in units of 1e-7 USD: nothing in a trial,
+ * and only what the plan's hours don't cover. What changes a month later changes it: see `recountQueries` of closing.
+ */
+export async function getRunCost(ctx: Context, run: RunRow): Promise<number> {
+  if (run.billedFrom === null || run.meteredUntil === null) return 0
+  const [written, rows, history] = await ctx.db.batch([...costQueries(ctx, run.userId, run.id)])
+  const asEnded = rows.map((row) => (row.id === run.id ? run : row))
+  const { dollars } = sumOfLines(toCostLines([written, asEnded, history], run, ctx.now()))
+  return Math.round(dollars * UNITS_PER_DOLLAR)
 }
 
 /** @param records oldest first */
@@ -72,7 +84,18 @@ function creditsOf(run: RunRow, { start, end }: CostLine, bill: BillRow, records
   return inOrder.flatMap(({ id, runId, seconds, amountCents, trial }, i) => {
     if (runId !== run.id) return []
     const included = shares[i] ?? 0
-    return [{ bill: id, correction: true, trial, start, end, seconds, included, dollars: amountCents / 100 }]
+    return [
+      {
+        bill: { ...named(bill), id },
+        correction: true,
+        trial,
+        start,
+        end,
+        seconds,
+        included,
+        dollars: amountCents / 100,
+      },
+    ]
   })
 }
 
@@ -84,13 +107,11 @@ function shareOf(run: RunRow, cycle: Parameters<typeof shareCycle>[0], runRows: 
 /** The cycles that have no bill yet. */
 function openCycles(history: Parameters<typeof openTime>[0], now: number): Cycle[] {
   const { from, spans } = openTime(history)
-  const cycles: Cycle[] = []
-  for (let start = from; start <= now; ) {
-    const cycle = cycleFrom(spans, start)
-    cycles.push(cycle)
-    start = cycle.end
-  }
-  return cycles
+  return cyclesSince(spans, from, now)
+}
+
+function named({ id, periodStart, periodEnd }: BillRow): CostLine['bill'] & object {
+  return { id, start_date: toDay(periodStart), end_date: toDay(periodEnd - 1) }
 }
 
 function toLine(

@@ -4,6 +4,7 @@ import { launches, type RunRow, users } from '../../../../db/schema.ts'
 import { shortSeconds, takeOff } from '../../../domain/money/ec2-credit.ts'
 import type { Context } from '../../runtime/context.ts'
 import { dueQuery } from './close-cycles.ts'
+import { getRunCost } from './run-bill.ts'
 
 /** What EC2's record changes about a run, for the batch that ends it. */
 export type Settled = {
@@ -11,6 +12,8 @@ export type Settled = {
   /** Whether that batch may write this: no bill was written since. */
   when: SQL
   queries: Query[]
+  /** What the run added to its months' bills, in units of 1e-7 USD. */
+  costUnits: number
 }
 
 /**
@@ -18,6 +21,11 @@ export type Settled = {
  * their bill is written, are left to `creditDueRuns`. Writes nothing itself.
  */
 export async function settleMeter(ctx: Context, run: RunRow): Promise<Settled> {
+  const settled = await takeOffShort(ctx, run)
+  return { ...settled, costUnits: await getRunCost(ctx, settled.run) }
+}
+
+async function takeOffShort(ctx: Context, run: RunRow): Promise<Omit<Settled, 'costUnits'>> {
   const { billedFrom, meteredUntil } = run
   const asIs = { run, when: sql`1`, queries: [] }
   if (billedFrom === null || meteredUntil === null) return asIs

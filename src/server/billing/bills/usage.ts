@@ -1,7 +1,7 @@
 import { and, desc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { type PlanRow, plans, type RunRow, runs, users } from '../../../../db/schema.ts'
 import { DAY_MS, toIso } from '../../../domain/instant.ts'
-import { meterEnd, overageUnits, recordCents, runSeconds, runSecondsWithin } from '../../../domain/money/billing.ts'
+import { meterEnd, recordCents, runSecondsWithin } from '../../../domain/money/billing.ts'
 import { BUDGET_PAGE, type Budget, isBudgetReached, OVER_BUDGET } from '../../../domain/money/budget.ts'
 import { type Cycle, cycleAt, type PlanSpan } from '../../../domain/money/cycle.ts'
 import { isUnpaid, planOffered, stands } from '../../../domain/money/plan.ts'
@@ -113,21 +113,6 @@ export function countUsage(history: PlanHistory, runRows: RunRow[], now: number)
 export async function getUsage(ctx: Context, userId: string): Promise<Usage> {
   const [history, runRows] = await ctx.db.batch([...usageQueries(ctx, userId)])
   return countUsage(history, runRows, ctx.now())
-}
-
-/**
- * What a run that has just ended, and isn't written yet, added to its month's bill, counted at its end, in units of 1e-7 USD: nothing in a
- * trial, and only what the plan's hours don't cover. Null if it spans two months.
- */
-export async function getRunCost(ctx: Context, run: RunRow): Promise<number | null> {
-  const { billedFrom, meteredUntil } = run
-  if (billedFrom === null || meteredUntil === null) return 0
-  const [history, rows] = await ctx.db.batch([...usageQueries(ctx, run.userId)])
-  const asEnded = rows.map((row) => (row.id === run.id ? run : row))
-  const { cycle, seconds } = countUsage(history, asEnded, meteredUntil)
-  if (billedFrom < cycle.start) return null
-  const before = Math.max(0, seconds - runSeconds(billedFrom, meteredUntil))
-  return cycle.trial ? 0 : overageUnits(seconds, cycle.includedHours) - overageUnits(before, cycle.includedHours)
 }
 
 export function toSummary(usage: Usage): Summary {

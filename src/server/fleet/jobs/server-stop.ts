@@ -3,7 +3,6 @@ import { writeBatch } from '../../../../db/client.ts'
 import { launches, runs } from '../../../../db/schema.ts'
 import { lostReceipt, receipt } from '../../../domain/money/receipt.ts'
 import { STOPPING } from '../../../domain/server-list.ts'
-import { getRunCost } from '../../billing/bills/usage.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { tellSoon } from '../../mail/notices.ts'
 import { deliverMail } from '../../mail/outbox.ts'
@@ -39,7 +38,7 @@ export const stepServerStop: Step = async ({ ctx, job, run, report }) => {
   const { endLog, lastWords } = await import('../run-log.ts')
   await endLog(ctx, run.id)
   const refused = await ctx.db.$count(launches, sql`session_id = ${run.id} AND outcome = 'refused'`)
-  const costUnits = await getRunCost(ctx, settled.run)
+  const { costUnits } = settled
   const ended = { ...settled.run, refused, costUnits }
   const after = { ...ended, endedAt: now, errorMessage: job.errorMessage }
   const failed = job.errorMessage && lostReceipt(job.errorMessage, ended)

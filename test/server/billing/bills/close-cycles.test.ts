@@ -1,7 +1,8 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { invoices, runs, users, webhookDeliveries, webhooks } from '../../../../db/schema.ts'
-import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
+import { invoices, plans, runs, users, webhookDeliveries, webhooks } from '../../../../db/schema.ts'
+import { findStatement } from '../../../../src/server/billing/bills/billing-history.ts'
+import { closeDueCycles, dueQuery } from '../../../../src/server/billing/bills/close-cycles.ts'
 import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 import { noLog } from '../../../../testing/stack/no-log.ts'
 
@@ -37,6 +38,51 @@ test('splits a run at a boundary, each part in its own record, even after an out
       .map((r) => r.id)
       .sort(),
   )
+})
+
+test("follows what changes a month's cost after a run has ended, and has each run's part of its bills", async () => {
+  at('2028-01-31T08:30:00')
+  const user = await stack.newUser()
+  await stack.insertPlan(user.id)
+  const first = await stack.insertRun(user.id, {
+    from: utc('2028-02-10T00:00:00.500'),
+    until: utc('2028-02-10T06:00:00.200'),
+  })
+  const second = await stack.insertRun(user.id, { from: utc('2028-02-11T00:00:00'), until: utc('2028-02-11T06:00:00') })
+  const costs = async () => {
+    const rows = await stack.db.select().from(runs).where(eq(runs.userId, user.id)).orderBy(runs.billedFrom)
+    return rows.map(({ costUnits }) => (costUnits ?? 0) / 4861)
+  }
+  const look = async (hours: number) => {
+    await stack.db.update(plans).set({ hours }).where(eq(plans.userId, user.id))
+    await dueQuery(stack.db, user.id, stack.clock.now)
+    await closeDueCycles(stack.ctx)
+  }
+  at('2028-02-20T00:00:00')
+  await look(5)
+  expect(await costs()).toEqual([3_599, 21_600])
+  // An upgrade covers all of its month.
+  await look(17.5)
+  expect(await costs()).toEqual([0, 0])
+  await look(8)
+  expect(await costs()).toEqual([0, 14_399])
+  const over = await stack.insertRun(user.id, { from: utc('2028-02-29T08:00:00'), until: utc('2028-02-29T16:30:00') })
+  at('2028-03-05T00:00:00')
+  await look(8)
+  // Its first month is billed, and it costs what it did.
+  await stack.db.update(runs).set({ costUnits: 1 }).where(eq(runs.id, over))
+  await look(8)
+  expect(await costs()).toEqual([0, 14_399, 1_800])
+  at('2028-03-31T08:40:00')
+  await look(8)
+  const bills = await billsOf(user.id)
+  const parts: Record<string, number> = {}
+  for (const { id } of bills)
+    for (const line of (await findStatement(stack.ctx, user.id, id))?.lines ?? [])
+      parts[line.session_id] = (parts[line.session_id] ?? 0) + Math.round((line.dollars * 1e7) / 4861)
+  // Half an hour of it is in the first month, whose hours were used up, and eight are in the second.
+  expect(parts).toEqual({ [first]: 0, [second]: 14_399, [over]: 1_800 })
+  expect(await costs()).toEqual([0, 14_399, 1_800])
 })
 
 test('tells the webhooks of each bill once, as the API lists it', async () => {

@@ -108,16 +108,17 @@ test('what a written bill has is credited by one correction, whatever runs twice
     },
   ])
   expect(written.find(({ corrects }) => corrects === null)).toEqual(bill)
-  expect((await read(id)).creditAt).toBeNull()
+  // Its row says what its page says.
+  expect(await read(id)).toMatchObject({ creditAt: null, costUnits: 34_999_200 - 17_500_000 })
   const statement = await findStatement(stack.ctx, user.id, credits[0]?.id ?? '')
   if (!statement) throw new Error('The credit has no statement.')
   expect(renderToString(WhatWasCorrected({ statement }))).toContain(`href="/servers/${id}"`)
   // What its page and the API show.
   const { lines } = await getRun(stack.ctx, user.id, id)
   expect(lines).toMatchObject([
-    { bill: bill?.id, correction: false, seconds: 10_800, included: 3_600, dollars: 3.49992 },
+    { bill: { id: bill?.id }, correction: false, seconds: 10_800, included: 3_600, dollars: 3.49992 },
     {
-      bill: credits[0]?.id,
+      bill: { id: credits[0]?.id },
       correction: true,
       start: new Date(run.from).toISOString(),
       seconds: -3_600,

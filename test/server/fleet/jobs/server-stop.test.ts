@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { expect, test, vi } from 'vitest'
 import { launches } from '../../../../db/schema.ts'
 import { AppError } from '../../../../src/domain/error.ts'
-import { runSeconds } from '../../../../src/domain/money/billing.ts'
+import { runSeconds, startupSeconds } from '../../../../src/domain/money/billing.ts'
 import { costText } from '../../../../src/domain/money/money.ts'
 import { formatUptime } from '../../../../src/domain/server.ts'
 import { stopRun } from '../../../../src/server/fleet/stop-run.ts'
@@ -46,7 +46,7 @@ test('a stop ends the meter when accepted, and its receipt says how long the ser
   const ended = await latestRun(world, ada.user.id)
   expect(ended.meteredUntil).toBe(run.meteredUntil)
   const seconds = runSeconds(ended.billedFrom ?? 0, ended.meteredUntil ?? 0)
-  const startup = formatUptime(runSeconds(ended.requestedAt, ended.billedFrom ?? 0))
+  const startup = formatUptime(startupSeconds(ended.requestedAt, ended.billedFrom ?? 0))
   expect(sentences(world, ada).slice(-2)).toEqual([
     'Stopping server...',
     `Server stopped. You used ${formatUptime(seconds)}, covered by your plan. Startup (${startup}) was free.`,
@@ -69,7 +69,7 @@ test('an ended run keeps what it added to the bill: only what the plan does not 
   expect(sentences(world, ada).at(-1)).toContain(`: ${costText((charged * 4861) / 1e7)}. Startup`)
 })
 
-test('an ended run of a trial cost nothing, and one that ran in two months has no cost of its own', async () => {
+test('an ended run of a trial cost nothing, and one that ran in two months cost its part of both', async () => {
   await freshPlaces(world, 2)
   const ada = await newCustomer(world, { demo: true })
   const bob = await newCustomer(world)
@@ -82,8 +82,11 @@ test('an ended run of a trial cost nothing, and one that ran in two months has n
   world.advance(32 * 86_400)
   await pressStop(world, bob)
   await settle(world, bob)
-  expect((await latestRun(world, bob.user.id)).costUnits).toBeNull()
-  expect(sentences(world, bob).at(-1)).toMatch(/^Server stopped\. You used 32d 0h \d+m \d+s\. Startup/)
+  const ended = await latestRun(world, bob.user.id)
+  // Five hours of each month are included.
+  const seconds = runSeconds(ended.billedFrom ?? 0, ended.meteredUntil ?? 0)
+  expect(ended.costUnits).toBe((seconds - 2 * 5 * 3600) * 4861)
+  expect(sentences(world, bob).at(-1)).toMatch(/^Server stopped\. You used 32d 0h \d+m \d+s: \$1,3\d\d\.\d\d\. Startup/)
 })
 
 test('an ended run says why: the user, the end of the trial, or a failure', async () => {
