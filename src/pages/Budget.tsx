@@ -30,7 +30,7 @@ export function Budget({ budget, chargedDollars, until, csrfToken, flash }: Budg
         Limit what a month of server time beyond your plan's hours may cost. We email you once it costs that much
         {until ? (
           <>
-            . This month ends on <Time at={until} />
+            . This month ends on <Time at={until.slice(0, 10)} /> (UTC)
           </>
         ) : null}
         .

@@ -39,7 +39,13 @@ export function Runs({ servers, page, pages, total, months, filter, now }: RunsP
       </div>
       <form className="row filters no-print" action="/servers">
         <Field name="q" label="Search" type="search" autoComplete="off" maxLength={100} defaultValue={filter.q} />
-        <Select name="month" label="Month (UTC)" options={months} placeholder="All" defaultValue={filter.month ?? ''} />
+        <Select
+          name="month"
+          label="Month requested (UTC)"
+          options={months}
+          placeholder="All"
+          defaultValue={filter.month ?? ''}
+        />
         <Select
           name="status"
           label="Status"

@@ -16,7 +16,7 @@ export function KeepPlan({ subscription, csrfToken }: KeepPlanProps) {
       <HiddenFields csrfToken={csrfToken} />
       <p>
         {changes ? `Becomes ${planName(next_plan_type)} on ` : 'Ends on '}
-        <Time at={at.slice(0, 10)} />
+        <Time at={at.slice(0, 10)} /> (UTC)
       </p>
       <Button type="submit">Keep {planName(plan_type)}</Button>
     </form>

@@ -40,7 +40,7 @@ export function SubscriptionCard({ subscription, csrfToken, flash }: Subscriptio
         </p>
         {current_period_end && renews ? (
           <p>
-            Renews <Time at={current_period_end} />
+            Renews <Time at={current_period_end.slice(0, 10)} /> (UTC)
           </p>
         ) : null}
         <KeepPlan subscription={subscription} csrfToken={csrfToken} />

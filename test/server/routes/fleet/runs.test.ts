@@ -232,7 +232,7 @@ describe('all runs', () => {
     expect(page).toContain(`href="/servers/${failed}"`)
     expect(page).toContain('href="/servers.csv?month=2024-04"')
     // A month is one in UTC, so its times are too.
-    expect(page).toContain('Month (UTC)')
+    expect(page).toContain('Month requested (UTC)')
     // The script turns each <time> into the reader's zone.
     expect(page).not.toContain('<time')
     expect(await (await get('/servers', cookie)).text()).toContain('<time')
