@@ -36,7 +36,7 @@ export function AccountNotice({ issue, overdue, links }: AccountNoticeProps) {
         ) : (
           <>
             Your last plan payment failed. Until you pay, your plan includes no hours and you can't start servers.{' '}
-            {links ? <a href={PAY_PLAN}>Pay the open invoice</a> : null}
+            <a href={PAY_PLAN}>Pay the open invoice</a>
           </>
         )}
       </Alert>
