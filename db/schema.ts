@@ -12,6 +12,7 @@ import {
 import type { TokenScope } from '../src/domain/api-token.ts'
 import type { Act } from '../src/domain/audit.ts'
 import type { Pull } from '../src/domain/image-pull.ts'
+import type { BillTo } from '../src/domain/money/bill.ts'
 import type { DisputeState, InvoiceStatus, InvoiceStep } from '../src/domain/money/invoice.ts'
 import type { PlanType } from '../src/domain/money/plan.ts'
 import type { MailKind, NoticeKind } from '../src/domain/notice.ts'
@@ -755,6 +756,10 @@ export const invoices = sqliteTable(
     processingAt: integer('processing_at'),
     /** For a credit: the credit note's id. */
     stripeInvoiceId: text('stripe_invoice_id').unique(),
+    /** Stripe's number of it, which its page, its PDF, and a bookkeeper use. */
+    number: text(),
+    /** The customer on it: a company, its address, and its tax IDs as they were at Stripe when it was finalized. */
+    billTo: text('bill_to', { mode: 'json' }).$type<BillTo>(),
     /** Stripe's status, as of `syncedAt`. */
     status: text().$type<InvoiceStatus>(),
     /** Ours: 15 days after Stripe finalized it, however it is collected. */
@@ -784,6 +789,7 @@ export const planPayments = sqliteTable(
       .notNull()
       .references(() => users.id),
     stripeInvoiceId: text('stripe_invoice_id').notNull().unique(),
+    number: text(),
     /** The plan when we first saw the invoice. Null: not one of ours. */
     planType: text('plan_type').$type<PlanType>(),
     /** What it pays for. Half-open, like a bill's period. */

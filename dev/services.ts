@@ -146,6 +146,9 @@ export async function startServices(options: StackOptions): Promise<Services> {
       // Machines of another EC2 can't prove what they are: they start without a log, and without files.
       AWS_IDENTITY_CERTIFICATE: ec2?.certificate ?? openIdentities(new Store(null)).certificate,
       PLANS_FOR_SALE: String(options.plansForSale ?? false),
+      SELLER_NAME: 'Proving Ground, Inc.',
+      SELLER_ADDRESS: '1 Test Range Road, Reno, NV 89501, US',
+      SELLER_TAX_ID: 'US EIN 00-0000000',
       MAIL_FROM: 'Proving Ground <hello@proving-ground.example>',
       OPERATOR_EMAIL: 'operator@proving-ground.example',
     },

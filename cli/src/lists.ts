@@ -87,6 +87,7 @@ export async function bills(options: Options & { csv?: true }): Promise<void> {
     formatUptime(bill.seconds_used),
     dollars(bill.amount_owed),
     bill.overdue ? 'overdue' : bill.paid ? 'paid' : 'open',
+    bill.invoice_number ?? '',
   ])
-  say(table(['FROM', 'TO', 'TIME', 'AMOUNT', 'STATE'], rows))
+  say(table(['FROM', 'TO', 'TIME', 'AMOUNT', 'STATE', 'INVOICE'], rows))
 }

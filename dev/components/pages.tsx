@@ -28,6 +28,7 @@ const FEE: Bill = {
   seconds_used: 0,
   due_date: null,
   transaction_id: 'in_1QF2fe',
+  invoice_number: 'PG-000011',
 }
 const UNPAID: Bill = { ...FEE, id: 'fee_2', paid: false, dollars_due: 250 }
 const CARD = {
@@ -51,6 +52,7 @@ const CREDIT: Bill = {
 
 const CREDIT_STATEMENT: Statement = {
   ...CREDIT,
+  bill_to: null,
   included_hours: 0,
   trial: false,
   charged_seconds: 0,

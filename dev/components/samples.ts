@@ -73,6 +73,7 @@ export const BILL: Bill = {
   invoice_url: 'https://invoice.example/in_1',
   invoice_pdf: 'https://invoice.example/in_1/pdf',
   due_date: '2026-11-25',
+  invoice_number: 'PG-000012',
   dollars_due: 0,
   corrects: null,
   reason: null,
@@ -83,6 +84,7 @@ export const OVERDUE: Bill = {
   paid: false,
   overdue: true,
   transaction_id: null,
+  invoice_number: null,
   dollars_due: 7.94,
 }
 

@@ -1,7 +1,8 @@
 import type { Account } from './account.ts'
 import type { Card } from './cards.ts'
+import { type CompanyFields, setCompany } from './companies.ts'
 import { invalid, missing, noSuch } from './failure.ts'
-import { list, type Params, record, text } from './form.ts'
+import { flag, list, type Params, record, text } from './form.ts'
 import type { CheckoutSession, Customer, CustomField, Price } from './objects.ts'
 import { startSubscription } from './subscriptions.ts'
 
@@ -19,6 +20,10 @@ export function createCheckout(account: Account, params: Params): CheckoutSessio
   if (!success) throw missing('success_url')
   if (!priceId) throw missing('line_items[0][price]')
   if (!account.store.get<Customer>('customers', customer)) throw noSuch('customer', customer, 'customer')
+  const collectsTaxId = flag((params.tax_id_collection ?? {}) as Params, 'enabled') ?? false
+  // Stripe would overwrite a customer's name, so it wants to hear that it may.
+  if (collectsTaxId && text((params.customer_update ?? {}) as Params, 'name') !== 'auto')
+    throw invalid('Tax ID collection requires updating business name on the customer.', 'customer_update[name]')
   const price = account.store.get<Price>('prices', priceId)
   if (!price) throw noSuch('price', priceId)
   const id = account.newId('cs')
@@ -41,6 +46,7 @@ export function createCheckout(account: Account, params: Params): CheckoutSessio
     amount_total: price.unit_amount,
     currency: 'usd',
     custom_fields: list(params, 'custom_fields').map((field) => toCustomField(field as Params)),
+    tax_id_collection: { enabled: collectsTaxId },
     metadata: record(params, 'metadata'),
     url: `${account.apiBase}/c/pay/${id}`,
     price: price.id,
@@ -83,12 +89,14 @@ function toCustomField(field: Params): CustomField {
 /**
  * Handles the "Pay" buttons. A second press changes nothing.
  * @param answers to the page's questions, by key
+ * @param company what someone who pays as a business enters
  */
 export function payCheckout(
   account: Account,
   id: string,
   card: Card,
   answers: Record<string, string> = {},
+  company: CompanyFields = {},
 ): CheckoutSession {
   const session = getCheckout(account, id)
   if (session.status === 'complete') return session
@@ -100,6 +108,8 @@ export function payCheckout(
       throw invalid(`${answer} isn't an option of ${key}.`)
     dropdown.value = answer
   }
+  // Before the first invoice, which has it as well.
+  if (session.tax_id_collection?.enabled) setCompany(account, session.customer, company)
   const price = account.store.get<Price>('prices', session.price) as Price
   const subscription = startSubscription(account, session, price, session.subscription_metadata, card)
   session.status = 'complete'

@@ -13,6 +13,7 @@ export function createCustomer(account: Account, params: Params): Customer {
     livemode: false,
     email: text(params, 'email') ?? null,
     name: text(params, 'name') ?? null,
+    address: null,
     balance: 0,
     invoice_settings: { default_payment_method: null },
     metadata: record(params, 'metadata'),

@@ -3,7 +3,8 @@ import type { Account } from './account.ts'
 import { type Card, DEBITS } from './cards.ts'
 import { getCheckout, payCheckout } from './checkout.ts'
 import { beginDebit, isOnItsWay } from './collecting.ts'
-import { Failure } from './failure.ts'
+import { companyOf, companyOnInvoice, setCompany } from './companies.ts'
+import { Failure, noSuch } from './failure.ts'
 import { getInvoice, isPayable } from './invoices.ts'
 import type { CheckoutSession, Customer, CustomField, Invoice, InvoiceItem, Price, Product } from './objects.ts'
 import { page, text } from './page.ts'
@@ -19,7 +20,7 @@ export function answerHosted(account: Account, { method, url, body }: Asked): Ou
   try {
     if (checkout) return pressed ? pressPayCheckout(account, checkout, body) : showCheckout(account, checkout)
     if (invoice) return pressed ? pressPayInvoice(account, invoice, body) : showInvoice(account, invoice)
-    if (portal) return pressed ? pressReplaceCard(account, portal) : showPortal(account, portal)
+    if (portal) return pressed ? pressInPortal(account, portal, body) : showPortal(account, portal)
     return { status: 404, headers: { 'content-type': 'text/plain' }, body: 'Not found' }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
@@ -53,7 +54,7 @@ const cardIn = (pressed: string | null | undefined): Card => CARDS.find((one) =>
 
 function pressPayCheckout(account: Account, id: string, body: string): Outcome {
   const { card: pressed, ...answers } = Object.fromEntries(new URLSearchParams(body))
-  const session = payCheckout(account, id, cardIn(pressed), answers)
+  const session = payCheckout(account, id, cardIn(pressed), answers, answers)
   return seeOther(session.success_url.replaceAll('{CHECKOUT_SESSION_ID}', session.id))
 }
 
@@ -66,14 +67,19 @@ function pressPayInvoice(account: Account, id: string, body: string): Outcome {
   return seeOther(`/i/${id}`)
 }
 
-function pressReplaceCard(account: Account, id: string): Outcome {
-  replaceCard(account, getPortal(account, id).customer)
+function pressInPortal(account: Account, id: string, body: string): Outcome {
+  const { customer } = getPortal(account, id)
+  const { about, ...fields } = Object.fromEntries(new URLSearchParams(body))
+  if (about === 'company') setCompany(account, customer, fields)
+  else replaceCard(account, customer)
   return seeOther(`/p/session/${id}`)
 }
 
 function showPortal(account: Account, id: string): Outcome {
   const { customer, return_url } = getPortal(account, id)
-  const email = account.store.get<Customer>('customers', customer)?.email ?? ''
+  const owner = account.store.get<Customer>('customers', customer)
+  if (!owner) throw noSuch('customer', customer)
+  const email = owner.email ?? ''
   const rows = listReceipts(account, customer).map(
     (invoice) => `<tr><td><a href="/i/${invoice.id}">${text(invoice.number ?? invoice.id)}</a></td>
       <td>${new Date(invoice.created * 1000).toISOString().slice(0, 10)}</td>
@@ -85,6 +91,9 @@ function showPortal(account: Account, id: string): Outcome {
     `<p class="eyebrow">${text(email)}</p><h1>Billing</h1>
        <h2>Payment method</h2><p>${card}</p>
        <form method="post"><button class="quiet">Replace with a card that works</button></form>
+       <h2>Billing information</h2><p>${companyOnInvoice(companyOf(account, owner)).map(text).join('<br>') || 'None yet.'}</p>
+       <form method="post"><input type="hidden" name="about" value="company">${COMPANY}
+         <button class="quiet">Save billing information</button></form>
        <h2>Invoices and receipts</h2>
        ${rows.length ? `<table>${rows.join('')}</table>` : '<p>None yet.</p>'}
        ${return_url ? `<a class="button quiet" href="${text(return_url)}">Return to Proving Ground</a>` : ''}`,
@@ -105,6 +114,7 @@ function showCheckout(account: Account, id: string): Outcome {
   const body =
     session.status === 'open'
       ? `<form method="post">${(session.custom_fields ?? []).map(showField).join('')}
+         ${session.tax_id_collection?.enabled ? `<details><summary>I’m purchasing as a business</summary>${COMPANY}</details>` : ''}
          <button>Pay ${dollars(price.unit_amount)}</button>
          <button class="quiet" name="card" value="declined_later">Pay, declined at renewals</button>
          <button class="quiet" name="card" value="bank_asks">Pay, bank asks at upgrades</button></form>${back}
@@ -119,6 +129,18 @@ function showCheckout(account: Account, id: string): Outcome {
        <dl><dt>Account</dt><dd>${text(email)}</dd></dl>${body}`,
   )
 }
+
+const COMPANY = Object.entries({
+  name: 'Business name',
+  line1: 'Address',
+  city: 'City',
+  state: 'State',
+  postal_code: 'Postal code',
+  country: 'Country (two letters)',
+  tax_id: 'Tax ID',
+})
+  .map(([name, label]) => `<label>${label}<input name="${name}" maxlength="100"></label>`)
+  .join('')
 
 function showField({ key, label, optional, dropdown }: CustomField): string {
   const options = dropdown.options.map((one) => `<option value="${text(one.value)}">${text(one.label)}</option>`)
@@ -140,7 +162,7 @@ function showInvoice(account: Account, id: string): Outcome {
     `Invoice ${invoice.number ?? ''}`,
     `<p class="eyebrow">Invoice ${text(invoice.number ?? 'draft')}</p>
        <p class="amount">${dollars(invoice.total)} <span class="badge ${state.toLowerCase()}">${state}</span></p>
-       <dl><dt>To</dt><dd>${text(invoice.customer_email ?? '')}</dd>
+       <dl><dt>To</dt><dd>${[...companyOnInvoice(invoice), invoice.customer_email ?? ''].map(text).join('<br>')}</dd>
        ${invoice.due_date ? `<dt>Due</dt><dd>${new Date(invoice.due_date * 1000).toISOString().slice(0, 10)}</dd>` : ''}</dl>
        <table>${rows.join('')}<tr class="total"><th>Total</th><th class="number">${dollars(invoice.total)}</th></tr>
        ${invoice.amount_due < invoice.total ? `<tr><td>Credit</td><td class="number">${dollars(invoice.amount_due - invoice.total)}</td></tr>` : ''}</table>

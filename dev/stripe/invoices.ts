@@ -1,4 +1,5 @@
 import type { Account } from './account.ts'
+import { companyOf } from './companies.ts'
 import { invalid, missing, noSuch } from './failure.ts'
 import { flag, integer, type Params, record, text } from './form.ts'
 import type { Customer, Invoice, InvoiceItem } from './objects.ts'
@@ -59,6 +60,8 @@ export function finalizeInvoice(account: Account, id: string): Invoice {
   const invoice = getInvoice(account, id)
   if (invoice.status !== 'draft') throw invalid('This invoice is already finalized.')
   const now = account.now()
+  const owner = account.store.get<Customer>('customers', invoice.customer)
+  if (owner) Object.assign(invoice, companyOf(account, owner))
   invoice.status = 'open'
   invoice.number = `PG-${String(account.store.all('invoices').indexOf(invoice) + 1).padStart(6, '0')}`
   invoice.status_transitions.finalized_at = now
@@ -158,6 +161,7 @@ export function draft(account: Account, owner: Customer, created: number): Invoi
     livemode: false,
     customer: owner.id,
     customer_email: owner.email,
+    ...companyOf(account, owner),
     status: 'draft',
     billing_reason: 'manual',
     collection_method: 'charge_automatically',

@@ -8,10 +8,25 @@ export type Customer = {
   livemode: false
   email: string | null
   name: string | null
+  /** Missing in older data folders. */
+  address?: Address | null
   balance: number
   /** Missing in older data folders. */
   invoice_settings?: { default_payment_method: string | null }
   metadata: Metadata
+}
+
+export type Address = Record<'line1' | 'line2' | 'city' | 'state' | 'postal_code' | 'country', string | null>
+
+export type TaxId = {
+  id: string
+  object: 'tax_id'
+  created: number
+  livemode: false
+  customer: string
+  country: string | null
+  type: string
+  value: string
 }
 
 export type PaymentMethod = {
@@ -75,6 +90,8 @@ export type CheckoutSession = {
   currency: 'usd'
   /** Questions on the page, and their answers. */
   custom_fields: CustomField[]
+  /** Whether it asks a company for its name, address, and tax ID. Missing in older data folders. */
+  tax_id_collection?: { enabled: boolean }
   metadata: Metadata
   url: string | null
 }
@@ -192,6 +209,10 @@ export type Invoice = {
   livemode: false
   customer: string
   customer_email: string | null
+  /** As the customer was when it was finalized. Missing in older data folders. */
+  customer_name?: string | null
+  customer_address?: Address | null
+  customer_tax_ids?: { type: string; value: string }[]
   status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
   billing_reason: 'manual' | 'subscription_create' | 'subscription_cycle' | 'subscription_update'
   collection_method: 'send_invoice' | 'charge_automatically'

@@ -21,7 +21,8 @@ h1 { margin: 0; font-size: 28px } h2 { margin: 24px 0 8px; font-size: 18px } a {
 dl { display: grid; grid-template-columns: 90px 1fr; gap: 4px; margin: 0 0 24px } dt { opacity: .75 } dd { margin: 0 }
 table { width: 100%; border-collapse: collapse; margin-bottom: 24px } td, th { padding: 8px 0; text-align: left; font-weight: 400 }
 .number { text-align: right; font-variant-numeric: tabular-nums } .total th { border-top: 1px solid var(--line); font-weight: 650 }
-select { width: 100%; box-sizing: border-box; margin: 4px 0 16px; padding: 10px; font: inherit }
+label { display: block } summary { margin-bottom: 12px; cursor: pointer }
+select, input:not([type=hidden]) { width: 100%; box-sizing: border-box; margin: 4px 0 16px; padding: 10px; font: inherit }
 button, .button { display: block; width: 100%; box-sizing: border-box; padding: 12px; border: 0; border-radius: 8px;
   font: inherit; font-weight: 600; text-align: center; text-decoration: none; color: #fff; background: var(--accent); cursor: pointer }
 .quiet { margin-top: 12px; background: none; border: 1px solid var(--line); color: inherit }

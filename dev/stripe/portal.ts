@@ -22,6 +22,20 @@ export function createPortal(account: Account, params: Params): PortalSession {
   return session
 }
 
+/** What customers may change there, as the dashboard says. */
+export function portalConfiguration({ store }: Account) {
+  const allowed_updates = store.get<string[]>('portal', 'allowed_updates') ?? ['email', 'name', 'address', 'tax_id']
+  return {
+    id: 'bpc_local',
+    object: 'billing_portal.configuration' as const,
+    created: 0,
+    livemode: false,
+    active: true,
+    is_default: true,
+    features: { customer_update: { enabled: allowed_updates.length > 0, allowed_updates } },
+  }
+}
+
 export function getPortal(account: Account, id: string): PortalSession {
   const session = account.store.get<PortalSession>('portal_sessions', id)
   if (!session) throw noSuch('billing_portal.session', id)

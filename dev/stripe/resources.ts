@@ -27,7 +27,7 @@ import type {
   StripeEvent,
   Subscription,
 } from './objects.ts'
-import { createPortal } from './portal.ts'
+import { createPortal, portalConfiguration } from './portal.ts'
 import { previewUpdate } from './prorations.ts'
 import { createRefund, listInvoicePayments } from './reversals.ts'
 import { createSchedule, getSchedule, releaseSchedule, updateSchedule } from './schedules.ts'
@@ -63,6 +63,9 @@ const CALLS: Record<string, Call> = {
   'GET /v1/checkout/sessions/:id': (account, _, id) => getCheckout(account, id),
   'POST /v1/checkout/sessions/:id/expire': (account, _, id) => expireCheckout(account, id),
   'POST /v1/billing_portal/sessions': (account, params) => createPortal(account, params),
+  // As its operator set it up in the dashboard.
+  'GET /v1/billing_portal/configurations': (account, params) =>
+    listPage([portalConfiguration(account)], params, '/v1/billing_portal/configurations'),
   'GET /v1/subscriptions': (account, params) => {
     const status = text(params, 'status')
     const shown = (s: Subscription) => status === 'all' || s.status === status || (!status && s.status !== 'canceled')

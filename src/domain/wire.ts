@@ -390,6 +390,8 @@ export const billing = z.object({
   /** The plan's name, or that there was none. */
   plan: z.string(),
   due_date: z.nullable(day),
+  /** Stripe's, on its invoice. */
+  invoice_number: z.nullable(z.string()),
 })
 export type BillingRecord = z.infer<typeof billing>
 export type BillKind = BillingRecord['kind']

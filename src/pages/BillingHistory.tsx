@@ -33,24 +33,27 @@ export function BillingHistory({
   const month = asked && months.includes(asked) ? asked : null
   const shown = month ? bills.filter((bill) => billMonth(bill) === month) : bills
   const open = openInvoices(bills)
+  // Its address brings the focus back to the choice, and the page to its table.
+  const filter = (
+    <form action="/billing_history#month" className="row month-filter no-print">
+      <label htmlFor="month">Month</label>
+      <select id="month" name="month" className="input" defaultValue={month ?? ''} aria-describedby="month-of">
+        <option value="">All</option>
+        {months.map((value) => (
+          <option key={value}>{value}</option>
+        ))}
+      </select>
+      <span id="month-of" className="hint">
+        a bill starts in (UTC)
+      </span>
+      <Button type="submit">Show</Button>
+    </form>
+  )
   return (
     <div className="page stack">
       <div className="page-head">
         <h1>Billing History</h1>
         <div className="row no-print">
-          <form action="/billing_history" className="row month-filter">
-            <label htmlFor="month">Month</label>
-            <select id="month" name="month" className="input" defaultValue={month ?? ''} aria-describedby="month-of">
-              <option value="">All</option>
-              {months.map((value) => (
-                <option key={value}>{value}</option>
-              ))}
-            </select>
-            <span id="month-of" className="hint">
-              a bill starts in (UTC)
-            </span>
-            <Button type="submit">Show</Button>
-          </form>
           <ButtonLink href={`/billing_history.csv${month ? `?month=${month}` : ''}`} download>
             Download CSV
           </ButtonLink>
@@ -68,13 +71,19 @@ export function BillingHistory({
           <ChargeUsage charging={charging} csrfToken={portalToken} />
         </div>
       )}
-      <Card title={month ? `Bills that start in ${month} (UTC)` : 'All bills'}>
+      <Card title={month ? `Bills that start in ${month} (UTC)` : 'All bills'} aside={filter}>
         <BillsTable bills={shown} total={month ? totalDollars(shown) : null} />
         {bills.some((bill) => bill.kind === 'plan') ? (
           <p className="hint table-note">
             Credits are already deducted from plan payments. Refunds to your card stand beside the payment.
           </p>
         ) : null}
+        {portalToken === null ? null : (
+          <p className="hint table-note">
+            To have your company, its address, and its tax ID on your next invoices, enter them under Payment method and
+            receipts.
+          </p>
+        )}
       </Card>
       <div className="grid charts no-print">
         <Card title="Hours per day">

@@ -1,3 +1,4 @@
+import { Fragment } from 'react'
 import { givenBack, type Statement } from '../domain/money/bill.ts'
 import { hoursToSeconds } from '../domain/money/billing.ts'
 import { dollars, fineDollars, seconds } from '../domain/money/money.ts'
@@ -13,7 +14,7 @@ import { Corrections, WhatWasCorrected } from './billing/Correction.tsx'
 import { utc } from './run/CostCard.tsx'
 
 const COLUMNS = [
-  { key: 'session', label: 'Session ID', rowHeader: true },
+  { key: 'session', label: 'Server', rowHeader: true },
   { key: 'world', label: 'World' },
   { key: 'start', label: 'Start' },
   { key: 'end', label: 'End' },
@@ -23,8 +24,9 @@ const COLUMNS = [
   { key: 'price', label: 'Price', numeric: true },
 ]
 
-type Party = { name: string; address: string }
-type StatementProps = { statement: Statement; customer: Party; seller: Party }
+type Seller = { name: string; address: string; taxId: string | null }
+/** `customer`: as they signed up. Their invoice may name a company. */
+type StatementProps = { statement: Statement; customer: { name: string; email: string }; seller: Seller }
 
 /** One bill in full, ready to print. */
 export function BillingStatement({ statement, customer, seller }: StatementProps) {
@@ -51,13 +53,27 @@ export function BillingStatement({ statement, customer, seller }: StatementProps
       </div>
       <dl className="facts">
         <dt>Seller</dt>
-        <dd>
-          {seller.name}, {seller.address}
-        </dd>
+        <dd>{[seller.name, seller.address, seller.taxId && `Tax ID ${seller.taxId}`].filter(Boolean).join(', ')}</dd>
         <dt>Customer</dt>
         <dd>
-          <bdi>{customer.name}</bdi>, {customer.address}
+          {customerLines(statement, customer).map((line, i) => (
+            <Fragment key={line}>
+              {i ? ', ' : null}
+              <bdi>{line}</bdi>
+            </Fragment>
+          ))}
         </dd>
+        {statement.invoice_number ? (
+          <>
+            <dt>Invoice</dt>
+            <dd>
+              {statement.invoice_number}{' '}
+              <span className="hint">
+                <code>{statement.transaction_id}</code>
+              </span>
+            </dd>
+          </>
+        ) : null}
       </dl>
       <DefinitionStats
         stats={[
@@ -88,6 +104,12 @@ export function BillingStatement({ statement, customer, seller }: StatementProps
   )
 }
 
+/** As on Stripe's invoice, with the address that we know them by. */
+function customerLines({ bill_to }: Statement, { name, email }: StatementProps['customer']): string[] {
+  const company = bill_to ? [...bill_to.address, ...bill_to.taxIds.map((id) => `Tax ID ${id}`)] : []
+  return [bill_to?.name ?? name, ...company, email]
+}
+
 function Runs({ statement }: { statement: Statement }) {
   const { lines } = statement
   return (
@@ -100,7 +122,8 @@ function Runs({ statement }: { statement: Statement }) {
             id: line.session_id,
             cells: {
               session: (
-                <a href={`/servers/${line.session_id}`}>
+                <a className="session-id" href={`/servers/${line.session_id}`}>
+                  {line.name ? <bdi>{line.name}</bdi> : null}
                   <code>{line.session_id}</code>
                 </a>
               ),

@@ -140,7 +140,10 @@ export function Privacy({ hasFiles }: { hasFiles: boolean }) {
       </p>
       <h2 id="others">Who else sees data</h2>
       <ul>
-        <li>Stripe takes payments. It gets your email address and what you owe. Your card goes to Stripe only.</li>
+        <li>
+          Stripe takes payments. It gets your email address and what you owe. Your card goes to Stripe only. If you
+          enter a company, an address, or a tax ID there, your invoices and statements show them.
+        </li>
         <li>Amazon Web Services runs the servers. Their labels hold IDs, not your name or address.</li>
         <li>Cloudflare runs this site, carries its traffic, and delivers our emails. Turso hosts our database.</li>
       </ul>

@@ -25,6 +25,7 @@ const BILL: Bill = {
   paid: true,
   overdue: false,
   transaction_id: 'in_1',
+  invoice_number: 'PG-000001',
   plan: 'premium',
   invoice_url: null,
   invoice_pdf: null,

@@ -24,8 +24,9 @@ test("a statement's runs have four decimals, and its total is rounded once", () 
     lines: [line, { ...line, session_id: 'ses_2' }],
     corrections: [],
   } as unknown as Statement
-  const party = { name: 'Ada', address: 'ada@example.com' }
-  const html = renderToStaticMarkup(<BillingStatement statement={statement} customer={party} seller={party} />)
+  const customer = { name: 'Ada', email: 'ada@example.com' }
+  const seller = { name: 'Proving Ground, Inc.', address: '1 Road, Reno', taxId: null }
+  const html = renderToStaticMarkup(<BillingStatement statement={statement} customer={customer} seller={seller} />)
   const [table = ''] = /<table.*<\/table>/s.exec(html) ?? []
   expect(prices(table)).toEqual(['$0.0053', '$0.0053', '$0.01'])
   expect(html).toContain(

@@ -59,6 +59,7 @@ export function worldContext(world: World): Context {
       mailFrom: 'hello@site.test',
       operatorEmail: 'operator@site.test',
       plansForSale: true,
+      seller: { name: 'Proving Ground', address: 'site.test', taxId: null },
       metricsTokens: [],
       checkoutOrigin: 'https://checkout.stripe.com',
       portalOrigin: 'https://billing.stripe.com',

@@ -194,6 +194,7 @@ export class Process {
         mailFrom: 'a@b.c',
         operatorEmail: 'op@b.c',
         plansForSale: false,
+        seller: { name: 'Proving Ground', address: 'site.test', taxId: null },
         metricsTokens: [],
         checkoutOrigin: 'https://checkout.stripe.com',
         portalOrigin: 'https://billing.stripe.com',

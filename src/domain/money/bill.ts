@@ -1,3 +1,4 @@
+import { BYTE_ORDER_MARK } from '../csv.ts'
 import type { BillingRecord, BillKind } from '../wire.ts'
 import type { DisputeState } from './invoice.ts'
 import { dollars } from './money.ts'
@@ -25,9 +26,13 @@ export type Bill = BillingRecord & {
   of_closed_account?: boolean
 }
 
+/** Who is on an invoice, as its page writes it. */
+export type BillTo = { name: string | null; address: string[]; taxIds: string[] }
+
 /** One run's part of a bill. Times are ISO 8601. Their dollars are exact, and the bill rounds their sum once. */
 type StatementLine = {
   session_id: string
+  name: string | null
   instance_type: string
   /** What it simulated: `Mountains, UGV`. */
   world: string | null
@@ -40,6 +45,8 @@ type StatementLine = {
 }
 
 export type Statement = Bill & {
+  /** Null until Stripe has finalized its invoice. */
+  bill_to: BillTo | null
   included_hours: number
   trial: boolean
   charged_seconds: number
@@ -92,10 +99,11 @@ const COLUMNS: Record<string, (bill: BillingRecord) => string> = {
   Kind: (bill) => KINDS[bill.kind],
   Plan: (bill) => bill.plan,
   'Due Date': (bill) => bill.due_date ?? '',
+  'Invoice Number': (bill) => bill.invoice_number ?? '',
 }
 
-/** RFC 4180, one line per bill, amounts with two decimals. */
+/** RFC 4180 with a byte-order mark, one line per bill, amounts with two decimals. No cell needs quotes. */
 export function billsToCsv(bills: BillingRecord[]): string {
   const lines = bills.map((bill) => Object.values(COLUMNS).map((cellOf) => cellOf(bill)))
-  return [Object.keys(COLUMNS), ...lines].map((line) => `${line.join(',')}\r\n`).join('')
+  return BYTE_ORDER_MARK + [Object.keys(COLUMNS), ...lines].map((line) => `${line.join(',')}\r\n`).join('')
 }

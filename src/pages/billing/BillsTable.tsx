@@ -13,6 +13,7 @@ const COLUMNS = [
   { key: 'paid', label: 'Paid' },
   { key: 'overdue', label: 'Overdue' },
   { key: 'transaction', label: 'Transaction ID' },
+  { key: 'invoice', label: 'Invoice' },
 ]
 
 /** @param total of the bills shown, for the last row */
@@ -62,6 +63,7 @@ function cellsOf(bill: Bill) {
     ),
     overdue: bill.overdue ? <Mark icon="triangle-alert" text="Overdue" /> : '—',
     transaction: bill.transaction_id ? <code>{bill.transaction_id}</code> : '—',
+    invoice: bill.invoice_number ?? '—',
   }
 }
 

@@ -39,6 +39,8 @@ export async function forgetTraces(ctx: Pick<Context, 'db' | 'now'>): Promise<vo
     // They have paid since: only the trial still counts.
     ctx.db.run(sql`UPDATE users SET mailbox = NULL WHERE mailbox IS NOT NULL AND closed_at IS NOT NULL AND email LIKE 'closed:%'
       AND NOT EXISTS (SELECT 1 FROM invoices WHERE user_id = users.id AND ${IS_UNPAID})`),
+    ctx.db.run(sql`UPDATE invoices SET bill_to = NULL WHERE bill_to IS NOT NULL
+      AND user_id IN (SELECT id FROM users WHERE closed_at IS NOT NULL AND email LIKE 'closed:%')`),
     forgetLinks(ctx, daysAgo(LINK_DAYS)),
     ctx.db.delete(deviceLogins).where(lt(deviceLogins.expiresAt, daysAgo(DEVICE_LOGIN_DAYS))),
     ctx.db.delete(signIns).where(lt(signIns.expiresAt, traces)),

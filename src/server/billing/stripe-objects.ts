@@ -1,4 +1,5 @@
 import type Stripe from 'stripe'
+import type { BillTo } from '../../domain/money/bill.ts'
 import type { InvoiceStatus } from '../../domain/money/invoice.ts'
 import { PLANS, type PlanType, planOffered } from '../../domain/money/plan.ts'
 import type { Checkout, Invoice, PaidSubscription, PaymentEvent, PlanCharge } from '../ports/payments.ts'
@@ -96,6 +97,8 @@ export function toInvoice(invoice: Stripe.Invoice): Invoice {
     paidAt: msOrNull(invoice.status_transitions.paid_at),
     hostedUrl: invoice.hosted_invoice_url ?? null,
     pdfUrl: invoice.invoice_pdf ?? null,
+    number: invoice.number ?? null,
+    billTo: toBillTo(invoice),
     charges: invoice.collection_method === 'charge_automatically',
     advances: invoice.auto_advance ?? false,
     ...toPayment(invoice),
@@ -104,6 +107,16 @@ export function toInvoice(invoice: Stripe.Invoice): Invoice {
 }
 
 const customerOf = ({ customer }: Stripe.Invoice) => (customer ? idOf(customer) : '')
+
+function toBillTo({ customer_name, customer_address, customer_tax_ids }: Stripe.Invoice): BillTo {
+  const { line1, line2, city, state, postal_code, country } = customer_address ?? {}
+  const town = [city, [state, postal_code].filter(Boolean).join(' ')].filter(Boolean).join(', ')
+  return {
+    name: customer_name,
+    address: [line1, line2, town, country].flatMap((line) => line || []),
+    taxIds: (customer_tax_ids ?? []).flatMap(({ value }) => value ?? []),
+  }
+}
 
 function creditedCents(invoice: Stripe.Invoice): number {
   return invoice.pre_payment_credit_notes_amount + invoice.post_payment_credit_notes_amount

@@ -61,6 +61,9 @@ export function stripePayments(
           client_reference_id: userId,
           line_items: [{ price: await findPrice(s, planType), quantity: 1 }],
           custom_fields: [CHARGE_QUESTION],
+          // A company's name, address, and tax ID go onto the customer, and so onto the next invoices.
+          tax_id_collection: { enabled: true },
+          customer_update: { name: 'auto' as const, address: 'auto' as const },
           metadata,
           subscription_data: { metadata },
           success_url: successUrl,

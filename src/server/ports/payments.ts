@@ -1,4 +1,5 @@
 import { AppError } from '../../domain/error.ts'
+import type { BillTo } from '../../domain/money/bill.ts'
 import type { DisputeState, InvoiceStatus } from '../../domain/money/invoice.ts'
 import type { PlanType } from '../../domain/money/plan.ts'
 
@@ -68,6 +69,10 @@ export type Invoice = {
   paidAt: number | null
   hostedUrl: string | null
   pdfUrl: string | null
+  /** On its page and its PDF; null for a draft. */
+  number: string | null
+  /** The customer on it. It changes with the customer until it's finalized. */
+  billTo: BillTo
   /** Charged to the customer's default payment method; otherwise they get a link to pay it. */
   charges: boolean
   /** Whether Stripe charges it by itself, and tries again. */

@@ -36,6 +36,10 @@ export type Env = {
   STRIPE_CHECKOUT_ORIGIN?: string
   /** `true` opens the sale of Basic and Premium; until then their buttons read 'Coming Soon!'. */
   PLANS_FOR_SALE?: string
+  /** Your legal name, address, and tax ID, on statements. The name and the address before you sell. */
+  SELLER_NAME?: string
+  SELLER_ADDRESS?: string
+  SELLER_TAX_ID?: string
   MAIL_FROM: string
   OPERATOR_EMAIL: string
   /** What Prometheus sends to read /metrics; without it there is no such page. `new,old` during a rotation. */

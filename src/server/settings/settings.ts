@@ -7,6 +7,9 @@ import type { Env } from './env.ts'
 import type { Log } from './log.ts'
 import { type MachineSettings, machineSettingsOf, publicKeyOf } from './machine-settings.ts'
 
+/** `address` is one line. */
+type Seller = { name: string; address: string; taxId: string | null }
+
 export type Config = {
   /** The site's own origins; links use the first. */
   origins: string[]
@@ -17,6 +20,8 @@ export type Config = {
   mailFrom: string
   operatorEmail: string
   plansForSale: boolean
+  /** Who sells, on statements. */
+  seller: Seller
   /** The tokens that may read /metrics; without any, nobody may. */
   metricsTokens: string[]
   /** The origin of Stripe's checkout page, which our form redirects to. */
@@ -38,6 +43,7 @@ type Setting = { [Name in keyof Env]-?: Env[Name] extends string | undefined ? N
 type Rule = { optional?: true; must: string; holds(value: string): boolean }
 
 const present: Rule = { must: 'must have a value without spaces and line breaks', holds: (value) => !/\s/.test(value) }
+const line: Rule = { must: 'must be one line of text', holds: (value) => /^\S.*\S$/.test(value) }
 const url: Rule = {
   must: 'must be an http(s) address',
   holds: (value) => /^https?:\/\/[^\s/]/.test(value) && URL.canParse(value),
@@ -89,6 +95,9 @@ const RULES: Record<Setting, Rule> = {
     holds: (value) => parseOrigin(value) === value,
   },
   PLANS_FOR_SALE: { optional: true, must: 'must be true or false', holds: (value) => /^(true|false)$/.test(value) },
+  SELLER_NAME: { ...line, optional: true },
+  SELLER_ADDRESS: { ...line, optional: true },
+  SELLER_TAX_ID: { ...line, optional: true },
   MAIL_FROM: {
     must: 'must be an email address, or a name and the address in angle brackets',
     holds: (value) => isEmail(/^[^<>\r\n]*<([^<>]+)>$/.exec(value)?.[1] ?? value),
@@ -152,6 +161,11 @@ export function readConfig(env: Env, log: Log): Config {
     mailFrom: env.MAIL_FROM,
     operatorEmail: env.OPERATOR_EMAIL,
     plansForSale: env.PLANS_FOR_SALE === 'true',
+    seller: {
+      name: env.SELLER_NAME ?? 'Proving Ground',
+      address: env.SELLER_ADDRESS ?? new URL(origins[0] ?? '').host,
+      taxId: env.SELLER_TAX_ID ?? null,
+    },
     metricsTokens: env.METRICS_TOKEN?.split(',') ?? [],
     checkoutOrigin: env.STRIPE_CHECKOUT_ORIGIN ?? 'https://checkout.stripe.com',
     portalOrigin: env.STRIPE_CHECKOUT_ORIGIN ?? 'https://billing.stripe.com',

@@ -22,6 +22,7 @@ const bill = (change: Partial<BillingRecord> = {}): BillingRecord => ({
   transaction_id: null,
   plan: 'Basic',
   due_date: null,
+  invoice_number: null,
   ...change,
 })
 
@@ -52,16 +53,23 @@ test('a total of many bills is exact to the cent, less any credit', () => {
 test('the file has a line per record, in the order of its header, with what kind it is', () => {
   const bills = [
     bill(),
-    bill({ amount_owed: -20, paid: false, overdue: true, transaction_id: 'in_7', due_date: '2028-03-15' }),
+    bill({
+      amount_owed: -20,
+      paid: false,
+      overdue: true,
+      transaction_id: 'in_7',
+      due_date: '2028-03-15',
+      invoice_number: 'PG-7',
+    }),
     bill({ kind: 'plan', amount_owed: 25, seconds_used: 0, transaction_id: 'in_8' }),
     bill({ kind: 'correction', amount_owed: -1.5, seconds_used: -3086 }),
   ]
   expect(billsToCsv(bills)).toBe(
-    'Start Date,End Date,Amount Owed,Seconds Used,Paid,Overdue,Transaction ID,Kind,Plan,Due Date\r\n' +
-      '2028-01-31,2028-02-29,1.50,3086,true,false,,Usage,Basic,\r\n' +
-      '2028-01-31,2028-02-29,-20.00,3086,false,true,in_7,Usage,Basic,2028-03-15\r\n' +
-      '2028-01-31,2028-02-29,25.00,0,true,false,in_8,Plan,Basic,\r\n' +
-      '2028-01-31,2028-02-29,-1.50,-3086,true,false,,Correction,Basic,\r\n',
+    '\ufeffStart Date,End Date,Amount Owed,Seconds Used,Paid,Overdue,Transaction ID,Kind,Plan,Due Date,Invoice Number\r\n' +
+      '2028-01-31,2028-02-29,1.50,3086,true,false,,Usage,Basic,,\r\n' +
+      '2028-01-31,2028-02-29,-20.00,3086,false,true,in_7,Usage,Basic,2028-03-15,PG-7\r\n' +
+      '2028-01-31,2028-02-29,25.00,0,true,false,in_8,Plan,Basic,,\r\n' +
+      '2028-01-31,2028-02-29,-1.50,-3086,true,false,,Correction,Basic,,\r\n',
   )
 })
 

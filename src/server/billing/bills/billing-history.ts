@@ -127,6 +127,7 @@ export async function findStatement(ctx: Context, userId: string, billId: string
     runRows.map(({ run }) => spanOf(run, Infinity)),
   ).map(({ run: { row: run }, start, end, seconds, included, units }) => ({
     session_id: run.id,
+    name: run.name,
     instance_type: run.instanceType,
     world: worldText(run),
     start: toIso(start),
@@ -137,6 +138,7 @@ export async function findStatement(ctx: Context, userId: string, billId: string
   }))
   return {
     ...toBill(row, ctx.now()),
+    bill_to: row.invoice?.billTo ?? null,
     included_hours: record.includedHours,
     trial: record.trial,
     charged_seconds: record.trial ? 0 : chargedSeconds(record.seconds, record.includedHours),
@@ -153,9 +155,10 @@ export function spanOf(row: RunRow, at: number): { row: RunRow; start: number; e
 
 /** A bill as the API shows it. */
 export function toBillingRecord(bill: Bill): BillingRecord {
-  const { id, kind, start_date, end_date, amount_owed, seconds_used, paid, overdue, transaction_id, plan, due_date } =
-    bill
-  return { id, kind, start_date, end_date, amount_owed, seconds_used, paid, overdue, transaction_id, plan, due_date }
+  const { id, kind, start_date, end_date, amount_owed, seconds_used, paid, overdue } = bill
+  const { transaction_id, plan, due_date, invoice_number } = bill
+  const money = { amount_owed, seconds_used, paid, overdue }
+  return { id, kind, start_date, end_date, ...money, transaction_id, plan, due_date, invoice_number }
 }
 
 function willBeCharged({ step, chargeAt, heldAt }: InvoiceRow): boolean {
@@ -179,6 +182,7 @@ function toBill({ record, invoice, isDebt }: Row, now: number): Bill {
     invoice_url: invoice?.hostedUrl ?? null,
     invoice_pdf: invoice?.pdfUrl ?? null,
     due_date: invoice?.dueAt ? toDay(invoice.dueAt) : null,
+    invoice_number: invoice?.number ?? null,
     dollars_due: isPaid(bill) ? 0 : (invoice?.remainingCents ?? record.amountCents) / 100,
     corrects: record.corrects,
     reason: record.reason,

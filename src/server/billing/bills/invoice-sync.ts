@@ -47,7 +47,8 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
       due_at = ${finalizedAt === null ? null : invoiceDueAt(finalizedAt)} + ${heldMs}, held_ms = ${heldMs},
       processing_at = CASE WHEN ${processing} THEN coalesce(processing_at, ${askedAt}) END,
       paid_at = ${invoice.paidAt}, remaining_cents = ${remainingCents},
-      hosted_url = ${hostedUrl}, pdf_url = ${invoice.pdfUrl}, synced_at = ${askedAt},
+      hosted_url = ${hostedUrl}, pdf_url = ${invoice.pdfUrl}, number = ${invoice.number},
+      bill_to = ${finalizedAt === null ? null : JSON.stringify(invoice.billTo)}, synced_at = ${askedAt},
       next_at = CASE WHEN ${isWatched} THEN ${nextAt} ELSE next_at END,
       attempts = CASE WHEN step = 'sent' THEN 0 ELSE attempts END
       WHERE record_id = ${billId} AND synced_at <= ${askedAt}`),

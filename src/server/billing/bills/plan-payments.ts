@@ -19,9 +19,9 @@ export function planPaymentQueries(ctx: Context, invoices: Invoice[], askedAt: n
     const settled = status === 'paid' || status === 'void'
     const checkAt = settled ? null : askedAt + DAY_MS
     // The owner that we wrote on it at checkout. An unknown owner's invoice stores nothing.
-    return ctx.db.run(sql`INSERT INTO plan_payments (id, user_id, stripe_invoice_id, plan_type, period_start, period_end,
+    return ctx.db.run(sql`INSERT INTO plan_payments (id, user_id, stripe_invoice_id, number, plan_type, period_start, period_end,
         amount_cents, remaining_cents, status, due_at, paid_at, hosted_url, pdf_url, synced_at, check_at, created_at)
-      SELECT ${newId('fee')}, id, ${invoice.id},
+      SELECT ${newId('fee')}, id, ${invoice.id}, ${invoice.number},
         coalesce((SELECT CASE WHEN upgraded_at > ${plan.start} THEN upgraded_from ELSE plan_type END FROM subscriptions
           WHERE stripe_subscription_id = ${plan.subscriptionId}), ${plan.boughtAs}),
         ${plan.start}, ${plan.end}, ${plan.cents}, ${invoice.remainingCents}, ${status}, ${invoice.dueAt},
@@ -30,7 +30,7 @@ export function planPaymentQueries(ctx: Context, invoices: Invoice[], askedAt: n
         AND NOT (${status} = 'open' AND EXISTS (SELECT 1 FROM subscriptions
           WHERE stripe_subscription_id = ${plan.subscriptionId} AND upgrade_until > ${askedAt}))
       ORDER BY id = ${plan.userId} DESC LIMIT 1
-      ON CONFLICT (stripe_invoice_id) DO UPDATE SET amount_cents = excluded.amount_cents,
+      ON CONFLICT (stripe_invoice_id) DO UPDATE SET number = excluded.number, amount_cents = excluded.amount_cents,
         remaining_cents = excluded.remaining_cents, status = excluded.status, due_at = excluded.due_at,
         paid_at = excluded.paid_at, hosted_url = excluded.hosted_url, pdf_url = excluded.pdf_url,
         synced_at = excluded.synced_at, check_at = excluded.check_at
@@ -87,6 +87,7 @@ export function toPlanBill(row: PlanPaymentRow, now: number): Bill {
     invoice_url: row.hostedUrl,
     invoice_pdf: row.pdfUrl,
     due_date: row.dueAt === null ? null : toDay(row.dueAt),
+    invoice_number: row.number,
     dollars_due: paid ? 0 : row.remainingCents / 100,
     corrects: null,
     reason: null,

@@ -14,7 +14,6 @@ import { setFlash, takeFlash } from '../../http/flash.ts'
 import { csrfToken } from '../../http/middleware/csrf.ts'
 import { renderPage } from '../../http/render.tsx'
 import { route } from '../../http/route.ts'
-import { siteOrigin } from '../../runtime/context.ts'
 
 /** The screens about money. */
 export const billingPages = [
@@ -60,12 +59,9 @@ export const billingPages = [
     if (!statement) return c.notFound()
     return renderPage(
       c,
-      { title: `Statement ${statement.start_date}`, assets: 'billing' },
-      <BillingStatement
-        statement={statement}
-        customer={{ name: user.name, address: user.email }}
-        seller={{ name: 'Proving Ground', address: new URL(siteOrigin(c.var.ctx)).host }}
-      />,
+      // Printed to a PDF, the title is its name.
+      { title: `Statement ${statement.start_date} to ${statement.end_date}`, assets: 'billing' },
+      <BillingStatement statement={statement} customer={user} seller={c.var.ctx.config.seller} />,
     )
   }),
   route(`GET ${PAY_PLAN}`, { access: 'user', kind: 'page' }).answer(async (c) => {

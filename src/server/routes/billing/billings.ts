@@ -71,7 +71,10 @@ export const billings = [
     const bills = await listBills(c.var.ctx, signedIn(c).user.id)
     const shown = month ? bills.filter((bill) => billMonth(bill) === month) : bills
     c.header('Content-Type', 'text/csv; charset=utf-8')
-    c.header('Content-Disposition', 'attachment; filename="billing-history.csv"')
+    c.header(
+      'Content-Disposition',
+      `attachment; filename="${['proving-ground-bills', month].filter(Boolean).join('-')}.csv"`,
+    )
     return c.body(billsToCsv(shown))
   }),
 ]

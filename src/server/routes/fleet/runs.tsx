@@ -88,7 +88,10 @@ export const runs = [
     const { filter } = requireValid(runQuery, chosenIn(c))
     const servers = await listAllRuns(ctx, signedIn(c).user.id, filter)
     c.header('Content-Type', 'text/csv; charset=utf-8')
-    c.header('Content-Disposition', 'attachment; filename="servers.csv"')
+    c.header(
+      'Content-Disposition',
+      `attachment; filename="${['proving-ground-servers', filter.month].filter(Boolean).join('-')}.csv"`,
+    )
     return c.body(runsToCsv(servers, ctx.now(), siteOrigin(ctx)))
   }),
   // It counts seconds.

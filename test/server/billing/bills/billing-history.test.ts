@@ -41,9 +41,12 @@ test('history, total, CSV, statement, and balance agree', async () => {
   expect(totalDollars(bills)).toBe(7)
   expect(bills.every((bill) => bill.transaction_id?.startsWith('in_') && bill.invoice_url)).toBe(true)
   const lines = billsToCsv(bills).trimEnd().split('\r\n')
-  expect(lines[0]).toBe('Start Date,End Date,Amount Owed,Seconds Used,Paid,Overdue,Transaction ID,Kind,Plan,Due Date')
+  expect(lines[0]).toBe(
+    '\ufeffStart Date,End Date,Amount Owed,Seconds Used,Paid,Overdue,Transaction ID,Kind,Plan,Due Date,Invoice Number',
+  )
+  expect(bills[1]?.invoice_number).toMatch(/^PG-\d{6}$/)
   expect(lines[2]).toBe(
-    `2028-01-31,2028-02-29,3.50,10799,false,true,${bills[1]?.transaction_id},Usage,Basic,2028-03-16`,
+    `2028-01-31,2028-02-29,3.50,10799,false,true,${bills[1]?.transaction_id},Usage,Basic,2028-03-16,${bills[1]?.invoice_number}`,
   )
 
   for (const bill of bills) {
@@ -65,7 +68,7 @@ test('history, total, CSV, statement, and balance agree', async () => {
   expect(await listBills(stack.ctx, stranger.id)).toEqual([])
 
   const overview = await getBillingOverview(stack.ctx, user.id)
-  expect(overview).toMatchObject({ unpaidDollars: 7, overdue: true, payUrl: bills[1]?.invoice_url })
+  expect(overview).toMatchObject({ unpaidDollars: 7, overdue: true, openInvoices: [bills[1], bills[0]] })
   await stack.press(bills[1]?.invoice_url)
   await stack.passTime(stack.clock.now + 2 * DAY)
   expect((await listBills(stack.ctx, user.id))[1]).toMatchObject({ paid: true, overdue: false })

@@ -43,6 +43,7 @@ test('history: the fields of the contract, the kind, the plan, and the due date,
         transaction_id: null,
         plan: 'Basic',
         due_date: null,
+        invoice_number: null,
       },
     ],
   })
@@ -57,10 +58,16 @@ test('the CSV is a download, for one month on request', async () => {
   const all = await get('/billing_history.csv', cookie)
   expect([all.headers.get('Content-Type'), all.headers.get('Content-Disposition')]).toEqual([
     'text/csv; charset=utf-8',
-    'attachment; filename="billing-history.csv"',
+    'attachment; filename="proving-ground-bills.csv"',
   ])
-  expect((await all.text()).split('\r\n')[1]).toBe('2028-01-31,2028-02-29,0.01,18011,false,false,,Usage,Basic,')
-  expect((await (await get('/billing_history.csv?month=2027-12', cookie)).text()).trim().split('\r\n')).toHaveLength(1)
+  const bytes = new Uint8Array(await all.arrayBuffer())
+  // Excel takes a file without a byte-order mark for one of its own code page.
+  expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf])
+  const lines = new TextDecoder().decode(bytes).split('\r\n')
+  expect(lines[1]).toBe('2028-01-31,2028-02-29,0.01,18011,false,false,,Usage,Basic,,')
+  const other = await get('/billing_history.csv?month=2027-12', cookie)
+  expect(other.headers.get('Content-Disposition')).toBe('attachment; filename="proving-ground-bills-2027-12.csv"')
+  expect((await other.text()).trim().split('\r\n')).toHaveLength(1)
 })
 
 test('the portal: for the caller’s own customer, a form needs the page’s token, and only its pages let forms lead there', async () => {

@@ -282,7 +282,7 @@ describe('all runs', () => {
     const id = await insertRun(userId, BOUNDARY, BOUNDARY + 61_000, { name: '=cmd()', costUnits: 61 * 4861 })
     await insertRun(userId, BOUNDARY + 800 * HOUR, BOUNDARY + 801 * HOUR)
     const file = await get('/servers.csv?month=2024-02', cookie)
-    expect(file.headers.get('Content-Disposition')).toBe('attachment; filename="servers.csv"')
+    expect(file.headers.get('Content-Disposition')).toBe('attachment; filename="proving-ground-servers-2024-02.csv"')
     const bytes = new Uint8Array(await file.arrayBuffer())
     // Excel takes a file without a byte-order mark for one of its own code page.
     expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf])
