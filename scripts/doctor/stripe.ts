@@ -10,7 +10,8 @@ export async function checkStripe(settings: Settings, environment?: string): Pro
   if (fault) return [fail('stripe', fault)]
   const stripe = openStripe(key, settings)
   const webhook = await checkWebhook(stripe, webhookUrl(settings))
-  if (settings.PLANS_FOR_SALE === 'true') return [webhook, ...(await checkPrices(stripe)), RETRIES]
+  if (settings.PLANS_FOR_SALE === 'true')
+    return [webhook, ...(await checkPrices(stripe)), checkSeller(settings), await checkPortal(stripe), RETRIES]
   return [webhook, skip('prices', 'Plans are not for sale yet.')]
 }
 
@@ -19,6 +20,32 @@ const RETRIES = skip(
   'retries',
   "Stripe doesn't tell us. Look yourself: in its dashboard under Settings, Billing, Invoices, Advanced invoicing features, retries of one-time invoices must be on, and the last one must leave the invoice open: we take a void one as paid.",
 )
+
+/** Bookkeepers need them on what they file. */
+function checkSeller({ SELLER_NAME, SELLER_ADDRESS, SELLER_TAX_ID }: Settings): Finding {
+  const missing = Object.entries({ SELLER_NAME, SELLER_ADDRESS }).flatMap(([name, value]) => (value ? [] : [name]))
+  if (missing.length)
+    return fail(
+      'seller',
+      `Set ${missing.join(' and ')} in wrangler.toml: statements need your legal name and address. Give Stripe the same ones (Settings, Business).`,
+    )
+  return SELLER_TAX_ID
+    ? ok('seller', `${SELLER_NAME}, ${SELLER_ADDRESS}, ${SELLER_TAX_ID}`)
+    : ok('seller', `${SELLER_NAME}, ${SELLER_ADDRESS}. If you have a tax ID, set SELLER_TAX_ID.`)
+}
+
+/** What a company needs on its invoices, it enters there. */
+async function checkPortal(stripe: Stripe): Promise<Finding> {
+  const { data } = await stripe.billingPortal.configurations.list({ is_default: true, limit: 1 })
+  const allowed: string[] = data[0]?.features.customer_update.allowed_updates ?? []
+  const missing = ['name', 'address', 'tax_id'].filter((one) => !allowed.includes(one))
+  return data[0] && !missing.length
+    ? ok('portal', 'customers can enter their company, address, and tax ID')
+    : fail(
+        'portal',
+        "In Stripe's dashboard under Settings, Billing, Customer portal, let customers change their name, billing address, and tax ID.",
+      )
+}
 
 async function checkPrices(stripe: Stripe): Promise<Finding[]> {
   const findings: Finding[] = []

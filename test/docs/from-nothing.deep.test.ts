@@ -107,7 +107,13 @@ describe.skipIf(isSkipped(moto) || isSkipped(stripeMock) || (!hasAws && !process
         shell.inProduct('secrets.staging.json'),
         JSON.stringify({ ...secrets(), STRIPE_SECRET_KEY: 'sk_test_1' }),
       )
-      writeFileSync(config, readFileSync(config, 'utf8').replace('PLANS_FOR_SALE = "false"', 'PLANS_FOR_SALE = "true"'))
+      writeFileSync(
+        config,
+        readFileSync(config, 'utf8').replace(
+          'PLANS_FOR_SALE = "false"',
+          'PLANS_FOR_SALE = "true"\nSELLER_NAME = "Test, Inc."\nSELLER_ADDRESS = "1 Road, Reno, NV 89501, US"',
+        ),
+      )
       for (const command of commandsOf(selling)) {
         const answer = await shell.type(command, { DOCTOR_DNS: dns.address })
         expect(answer.ok, `${command}\n${answer.said}`).toBe(true)

@@ -79,6 +79,8 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
       STRIPE_WEBHOOK_SECRET: 'whsec_local',
       STRIPE_API_BASE: stripe.apiBase,
       PLANS_FOR_SALE: 'true',
+      SELLER_NAME: 'Test, Inc.',
+      SELLER_ADDRESS: '1 Road, Reno, NV 89501, US',
       MAIL_FROM: `Proving Ground <hello@${DOMAIN}>`,
       OPERATOR_EMAIL: `operator@${DOMAIN}`,
       DOCTOR_DNS: dns.address,
@@ -150,7 +152,7 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     ).toEqual([
       ...['settings', 'database', 'places', 'clock', 'access key', 'terminate'],
       ...['g6.4xlarge in us-east-1a', 'g6.4xlarge in us-east-1b', 'quota'],
-      ...['webhook', 'price of Basic', 'price of Premium', 'retries'],
+      ...['webhook', 'price of Basic', 'price of Premium', 'seller', 'portal', 'retries'],
       ...['mail', 'mail', 'mail', '127.0.0.1', '', 'ecks pass.'],
     ])
   })
@@ -325,7 +327,7 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     expect(await findWrong()).toEqual([])
   })
 
-  test('names a missing price, one with another amount, and missing events', async () => {
+  test('names a missing price, one with another amount, missing events, and what bookkeepers miss', async () => {
     const dataDir = join(folder, 'wrong-stripe')
     const wrong = await startStripe({ dataDir })
     await wrong.close()
@@ -333,6 +335,7 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     const basic = { ...price, lookup_key: 'proving_ground_basic_monthly', recurring: { interval: 'month' } }
     const premium = { ...basic, id: 'price_premium_monthly', lookup_key: 'premium' }
     const line = JSON.stringify([
+      ['portal', 'allowed_updates', ['email', 'name']],
       ['prices', basic.id, basic],
       ['prices', premium.id, premium],
     ])
@@ -340,7 +343,7 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     const again = await startStripe({ dataDir })
     const url = `${origin}/webhooks/stripe`
     await stripeClient(again.apiBase).webhookEndpoints.create({ url, enabled_events: EVENTS as never })
-    Object.assign(settings, { STRIPE_API_BASE: again.apiBase })
+    Object.assign(settings, { STRIPE_API_BASE: again.apiBase, SELLER_ADDRESS: undefined })
     const lines = await findWrong()
     await again.close()
     expect(lines).toEqual([
@@ -349,6 +352,10 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
       ),
       expect.stringMatching(/price of Basic: It is 2000 usd cents per month\. Create a price of 25 USD a month/),
       expect.stringMatching(/price of Premium: It is missing\. Create a price of 250 USD a month with the lookup key/),
+      expect.stringMatching(
+        /seller: Set SELLER_ADDRESS in wrangler\.toml: statements need your legal name and address/,
+      ),
+      expect.stringMatching(/portal: .* let customers change their name, billing address, and tax ID\./),
     ])
   })
 

@@ -29,12 +29,17 @@ export function stripeFront(mock: string) {
         list.push({ posted, answered: { ...told, ...objectOf(posted), id: `${told.id}_${list.length}` } })
         return void answer.end(JSON.stringify({ ...list.at(-1)?.answered, secret: 'whsec_of_the_mock' }))
       }
+      // Saved by hand in the dashboard.
+      if (pathname === '/v1/billing_portal/configurations')
+        list.push({ posted: new URLSearchParams(), answered: PORTAL })
       const key = searchParams.get('lookup_keys[0]')
       const data = list.map(({ answered }) => answered).filter(({ lookup_key }) => key === null || lookup_key === key)
       answer.end(JSON.stringify({ object: 'list', url: pathname, has_more: false, data }))
     },
   }
 }
+
+const PORTAL = { features: { customer_update: { enabled: true, allowed_updates: ['name', 'address', 'tax_id'] } } }
 
 /** Only the fields that the product reads back. */
 function objectOf(posted: URLSearchParams): Record<string, unknown> {
