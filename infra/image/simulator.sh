@@ -86,8 +86,9 @@ if [[ -n ${SITE:-} ]]; then
 fi
 
 # Who may reach which port is the security group's to say.
-options=(--gpus all --publish 5173:5173 --publish 5760:5760 --publish 8765:8765 --publish 9090:9090 --publish 41451:41451
-  --cap-drop ALL --security-opt no-new-privileges --dns 1.1.1.1 --dns 8.8.8.8
+publish=()
+for port in ${PORTS:-5173}; do publish+=(--publish "$port:$port"); done
+options=(--gpus all "${publish[@]}" --cap-drop ALL --security-opt no-new-privileges --dns 1.1.1.1 --dns 8.8.8.8
   "${volume[@]}" --env "ENVIRONMENT=$environment" --env "VEHICLE=$vehicle")
 
 # Runs the container and tells the site what happens inside. Where it doesn't come, the simulator starts without it.

@@ -2,11 +2,16 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { parseImage } from '../../src/domain/image-reference.ts'
+import { MACHINE_PORTS } from '../../src/domain/machine-ports.ts'
+import { SERVER_WEB_PORT } from '../../src/domain/server.ts'
 
 /** CloudFormation passes at most this many characters in a parameter. */
 const MOST = 4096
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
+
+/** What a machine publishes of its container, for simulator.sh. */
+export const publishedPorts = () => [SERVER_WEB_PORT, ...MACHINE_PORTS.map(({ port }) => port)].join(' ')
 
 /** The SHA-256 of what tells the site what happens inside a run. */
 export const agentSum = () => createHash('sha256').update(read('./agent.py')).digest('hex')
@@ -31,6 +36,7 @@ export function userData(image: string, site = ''): { UserData: string; UserData
     .replaceAll('@IMAGE@', image)
     .replaceAll('@SITE@', site)
     .replaceAll('@AGENT@', agentSum())
+    .replaceAll('@PORTS@', publishedPorts())
   // cloud-init unpacks gzip.
   const data = gzipSync(text, { level: 9 }).toString('base64')
   return { UserData: data.slice(0, MOST), UserDataRest: data.slice(MOST) }

@@ -1,3 +1,4 @@
+import { MACHINE_PORTS } from '../domain/machine-ports.ts'
 import { DoorPage, type DoorPageProps } from './run/DoorPage.tsx'
 
 type Props = DoorPageProps & {
@@ -7,14 +8,10 @@ type Props = DoorPageProps & {
   tcpPorts: number[]
 }
 
-/** What usually listens there. */
-const USES: Record<number, string> = {
-  41451: "AirSim's RPC",
-  5760: 'MAVLink',
-  8765: 'Foxglove',
-  9090: 'rosbridge',
+const useOf = (port: number) => {
+  const use = MACHINE_PORTS.find((one) => one.port === port)?.use
+  return use ? `${port} (${use})` : String(port)
 }
-const useOf = (port: number) => (USES[port] ? `${port} (${USES[port]})` : String(port))
 
 /** The commands that reach this run from one's own code, ready to copy. */
 export function ConnectServer({ run, url, sockets, tcpPorts }: Props) {
@@ -41,7 +38,8 @@ export function ConnectServer({ run, url, sockets, tcpPorts }: Props) {
                 , and to port {moved.there} of the server at <code>localhost:{moved.here}</code>
               </>
             ) : null}
-            . Open: {tcpPorts.map(useOf).join(', ')}. <a href="/docs/cli">Get the command line</a>
+            . Open: {tcpPorts.map(useOf).join(', ')}. <a href="/docs/cli">Get the command line</a>, or read about{' '}
+            <a href="/docs/ports">ports and pictures</a>
           </p>
         </>
       ) : null}

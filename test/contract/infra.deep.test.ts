@@ -17,6 +17,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PlaceRow } from '../../db/schema.ts'
 import { checkDoorOnly } from '../../scripts/doctor/door-only.ts'
+import { TCP_PORTS } from '../../src/domain/machine-ports.ts'
 import { ec2Cloud } from '../../src/server/fleet/ec2.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { type DeployedAccount, deployAccount, userDataText } from '../../testing/stack/deployed-account.ts'
@@ -108,7 +109,7 @@ describe.skipIf(isSkipped(moto))('an account made from the templates', () => {
             'GroupId' in source ? source.GroupId : 'everyone',
           ]),
         )
-        const ports = ['41451', '5173', '5760', '8765', '9090'].map((port) => [`${port}-${port}`, connectors?.GroupId])
+        const ports = ['5173', ...TCP_PORTS].sort().map((port) => [`${port}-${port}`, connectors?.GroupId])
         const settings = {
           AWS_REGION: 'us-east-1',
           AWS_ACCESS_KEY_ID: account.key.accessKeyId,

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
 import { userData } from '../../infra/image/user-data.ts'
+import { TCP_PORTS } from '../../src/domain/machine-ports.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { bootMachine, firstBoot } from '../../testing/stack/machine.ts'
 import { hasMachineTools } from '../../testing/stack/machine-tools.ts'
@@ -62,7 +63,7 @@ describe.skipIf(!hasMachineTools)('the script that starts the container', () => 
     expect(dockerRuns(booted)).toEqual([
       [
         ...['docker', 'run', '--rm', '--name', 'simulator', '--log-driver', 'none', '--gpus', 'all'],
-        ...['5173', '5760', '8765', '9090', '41451'].flatMap((port) => ['--publish', `${port}:${port}`]),
+        ...[5173, ...TCP_PORTS].flatMap((port) => ['--publish', `${port}:${port}`]),
         ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--dns', '1.1.1.1', '--dns', '8.8.8.8'],
         ...['--env', 'ENVIRONMENT=Mountains', '--env', 'VEHICLE=ugv', tags.image],
       ],

@@ -1,6 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { WebSocketServer } from 'ws'
+import { WEB_PORTS } from '../../src/domain/machine-ports.ts'
 import { axeFaults } from '../../testing/browser/axe.ts'
 import { openWithServer, pageOf, stackAndBrowser, stopServer } from '../../testing/browser/e2e.ts'
 import { newPerson } from '../../testing/people/client.ts'
@@ -82,8 +83,7 @@ test('the owner comes in by a click and a guest by a link, until it is removed; 
   expect(await connect.locator('.secret').allTextContents()).toEqual([
     `curl -H "Authorization: Bearer $PROVING_GROUND_TOKEN" ${door}`,
     'proving-ground forward 41451 5760:15760',
-    door.replace('http', 'ws').replace('.door', '-9090.door'),
-    door.replace('http', 'ws').replace('.door', '-8765.door'),
+    ...WEB_PORTS.map((port) => door.replace('http', 'ws').replace('.door', `-${port}.door`)),
   ])
   await page.keyboard.press('Escape')
   await stopServer(page, card)

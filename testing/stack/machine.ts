@@ -4,6 +4,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { publishedPorts } from '../../infra/image/user-data.ts'
 import { temporaryFolder } from './at-end.ts'
 import { userDataText } from './deployed-account.ts'
 import { metadataService } from './metadata-service.ts'
@@ -73,6 +74,7 @@ export function standIns(names: string[], { failingPulls = 0, hasImage = false, 
       HAS_IMAGE: hasImage ? 'yes' : '',
       BROKEN: broken,
       AGENT_FILE: at('agent.py'),
+      PORTS: publishedPorts(),
       ...(files ? { SITE: 'http://127.0.0.1:1', FILES: at('files'), LOADS: files } : {}),
     },
     /** Each call, from the program's name on. */

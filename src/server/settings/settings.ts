@@ -1,5 +1,6 @@
 import type { Door } from '../../domain/door.ts'
 import { AppError } from '../../domain/error.ts'
+import { TCP_PORTS, WEB_PORTS } from '../../domain/machine-ports.ts'
 import { isOwnMachine } from '../../domain/own-machine.ts'
 import { isEmail } from '../../domain/person.ts'
 import { type BucketSettings, bucketSettingsOf, faultsOfBucket } from './bucket-settings.ts'
@@ -179,9 +180,6 @@ export function readConfig(env: Env, log: Log): Config {
   return config
 }
 
-const DOOR_PORTS = '9090,8765'
-const DOOR_TCP_PORTS = '41451,5760,9090,8765'
-
 function doorOf({ DOOR_DOMAIN, DOOR_PORTS: web, DOOR_TCP_PORTS: tcp }: Env, site: string): Door | null {
   if (!DOOR_DOMAIN) return null
   const { protocol, port } = new URL(site)
@@ -189,8 +187,8 @@ function doorOf({ DOOR_DOMAIN, DOOR_PORTS: web, DOOR_TCP_PORTS: tcp }: Env, site
     domain: DOOR_DOMAIN,
     scheme: protocol === 'https:' ? 'https' : 'http',
     port: port && `:${port}`,
-    webPorts: parsePorts(web ?? DOOR_PORTS),
-    tcpPorts: parsePorts(tcp ?? DOOR_TCP_PORTS),
+    webPorts: web ? parsePorts(web) : WEB_PORTS,
+    tcpPorts: tcp ? parsePorts(tcp) : TCP_PORTS,
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
+import { TCP_PORTS } from '../../../src/domain/machine-ports.ts'
 import { newPerson } from '../../../testing/people/client.ts'
 import { listenOn, newRunner, openDoorStack, socketTo, tokenOf } from '../../../testing/stack/door.ts'
 
@@ -87,7 +88,7 @@ test('says why a connection does not come about', async () => {
     const answer = await fetch(address(port), { headers })
     return [answer.status, ((await answer.json()) as { error: string }).error]
   }
-  expect(await asked(22)).toEqual([404, "Port 22 isn't open. These are: 41451, 5760, 9090, 8765."])
+  expect(await asked(22)).toEqual([404, `Port 22 isn't open. These are: ${TCP_PORTS.join(', ')}.`])
   expect(await asked(41451)).toEqual([400, expect.stringContaining('Open a WebSocket here')])
 })
 
