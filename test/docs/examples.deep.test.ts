@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { eq } from 'drizzle-orm'
@@ -37,6 +37,9 @@ function bash(script: string, { token }: Operator, more: Record<string, string> 
   )
 }
 
+/** Python with nothing but requests. */
+const hasRequests = () => Boolean(process.env.CI) || spawnSync('python3', ['-c', 'import requests']).status === 0
+
 describe.runIf(hasPrograms('bash', 'curl', 'jq'))('the examples work:', () => {
   test.concurrent('curl starts a server, waits, reads its page, and stops it', async () => {
     const ada = await newOperator(url)
@@ -46,6 +49,15 @@ describe.runIf(hasPrograms('bash', 'curl', 'jq'))('the examples work:', () => {
     expect(JSON.parse(read('started.json')).server).toMatchObject({ name: 'first drive', pending: true, ...chosen })
     expect(read('page.html')).toContain('<')
     expect((await serversOf(ada.person))[0]?.end_time).not.toBeNull()
+  })
+
+  test.skipIf(!hasRequests()).concurrent('Python starts a server, waits, reads its page, and stops it', async () => {
+    const ada = await newOperator(url)
+    const { python = '' } = await examples('/docs')
+    const { out } = await bash(`python3 - <<'EOF'\n${python}\nEOF`, ada)
+    expect(out).toMatch(/^200 \d+ bytes$/m)
+    const [server] = await serversOf(ada.person)
+    expect([server?.name, server?.end_time]).toEqual(['first flight', expect.any(String)])
   })
 
   test.concurrent('the command line, downloaded from the site', async () => {

@@ -17,6 +17,34 @@ export const getAction = (origin: string) => `curl -fsS --create-dirs --output-d
 const DOOR_ENV = `
           HEADER: \${{ steps.server.outputs.header }}`
 
+const getPython = (hasDoor: boolean) => `import os, time
+import requests
+
+site, token = os.environ["PROVING_GROUND_URL"], os.environ["PROVING_GROUND_TOKEN"]
+api = requests.Session()
+api.headers["Authorization"] = f"Bearer {token}"
+
+def call(method, path, body=None, **headers):
+    answer = api.request(method, f"{site}/api/v1/{path}", json=body, headers=headers, timeout=30)
+    if not answer.ok:
+        raise SystemExit(answer.json()["error"])
+    return answer.json()
+
+wishes = {"environment": "Mountains", "vehicle": "ugv", "name": "first flight", "stop_after": 3600}
+key = {"Idempotency-Key": f"flight-{time.time():.0f}"}
+server = call("POST", "aws/auto_cloud_start_request", wishes, **key)["server"]
+try:
+    while not server["billed_from"]:
+        if not (server["pending"] or server["active"]):
+            raise SystemExit(server["error_message"])
+        time.sleep(2)
+        server = call("GET", f"servers/{server['id']}")["server"]
+    page = ${hasDoor ? 'api.get(server["door_url"], timeout=30)' : `requests.get(f"http://{server['ip_address']}:5173", timeout=30)`}
+    print(page.status_code, len(page.content), "bytes")
+finally:
+    if server["pending"] or server["active"]:
+        call("POST", "aws/stop_server", {"server_id": server["server_id"], "session_id": server["id"]})`
+
 /** Where servers have private addresses. */
 export const DoorHeader = () => (
   <p>
@@ -91,6 +119,11 @@ done`}</Code>
       <Code run="curl">{`api -X POST "$PROVING_GROUND_URL/api/v1/aws/stop_server" \\
   -H "Content-Type: application/json" \\
   -d "$(jq '{server_id, session_id: .id}' server.json)"`}</Code>
+      <Heading id="python">In Python</Heading>
+      <p>
+        The same, with nothing but <code>requests</code>. It stops the server even if your code fails.
+      </p>
+      <Code run="python">{getPython(hasDoor)}</Code>
       <p>
         <a href="/docs/api">The API</a> lists every call. To hear about changes without polling, see{' '}
         <a href="/docs/events">Events</a>.
