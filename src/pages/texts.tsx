@@ -4,6 +4,7 @@ import { Billing } from './docs/Billing.tsx'
 import { Ci } from './docs/Ci.tsx'
 import { Cli } from './docs/Cli.tsx'
 import { Events } from './docs/Events.tsx'
+import { Ports } from './docs/Ports.tsx'
 import { Quickstart } from './docs/Quickstart.tsx'
 import { Servers } from './docs/Servers.tsx'
 import { Terms } from './Terms.tsx'
@@ -21,6 +22,7 @@ const TEXTS = {
   'docs-ci': <Ci origin={ORIGIN} />,
   'docs-billing': <Billing />,
   'docs-images': <Servers />,
+  'docs-ports': <Ports />,
   terms: <Terms hasFiles />,
   'terms-without-files': <Terms hasFiles={false} />,
 } satisfies Record<string, ReactNode>

@@ -5,7 +5,7 @@ import { html, plain } from '../../testing/people/reader.ts'
 
 const url = inject('url')
 
-const PAGES = ['/docs', '/docs/api', '/docs/events', '/docs/cli', '/docs/ci', '/docs/billing', '/docs/images']
+const PAGES = ['', '/api', '/events', '/cli', '/ci', '/billing', '/images', '/ports'].map((path) => `/docs${path}`)
 
 test('the package to download has the command line and the client', async () => {
   const packed = Buffer.from(await (await fetch(`${url}/cli/proving-ground.tgz`)).arrayBuffer())

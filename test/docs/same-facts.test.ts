@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, inject, test } from 'vitest'
 import { EXIT } from '../../cli/src/failure.ts'
+import { publishedPorts } from '../../infra/image/user-data.ts'
+import { MACHINE_PORTS } from '../../src/domain/machine-ports.ts'
 import { EVENT_TYPES } from '../../src/domain/webhook.ts'
 import { newComputer } from '../../testing/people/command-line.ts'
 
@@ -25,6 +27,17 @@ function html(text: string, head: string): string[] {
   const firsts = table.matchAll(/<tr[^>]*>(?:<th scope="row"|<td)[^>]*>(.*?)<\/t[hd]>/g)
   return [...firsts].map(([, cell = '']) => cell.replace(/<[^>]+>/g, ''))
 }
+
+test('the machine, its firewall, and the page have the ports that the door opens', async () => {
+  const ports = MACHINE_PORTS.map(({ port }) => String(port)).sort()
+  const [, ofDoor = ''] = file('infra/account.yaml').split('# The page, and the ports of')
+  const ofFirewall = [...ofDoor.matchAll(/^ +FromPort: (\d+)\n +ToPort: (\d+)$/gm)].map(
+    ([, from, to]) => `${from}-${to}`,
+  )
+  expect(ofFirewall.sort()).toEqual(['5173', ...ports].map((port) => `${port}-${port}`).sort())
+  expect(publishedPorts().split(' ').sort()).toEqual(['5173', ...ports].sort())
+  expect(html(await page('/docs/ports'), 'Port').sort()).toEqual(ports)
+})
 
 test('the command line, its README, and its page name the same commands and options', async () => {
   const { run } = newComputer()

@@ -103,7 +103,6 @@ export function Servers() {
             </>,
           ],
           ['The internet', 'Outgoing connections over IPv4'],
-          [<code key="s">/dev/shm</code>, "A quarter of the machine's memory, at least 1 GB"],
           [<code key="u">PYTHONUNBUFFERED=1</code>, 'Python prints at once, unless the image sets it'],
         ]}
       />
@@ -112,8 +111,7 @@ export function Servers() {
         <li>Credentials. Don't put yours into the image: that's what secrets are for.</li>
         <li>EC2's metadata service, the machine itself, or any private network. Connections there are refused.</li>
         <li>
-          Linux capabilities, or ways to gain privileges: <code>sudo</code> doesn't work, and a start as root can't
-          change to another user. Set <code>USER</code> in the Dockerfile.
+          Linux capabilities, or ways to gain privileges. <a href="/docs/ports#needs">What an image needs instead</a>
         </li>
         <li>A disk that lasts, except for /data. The rest is erased when the server ends.</li>
       </ul>
@@ -168,8 +166,8 @@ export function Servers() {
       <Code>{`url=$(proving-ground status --json | jq -r '.servers[0].door_url')
 curl -H "Authorization: Bearer $PROVING_GROUND_TOKEN" "$url"`}</Code>
       <p>
-        <strong>Connect your code</strong> on the dashboard has the commands for your server, also for further ports:
-        AirSim's RPC, MAVLink, rosbridge, and Foxglove.
+        <strong>Connect your code</strong> on the dashboard has the commands for your server, also for{' '}
+        <a href="/docs/ports">further ports</a>: AirSim's RPC, MAVLink, noVNC, and others.
       </p>
       <p>
         Without a private address, the page is at <code>{`http://<ip_address>:${SERVER_WEB_PORT}`}</code>, public and

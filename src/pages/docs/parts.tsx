@@ -10,6 +10,7 @@ const DOCS = [
   { path: '/docs/ci', label: 'CI' },
   { path: '/docs/billing', label: 'Billing' },
   { path: '/docs/images', label: 'Servers' },
+  { path: '/docs/ports', label: 'Ports' },
 ] as const
 
 type DocPath = (typeof DOCS)[number]['path']

@@ -42,6 +42,7 @@ export const MATRIX: Record<string, Row> = {
   'GET /docs/billing': PUBLIC,
   'GET /docs/ci': PUBLIC,
   'GET /docs/images': PUBLIC,
+  'GET /docs/ports': PUBLIC,
   'GET /llms.txt': PUBLIC,
   'GET /confirm_email': PUBLIC,
   'GET /forgot_password': PUBLIC,

@@ -39,6 +39,10 @@ const DOCS = {
     'Servers',
     'What runs on a simulation server: the machine, its GPUs, the simulator, port 5173, and what happens at the end.',
   ],
+  '/docs/ports': [
+    'Ports and pictures',
+    'Which ports of a simulation server reach you, which pictures, and what a container image needs for it.',
+  ],
 } satisfies Record<string, [title: string, description: string]>
 
 type Path = keyof typeof DOCS
@@ -72,6 +76,9 @@ export const docs = [
   ),
   route('GET /docs/images', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer((c) =>
     page(c, '/docs/images', 'docs-images'),
+  ),
+  route('GET /docs/ports', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer((c) =>
+    page(c, '/docs/ports', 'docs-ports'),
   ),
   route('GET /llms.txt', { access: 'public' }).answer((c) => {
     const origin = siteOrigin(c.var.ctx)
