@@ -129,6 +129,53 @@ export const emailTokens = sqliteTable(
   (t) => [index('email_tokens_by_user').on(t.userId)],
 )
 
+/** An authenticator app (RFC 6238): one an account. `src/server/accounts/credentials/totp.ts` */
+export const totps = sqliteTable('totps', {
+  userId: text('user_id')
+    .primaryKey()
+    .references(() => users.id),
+  /** Its secret, encrypted for its account. */
+  sealed: text().notNull(),
+  createdAt: integer('created_at').notNull(),
+  /** The sign-in that started it and may confirm it. */
+  signInId: text('sign_in_id').notNull(),
+  /** When its owner typed its first code; null: it doesn't count yet. */
+  confirmedAt: integer('confirmed_at'),
+  /** The step of the last code we accepted. It and earlier ones don't count again. */
+  lastStep: integer('last_step').notNull().default(0),
+  lastUsedAt: integer('last_used_at'),
+})
+
+/** What opens an account once each when its other factor is lost. We store only the SHA-256. */
+export const recoveryCodes = sqliteTable(
+  'recovery_codes',
+  {
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    hash: text().notNull(),
+    createdAt: integer('created_at').notNull(),
+    usedAt: integer('used_at'),
+  },
+  (t) => [primaryKey({ columns: [t.userId, t.hash] })],
+)
+
+/** Someone typed the right password and must still prove a second factor. We store only the SHA-256 of what they got. */
+export const signInChallenges = sqliteTable(
+  'sign_in_challenges',
+  {
+    hash: text().primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    /** A hash of the cookie of the only browser that may answer. */
+    browser: text().notNull(),
+    tries: integer().notNull().default(0),
+    expiresAt: integer('expires_at').notNull(),
+  },
+  (t) => [index('sign_in_challenges_by_user').on(t.userId)],
+)
+
 /** What a program sends instead of a cookie. We store only the SHA-256 of the token. */
 export const apiTokens = sqliteTable(
   'api_tokens',

@@ -128,7 +128,7 @@ export const profileForm = v.pipe(
   ...newPasswordRules(wantsNewPassword),
   v.transform((f) => ({
     name: normalName(f.name),
-    newPassword: wantsNewPassword(f) ? { current: f.current_password, next: f.password } : null,
+    newPassword: wantsNewPassword(f) ? f.password : null,
   })),
 )
 

@@ -451,6 +451,8 @@ export const storedSecret = z.object({
 })
 export type StoredSecret = z.infer<typeof storedSecret>
 
+export const recoveryCodes = z.object({ recovery_codes: z.array(z.string()) })
+
 /** A login that pulls private images of this host. Nobody can read back its token. */
 export const registryLogin = z.object({
   host: z.string(),
@@ -481,6 +483,7 @@ export const personalData = z.object({
   exported_at: instant,
   user: z.looseObject({ id: z.string(), name: z.string(), email: z.string() }),
   sign_ins: records,
+  second_factors: z.looseObject({}),
   api_tokens: records,
   webhooks: records,
   environments: records,

@@ -10,9 +10,9 @@ import { watchEdits } from './edits.ts'
 import { request } from './request.ts'
 import { useForm } from './useForm.ts'
 
-export type ProfileFormProps = { user: User; csrfToken: string; flash: FlashMessage | null }
+export type ProfileFormProps = { user: User; hasFactor: boolean; csrfToken: string; flash: FlashMessage | null }
 
-export function ProfileForm({ user, csrfToken, flash }: ProfileFormProps) {
+export function ProfileForm({ user, hasFactor, csrfToken, flash }: ProfileFormProps) {
   const { form, field, password, busy, said } = useForm({
     rules: profileForm,
     flash,
@@ -43,7 +43,7 @@ export function ProfileForm({ user, csrfToken, flash }: ProfileFormProps) {
         />
         <Field id="email" name="email" label="Email" type="email" autoComplete="username" value={user.email} readOnly />
         {/* Opens for a fault in it. A link to a field in it opens it, too. */}
-        <details className="fold" open={/password/.test(said.flash?.field ?? '')}>
+        <details className="fold" open={/password|totp/.test(said.flash?.field ?? '')}>
           <summary>Change password (optional)</summary>
           <div className="stack">
             <PasswordField {...password('current_password')} label="Current password" autoComplete="current-password" />
@@ -53,6 +53,18 @@ export function ProfileForm({ user, csrfToken, flash }: ProfileFormProps) {
               label="Confirm new password"
               autoComplete="new-password"
             />
+            {hasFactor ? (
+              <Field
+                name="user[totp]"
+                id="totp"
+                label="Code"
+                error={said.flash?.field === 'totp' ? said.flash.message : null}
+                hint="From your authenticator app, or one of your recovery codes."
+                autoComplete="one-time-code"
+                autoCapitalize="none"
+                spellCheck={false}
+              />
+            ) : null}
           </div>
         </details>
         <Button type="submit" look="primary" disabled={busy}>
@@ -65,7 +77,8 @@ export function ProfileForm({ user, csrfToken, flash }: ProfileFormProps) {
 
 /** By name, because an input that shows its password has type text. */
 function forgetPasswords(form: HTMLFormElement): void {
-  for (const input of form.querySelectorAll<HTMLInputElement>('input[name*=password]')) input.value = ''
+  for (const input of form.querySelectorAll<HTMLInputElement>('input[name*=password], input[name*=totp]'))
+    input.value = ''
 }
 
 /** The top bar is not an island: it still greets with the name from when the server rendered the page. */

@@ -5,7 +5,7 @@ import { Button } from '../ui/Button.tsx'
 import { Field, PasswordField } from '../ui/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
-import { signInFailure } from './account-replies.ts'
+import { asksForFactor, signInFailure } from './account-replies.ts'
 import { ResendForm } from './confirm-email/ResendForm.tsx'
 import { request } from './request.ts'
 import { StateError } from './sign-in/StateError.tsx'
@@ -23,7 +23,7 @@ export function SignInForm({ csrfToken, flash }: SignInFormProps) {
     async send(user) {
       try {
         const reply = await request<{ user?: User; page?: string }>('POST', '/users/sign_in', { user })
-        const failure = signInFailure(reply)
+        const failure = asksForFactor(reply) ? null : signInFailure(reply)
         if (failure !== null) return { kind: 'danger', message: failure, code: reply.body.code }
         location.assign(reply.body.page ?? '/dashboard')
         return null

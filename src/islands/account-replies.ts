@@ -17,6 +17,11 @@ export function signInFailure({ ok, status, body }: Answer<{ user?: User }>): st
   return body.error || body.message || fallback
 }
 
+/** The password was right; the answer's page asks for the second factor. */
+export function asksForFactor({ body }: Answer<{ page?: string }>): boolean {
+  return body.code === 'second_factor_required' && body.page !== undefined
+}
+
 export function profileFailure({ ok, body }: Answer<{ user?: User }>): string | null {
   if (ok && body.status !== 'error' && body.user) return null
   return body.errors?.join(', ') || body.error || body.message || (ok ? 'Update failed' : 'Failed to update profile.')

@@ -24,6 +24,9 @@ export function AccountOverview({ subscription, billing, ...profile }: AccountOv
           <Card title="Security and data">
             <ul className="plain-list">
               <li>
+                <a href="/account_security">Two-factor sign-in</a>
+              </li>
+              <li>
                 <a href="/devices">Signed-in devices</a>
               </li>
               <li>

@@ -4,7 +4,7 @@ import type { User } from '../domain/wire.ts'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { Spinner } from '../ui/States.tsx'
 import { colorMedia, THEME_COLORS, type Theme } from '../ui/theme.ts'
-import { SignedInAs } from './account/Username.tsx'
+import { HasFactor, SignedInAs } from './account/Username.tsx'
 import { bootstrapJson } from './bootstrap-json.ts'
 import { type AccountIssue, AccountNotice, type Overdue } from './layout/AccountNotice.tsx'
 import type { BellProps } from './layout/Bell.tsx'
@@ -17,6 +17,8 @@ const LISTS_INVOICES = new Set(['/billing_history', '/account_overview'])
 
 export type LayoutProps = {
   user: User | null
+  /** Whether changes to their account ask for a second factor. */
+  hasFactor?: boolean
   /** What keeps the user from starting servers. */
   notice?: AccountIssue | null
   overdue?: Overdue | null
@@ -117,7 +119,9 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
               <FlashAlert flash={rest.flash} />
             </div>
           ) : null}
-          <SignedInAs value={user?.email ?? null}>{rest.children}</SignedInAs>
+          <SignedInAs value={user?.email ?? null}>
+            <HasFactor value={rest.hasFactor ?? false}>{rest.children}</HasFactor>
+          </SignedInAs>
         </main>
         <Footer {...switcher} />
         <div id="live" className="visually-hidden" role="status" />

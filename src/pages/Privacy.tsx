@@ -26,6 +26,11 @@ const KEPT: Kept[] = [
     `${TRACE_DAYS} days after the sign-in ends`,
   ],
   [
+    'Your authenticator app: its encrypted secret and last use; recovery codes as hashes',
+    'To make sure that it is you who signs in',
+    'Until you remove it or close your account',
+  ],
+  [
     'API tokens as hashes: name, last use, last IP address',
     'So your programs can sign in',
     `${TRACE_DAYS} days after the token ends`,

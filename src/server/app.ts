@@ -21,6 +21,7 @@ import { notices } from './routes/accounts/notices.tsx'
 import { passwords } from './routes/accounts/passwords.ts'
 import { registries } from './routes/accounts/registries.ts'
 import { secrets } from './routes/accounts/secrets.ts'
+import { security } from './routes/accounts/security.ts'
 import { users } from './routes/accounts/users.ts'
 import { billingPages } from './routes/billing/billing-pages.tsx'
 import { billings } from './routes/billing/billings.ts'
@@ -68,6 +69,7 @@ const ROUTES: readonly Route[] = [
   ...webhooks,
   ...secrets,
   ...registries,
+  ...security,
   ...servers,
   ...runs,
   ...runLog,

@@ -67,14 +67,16 @@ export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unkn
   '17 4 * * *': { forgetTraces, forgetRemovals, renewSecrets, renewMailboxKey },
 }
 
-/** Webhooks' secrets, and those of accounts. Loaded with their other code, which few isolates need. */
+/** Webhooks' secrets, those of accounts, and those of their authenticator apps. Loaded with their other code, which few isolates need. */
 async function renewSecrets(ctx: Context): Promise<void> {
-  const [webhooks, accounts] = await Promise.all([
+  const [webhooks, accounts, totp] = await Promise.all([
     import('./events/renew-secrets.ts'),
     import('./fleet/renew-secrets.ts'),
+    import('./accounts/credentials/totp.ts'),
   ])
   await webhooks.renewSecrets(ctx)
   await accounts.renewRunSecrets(ctx)
+  await totp.renewTotpSecrets(ctx)
 }
 
 /** Runs tasks one at a time to save connections. A failing task doesn't stop the others. */

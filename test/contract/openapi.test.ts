@@ -6,6 +6,7 @@ import { startStack } from '../../dev/stack.ts'
 import type { Server, SignIn } from '../../src/domain/wire.ts'
 import { routes } from '../../src/server/app.ts'
 import { newId } from '../../src/server/crypto/id.ts'
+import { totpAt } from '../../testing/people/authenticator.ts'
 import {
   Client,
   confirmationToken,
@@ -192,6 +193,7 @@ test('every answer of the running product has the shape that the document gives 
   for (const host of ['ghcr.io', 'localhost'])
     check('PUT /registries/:host', await ada.request('PUT', `/registries/${host}`, registry))
   for (let i = 0; i < 2; i++) check('DELETE /registries/:host', await ada.request('DELETE', '/registries/ghcr.io'))
+  await askAboutFactors(ada)
   const headers = { Authorization: `Bearer ${made.token}` }
   const callAs = async (route: string, body?: unknown) => {
     const [method = '', path = ''] = route.split(' ')
@@ -356,6 +358,26 @@ test('every answer of the running product has the shape that the document gives 
   expect([...accepted].sort()).toEqual(all)
   expect([...refused].sort()).toEqual(all)
 })
+
+async function askAboutFactors(ada: Client & { email: string }): Promise<void> {
+  const proof = { current_password: PASSWORD }
+  await ask(ada, 'POST /account_security/totp', { current_password: 'wrong' })
+  const { body: app } = await ask(ada, 'POST /account_security/totp', proof)
+  await ask(ada, 'POST /account_security/totp/confirm', { code: 'wrong' })
+  const code = totpAt(app.secret, Date.now())
+  const { body: first } = await ask(ada, 'POST /account_security/totp/confirm', { code })
+  await ask(ada, 'POST /account_security/recovery_codes', proof)
+  const recovery = first.recovery_codes[0]
+  const { body: renewed } = await ask(ada, 'POST /account_security/recovery_codes', { ...proof, recovery })
+  const phone = new Client(url)
+  const asked = await phone.signIn(ada.email, PASSWORD)
+  check('POST /users/sign_in', asked)
+  const { challenge } = asked.body
+  await ask(phone, 'POST /users/sign_in/second_factor', { challenge, totp: 'wrong' })
+  await ask(phone, 'POST /users/sign_in/second_factor', { challenge, recovery: renewed.recovery_codes[0] })
+  await ask(ada, 'DELETE /account_security/totp', { ...proof, recovery: renewed.recovery_codes[1] })
+  await ask(ada, 'DELETE /account_security/totp', proof)
+}
 
 const resetToken = (email: string) =>
   waitFor(async () => (await mailedTo(url, email, /reset_password_token=([\w-]+)/))[0])

@@ -198,6 +198,8 @@ export const SCREENS: Screen[] = [
   { name: 'account-customer', path: '/account_overview', as: 'customer' },
   { name: 'api-tokens-empty', path: '/api_tokens', as: 'newcomer' },
   { name: 'api-tokens', path: '/api_tokens', as: 'customer' },
+  { name: 'account-security-off', path: '/account_security', as: 'newcomer' },
+  { name: 'account-security', path: '/account_security', as: 'debtor' },
   { name: 'secrets-empty', path: '/secrets', as: 'newcomer' },
   { name: 'secrets', path: '/secrets', as: 'customer' },
   { name: 'registries-empty', path: '/registries', as: 'newcomer' },

@@ -9,10 +9,12 @@ import {
   jobs,
   places,
   plans,
+  recoveryCodes,
   runs,
   secrets,
   serverRequests,
   signIns,
+  totps,
   users,
   webhookDeliveries,
   webhooks,
@@ -116,6 +118,18 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
       lastAddress: '2001:db8:85a3:8d3:1319:8a2e:370:7348',
     },
   ])
+
+  await db.insert(totps).values({
+    userId: cast.debtor.id,
+    sealed: 'none',
+    signInId: 'none',
+    createdAt: now - 9 * DAY,
+    confirmedAt: now - 9 * DAY,
+    lastUsedAt: now - 3 * MINUTE,
+  })
+  await db
+    .insert(recoveryCodes)
+    .values([1, 2, 3].map((code) => ({ userId: cast.debtor.id, hash: `code ${code}`, createdAt: now - 9 * DAY })))
 
   const secret = { userId: cast.customer.id, sealed: 'none', createdAt: now - 9 * DAY }
   await db.insert(secrets).values([

@@ -1,20 +1,32 @@
+import { use } from 'react'
 import { PasswordField } from '../../ui/Field.tsx'
 import type { FlashMessage } from '../../ui/FlashAlert.tsx'
-import { Username } from './Username.tsx'
+import { FactorField } from './FactorField.tsx'
+import { HasFactor, Username } from './Username.tsx'
 
-/** Asks who is signed in for their password again. */
-export function CurrentPassword({ flash, name }: { flash: FlashMessage | null; name: string }) {
+type Props = {
+  flash: FlashMessage | null
+  name: string
+  /** Tells the fields apart where a page asks twice. */
+  of?: string
+}
+
+/** Asks who is signed in for their password again, and for their second factor. */
+export function CurrentPassword({ flash, name, of = '' }: Props) {
   return (
     <>
       <Username />
       <PasswordField
-        id="current_password"
+        id={`${of}current_password`}
         name={name}
         label="Current password"
         autoComplete="current-password"
         error={flash?.field === 'current_password' ? flash.message : null}
         required
       />
+      {use(HasFactor) ? (
+        <FactorField flash={flash} name={name.replace('current_password', 'totp')} id={`${of}totp`} />
+      ) : null}
     </>
   )
 }

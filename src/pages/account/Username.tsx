@@ -3,6 +3,9 @@ import { createContext, use } from 'react'
 /** Whose page it is; null: a visitor's. */
 export const SignedInAs = createContext<string | null>(null)
 
+/** Whether their account has a second factor, which forms then ask for. */
+export const HasFactor = createContext(false)
+
 /** Tells password managers whose password a form is about. People don't see it. */
 export function Username({ email }: { email?: string }) {
   const own = use(SignedInAs)

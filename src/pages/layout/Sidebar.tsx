@@ -26,6 +26,7 @@ const LINKS: Link[] = [
     label: 'Settings',
     icon: 'settings',
     parts: [
+      '/account_security',
       '/devices',
       '/api_tokens',
       '/webhooks',

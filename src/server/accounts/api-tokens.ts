@@ -14,7 +14,7 @@ import { apiTokenMadeMail } from '../mail/account-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
-import { requireCurrentPassword, wrongPassword } from './credentials/current-password.ts'
+import { type Proof, requireCurrentPassword, wrongPassword } from './credentials/current-password.ts'
 import {
   type CurrentSignIn,
   holderColumns,
@@ -48,12 +48,12 @@ type Making = {
 export async function createApiToken(
   ctx: Context,
   user: User,
-  input: InferInput<typeof apiTokenForm>,
+  input: InferInput<typeof apiTokenForm> & Proof,
   { token = newApiToken(randomInt), when = sql`1`, after = () => [] }: Making = {},
 ): Promise<ApiToken & { token: string }> {
-  const { name, scope, days, current_password } = requireValid(apiTokenForm, input)
+  const { name, scope, days } = requireValid(apiTokenForm, input)
   await limitPerson(ctx, 'new_token', user.id)
-  const stored = await requireCurrentPassword(ctx, user.id, current_password)
+  const stored = await requireCurrentPassword(ctx, user.id, input)
   const now = ctx.now()
   const row = { id: newId('tok'), name, scope, createdAt: now, expiresAt: now + days * DAY_MS }
   const live = sql`FROM api_tokens WHERE user_id = ${user.id} AND revoked_at IS NULL AND expires_at > ${now}`

@@ -1,7 +1,17 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
-import { environments, lineGroupPeople, notices, runs, secrets, users } from '../../../db/schema.ts'
+import {
+  environments,
+  lineGroupPeople,
+  notices,
+  recoveryCodes,
+  runs,
+  secrets,
+  signInChallenges,
+  totps,
+  users,
+} from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import { CLOSED_DAYS } from '../../domain/retention.ts'
@@ -19,23 +29,23 @@ import type { Context } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
 import { fourAtOnce } from '../runtime/four-at-once.ts'
 import { revokeTokensQuery } from './api-tokens.ts'
-import { requireCurrentPassword } from './credentials/current-password.ts'
+import { type Proof, requireCurrentPassword } from './credentials/current-password.ts'
 
 const MOST_AT_ONCE = 100
 
 /**
  * Sets the plan to end with its period, stops the user's server, ends every sign-in, API token, and link, deletes
- * the webhooks, notices, own environments, secrets, and files, and closes the account. Bills stay; usage so far is billed within minutes.
+ * the webhooks, notices, own environments, secrets, second factors, and files, and closes the account. Bills stay; usage so far is billed within minutes.
  * @throws invalid, too_many; unavailable or provider_failed if we couldn't close a checkout page or cancel
  * the plan: then nothing is closed
  */
 export async function closeAccount(
   ctx: Context,
   user: User,
-  input: InferInput<typeof currentPasswordForm>,
+  input: InferInput<typeof currentPasswordForm> & Proof,
 ): Promise<void> {
-  const { current_password } = requireValid(currentPasswordForm, input)
-  await requireCurrentPassword(ctx, user.id, current_password)
+  requireValid(currentPasswordForm, input)
+  await requireCurrentPassword(ctx, user.id, input)
   await closeOpenCheckout(ctx, user.id)
   await endPlan(ctx, user)
   const channel = ctx.channel(user.id)
@@ -65,7 +75,9 @@ export async function closeAccount(
     ...leaveQueries(ctx, user.id),
     ctx.db.delete(lineGroupPeople).where(eq(lineGroupPeople.email, user.email)),
     ctx.db.delete(environments).where(eq(environments.userId, user.id)),
-    ctx.db.delete(secrets).where(eq(secrets.userId, user.id)),
+    ...[secrets, totps, recoveryCodes, signInChallenges].map((table) =>
+      ctx.db.delete(table).where(eq(table.userId, user.id)),
+    ),
     // The next triggers delete their files, and the logs of their servers.
     ctx.db.run(sql`UPDATE file_folders SET look_at = 0 WHERE user_id = ${user.id}`),
     ctx.db.delete(notices).where(eq(notices.userId, user.id)),

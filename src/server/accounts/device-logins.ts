@@ -12,6 +12,7 @@ import { deriveKeys } from '../crypto/keys.ts'
 import { type Caller, limitCalls, limitPerson } from '../limits/limits.ts'
 import type { Context } from '../runtime/context.ts'
 import { createApiToken, hashApiToken, listApiTokens } from './api-tokens.ts'
+import type { Proof } from './credentials/current-password.ts'
 import { isLiveToken, isUsableAccount } from './live-sign-ins.ts'
 
 type DeviceLogin = typeof deviceLogins.$inferSelect
@@ -88,15 +89,15 @@ function isOpen(now: number) {
 export async function approveDeviceLogin(
   ctx: Context,
   user: User,
-  form: { userCode: string | null; name: string; current_password: string },
+  { userCode, name, ...proof }: { userCode: string | null; name: string } & Proof,
 ): Promise<void> {
-  const login = await lookUp(ctx, user, form.userCode)
+  const login = await lookUp(ctx, user, userCode)
   const [token = ''] = tokensOf(ctx, login)
   const now = ctx.now()
   const open = sql`EXISTS (SELECT 1 FROM device_logins WHERE id = ${login.id} AND token_id IS NULL
     AND denied_at IS NULL AND expires_at > ${now})`
   const { scope } = login
-  const wanted = { name: form.name, scope, days: DEFAULT_TOKEN_DAYS, current_password: form.current_password }
+  const wanted = { name, scope, days: DEFAULT_TOKEN_DAYS, ...proof }
   await createApiToken(ctx, user, wanted, {
     token,
     when: open,
@@ -107,7 +108,7 @@ export async function approveDeviceLogin(
     ],
   }).catch(async (error) => {
     // Someone may have answered a moment earlier.
-    await getOpen(ctx, form.userCode)
+    await getOpen(ctx, userCode)
     throw error
   })
 }

@@ -9,7 +9,7 @@ import { limitPerson } from '../limits/limits.ts'
 import type { MailContent } from '../mail/letter.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import type { Context } from '../runtime/context.ts'
-import { requireCurrentPassword, wrongPassword } from './credentials/current-password.ts'
+import { type Proof, requireCurrentPassword, wrongPassword } from './credentials/current-password.ts'
 
 /** Values and logins that an account keeps for its own images, in one table. */
 export type Kind = {
@@ -19,17 +19,17 @@ export type Kind = {
   tooMany: string
   mail: (name: string, what: 'added' | 'changed' | 'removed') => MailContent
 }
-type Given = { name: string; username: string | null; value: string; password: string }
+type Given = { name: string; username: string | null; value: string; proof: Proof }
 
 /**
  * Adds one or replaces it, and emails its owner. Machines that have the old one keep it.
  * @returns when
- * @throws invalid, conflict (there are too many), too_many
+ * @throws invalid, second_factor_required, invalid_code, conflict (there are too many), too_many
  */
 export async function keepSecret(ctx: Context, user: User, { is, most, tooMany, mail }: Kind, given: Given) {
-  const { name, username, value, password } = given
+  const { name, username, value, proof } = given
   await limitPerson(ctx, 'put_secret', user.id)
-  const stored = await requireCurrentPassword(ctx, user.id, password)
+  const stored = await requireCurrentPassword(ctx, user.id, proof)
   const sealed = sealSecret(ctx.config.secretKey, user.id, name, value)
   const now = ctx.now()
   const theirs = sql`FROM secrets WHERE user_id = ${user.id} AND ${is}`

@@ -29,7 +29,15 @@ export type CurrentSignIn = Holder & {
 export type Bell = { unread: number; ending: Ending | null }
 type Ending = LiveEnd & { id: string }
 
-type Holder = { user: User; suspended: boolean; held: boolean; planUnpaid: boolean; overdue: Overdue | null }
+type Holder = {
+  user: User
+  /** Whether changes to the account ask for a second factor as well. */
+  hasFactor: boolean
+  suspended: boolean
+  held: boolean
+  planUnpaid: boolean
+  overdue: Overdue | null
+}
 
 /** What a suspended person owes. A single invoice links to its own page. */
 type Overdue = { dollars: number; payUrl: string | null }
@@ -89,6 +97,7 @@ export const NO_BELL: Bell = { unread: 0, ending: null }
 export function holderColumns(ctx: Pick<Context, 'db' | 'now'>) {
   return {
     user: { id: users.id, name: users.name, email: users.email, admin: users.admin },
+    hasFactor: hasFactor(sql`${users.id}`),
     suspendedAt: users.suspendedAt,
     heldAt: users.heldAt,
     planUnpaid: exists(unpaidPlan(ctx)),
@@ -106,6 +115,7 @@ function overdue(ctx: Pick<Context, 'now'>, what: SQL) {
 
 type HolderRow = {
   user: User
+  hasFactor: unknown
   suspendedAt: number | null
   heldAt: number | null
   planUnpaid: unknown
@@ -113,9 +123,18 @@ type HolderRow = {
   overdueUrl: unknown
 }
 
-export function toHolder({ user, suspendedAt, heldAt, planUnpaid, overdueCents, overdueUrl }: HolderRow): Holder {
+export function toHolder({
+  user,
+  hasFactor,
+  suspendedAt,
+  heldAt,
+  planUnpaid,
+  overdueCents,
+  overdueUrl,
+}: HolderRow): Holder {
   return {
     user,
+    hasFactor: Boolean(hasFactor),
     suspended: suspendedAt !== null,
     held: heldAt !== null,
     planUnpaid: Boolean(planUnpaid),
@@ -165,6 +184,11 @@ export function liveSignInsQuery(ctx: Pick<Context, 'db' | 'now'>, ids: string[]
 
 function stillCounts(now: number) {
   return and(isLive(now), isUsableAccount())
+}
+
+/** An SQL condition: this user proves a second factor to sign in. */
+export function hasFactor(userId: SQL): SQL {
+  return sql`EXISTS (SELECT 1 FROM totps WHERE user_id = ${userId} AND confirmed_at IS NOT NULL)`
 }
 
 export function isUsableAccount() {

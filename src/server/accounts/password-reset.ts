@@ -11,9 +11,11 @@ import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
 import { revokeTokensQuery } from './api-tokens.ts'
+import { endChallengesQuery } from './credentials/challenges.ts'
 import { hashPassword } from './credentials/password.ts'
 import { refuseCommonPassword } from './credentials/password-rule.ts'
 import { hashEmailToken, isGoodLink, keepLinkQuery, newEmailToken } from './email-tokens.ts'
+import { hasFactor } from './live-sign-ins.ts'
 
 /** Mails a link if the address has an account. The answer is the same for every address. */
 export async function requestPasswordReset(
@@ -58,20 +60,20 @@ export async function findResetLink(
  * clears the counted guesses and emails the owner. The link proves that they own the address, so this also
  * confirms it; otherwise a stranger who keeps signing up with that address would replace the password each
  * time.
- * @returns the account's email address
+ * @returns the account's email address, and whether signing in asks for more than the new password
  * @throws invalid
  */
 export async function resetPassword(
   ctx: Context,
   input: InferInput<typeof newPasswordForm>,
-): Promise<{ email: string }> {
+): Promise<{ email: string; hasFactor: boolean }> {
   const { token, password } = requireValid(newPasswordForm, input)
   await refuseCommonPassword(password)
   const hash = hashEmailToken(token)
   const now = ctx.now()
   const isGood = isGoodLink(hash, 'reset', now)
   const [found] = await ctx.db
-    .select({ userId: users.id, email: users.email })
+    .select({ userId: users.id, email: users.email, factor: hasFactor(sql`${users.id}`) })
     .from(emailTokens)
     .innerJoin(users, eq(users.id, emailTokens.userId))
     .where(and(isGood, isNull(users.closedAt)))
@@ -95,6 +97,7 @@ export async function resetPassword(
     ctx.db.run(sql`
       UPDATE sign_ins SET revoked_at = ${now} WHERE user_id = ${found.userId} AND revoked_at IS NULL AND ${changed}`),
     revokeTokensQuery(ctx, found.userId, changed),
+    endChallengesQuery(ctx, found.userId, changed),
     mailQuery(ctx, found.email, passwordChangedMail(siteOrigin(ctx)), changed),
   ])
   if (!update?.rowsAffected) throw new AppError('invalid', RESET_FAILED)
@@ -103,5 +106,5 @@ export async function resetPassword(
     ctx.background(forgiveGuesses(ctx, secret))
   ctx.background(ctx.channel(found.userId).disconnect('all'))
   ctx.background(deliverMail(ctx))
-  return { email: found.email }
+  return { email: found.email, hasFactor: Boolean(found.factor) }
 }

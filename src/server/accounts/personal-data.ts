@@ -27,6 +27,7 @@ import { toJob } from '../fleet/wire.ts'
 import { toNotice } from '../mail/bell.ts'
 import type { Context } from '../runtime/context.ts'
 import { toApiToken } from './api-tokens.ts'
+import { getFactors } from './credentials/second-factor.ts'
 import { collectRuns } from './personal-runs.ts'
 
 /** Everything we keep about a person, for them to download, but for the logs of their servers. */
@@ -80,7 +81,10 @@ export async function collectPersonalData(ctx: Context, user: User) {
     planPaymentsQuery(ctx, own),
     db.select().from(notices).where(eq(notices.userId, own)).orderBy(asc(notices.at)),
   ])
-  const { servers, happened, work } = await collectRuns(ctx, own)
+  const [{ servers, happened, work }, { totp, recovery_codes }] = await Promise.all([
+    collectRuns(ctx, own),
+    getFactors(ctx, own),
+  ])
   return {
     exported_at: toIso(ctx.now()),
     user: {
@@ -103,6 +107,8 @@ export async function collectPersonalData(ctx: Context, user: User) {
       last_seen_at: toIso(row.lastSeenAt),
       revoked_at: toIso(row.revokedAt),
     })),
+    // Their secrets open the account: those belong only in the app and on paper.
+    second_factors: { totp, recovery_codes },
     api_tokens: tokens.map((row) => ({ ...toApiToken(row), revoked_at: toIso(row.revokedAt) })),
     webhooks: hooks.map((row) => toWebhook({ ...row, waiting: 0 })),
     environments: images.map(toOwnEnvironment),

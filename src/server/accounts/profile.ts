@@ -11,7 +11,8 @@ import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
 import { revokeTokensQuery } from './api-tokens.ts'
-import { requireCurrentPassword, wrongPassword } from './credentials/current-password.ts'
+import { endChallengesQuery } from './credentials/challenges.ts'
+import { type Proof, requireCurrentPassword, wrongPassword } from './credentials/current-password.ts'
 import { hashPassword } from './credentials/password.ts'
 import { refuseCommonPassword } from './credentials/password-rule.ts'
 import type { CurrentSignIn } from './live-sign-ins.ts'
@@ -26,12 +27,12 @@ import type { CurrentSignIn } from './live-sign-ins.ts'
 export async function updateProfile(
   ctx: Context,
   current: CurrentSignIn,
-  input: InferInput<typeof profileForm>,
+  input: InferInput<typeof profileForm> & Proof,
 ): Promise<{ user: User; signInId: string }> {
   const { name, newPassword } = requireValid(profileForm, input)
-  if (newPassword) await refuseCommonPassword(newPassword.next)
+  if (newPassword) await refuseCommonPassword(newPassword)
   const user = { ...current.user, name }
-  if (newPassword) return { user, signInId: await changePassword(ctx, current, name, newPassword) }
+  if (newPassword) return { user, signInId: await changePassword(ctx, current, name, newPassword, input) }
   await ctx.db.update(users).set({ name }).where(eq(users.id, user.id))
   return { user, signInId: current.id }
 }
@@ -40,11 +41,12 @@ async function changePassword(
   ctx: Context,
   { id: signInId, user }: CurrentSignIn,
   name: string,
-  password: { current: string; next: string },
+  next: string,
+  proof: Proof,
 ): Promise<string> {
   await limitPerson(ctx, 'new_password', user.id)
-  const stored = await requireCurrentPassword(ctx, user.id, password.current)
-  const passwordHash = await hashPassword(ctx, password.next)
+  const stored = await requireCurrentPassword(ctx, user.id, proof)
+  const passwordHash = await hashPassword(ctx, next)
   const changed = sql`EXISTS (SELECT 1 FROM users WHERE id = ${user.id} AND password_hash = ${passwordHash})`
   const renewedId = newId('in')
   const live = and(eq(signIns.userId, user.id), isNull(signIns.revokedAt))
@@ -67,6 +69,7 @@ async function changePassword(
     // Someone else may have requested a reset link to get in.
     ctx.db.run(sql`UPDATE email_tokens SET used_at = ${ctx.now()}
       WHERE user_id = ${user.id} AND purpose = 'reset' AND used_at IS NULL AND ${changed}`),
+    endChallengesQuery(ctx, user.id, changed),
     mailQuery(ctx, user.email, passwordChangedMail(siteOrigin(ctx)), changed),
   ])
   if (!update?.rowsAffected) throw wrongPassword()

@@ -5,6 +5,7 @@ import { IS_LOGIN } from '../fleet/secrets.ts'
 import { registryMail } from '../mail/secret-letters.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
+import type { Proof } from './credentials/current-password.ts'
 import { dropSecret, type Kind, keepSecret } from './kept-secrets.ts'
 
 const kindOf = (ctx: Context): Kind => ({
@@ -18,13 +19,13 @@ const kindOf = (ctx: Context): Kind => ({
 export async function putRegistry(
   ctx: Context,
   user: User,
-  input: InferInput<typeof registryLoginForm>,
+  input: InferInput<typeof registryLoginForm> & Proof,
 ): Promise<RegistryLogin> {
-  const { host, username, token: value, current_password: password } = requireValid(registryLoginForm, input)
+  const { host, username, token: value } = requireValid(registryLoginForm, input)
   return {
     host,
     username,
-    updated_at: await keepSecret(ctx, user, kindOf(ctx), { name: host, username, value, password }),
+    updated_at: await keepSecret(ctx, user, kindOf(ctx), { name: host, username, value, proof: input }),
   }
 }
 

@@ -12,6 +12,7 @@ import {
   notices,
   outbox,
   serverRequests,
+  signInChallenges,
   signIns,
   stripeEvents,
   webhookDeliveries,
@@ -27,6 +28,7 @@ import { forgetLinks } from './email-tokens.ts'
 const LINK_DAYS = 30
 /** So that a late program still learns that its code has expired. */
 const DEVICE_LOGIN_DAYS = 1
+const CHALLENGE_DAYS = 1
 /** Alerts only prevent a second email within an hour. */
 const ALERT_DAYS = 1
 
@@ -43,6 +45,7 @@ export async function forgetTraces(ctx: Pick<Context, 'db' | 'now'>): Promise<vo
       AND user_id IN (SELECT id FROM users WHERE closed_at IS NOT NULL AND email LIKE 'closed:%')`),
     forgetLinks(ctx, daysAgo(LINK_DAYS)),
     ctx.db.delete(deviceLogins).where(lt(deviceLogins.expiresAt, daysAgo(DEVICE_LOGIN_DAYS))),
+    ctx.db.delete(signInChallenges).where(lt(signInChallenges.expiresAt, daysAgo(CHALLENGE_DAYS))),
     ctx.db.delete(signIns).where(lt(signIns.expiresAt, traces)),
     ctx.db.delete(doorLinks).where(lt(doorLinks.expiresAt, traces)),
     ctx.db.delete(apiTokens).where(lt(apiTokens.expiresAt, traces)),

@@ -6,6 +6,7 @@ import { IS_VALUE } from '../fleet/secrets.ts'
 import { secretMail } from '../mail/secret-letters.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
+import type { Proof } from './credentials/current-password.ts'
 import { dropSecret, type Kind, keepSecret } from './kept-secrets.ts'
 
 const kindOf = (ctx: Context): Kind => ({
@@ -16,9 +17,13 @@ const kindOf = (ctx: Context): Kind => ({
 })
 
 /** @throws what `keepSecret` does */
-export async function putSecret(ctx: Context, user: User, input: InferInput<typeof secretForm>): Promise<StoredSecret> {
-  const { name, value, current_password: password } = requireValid(secretForm, input)
-  return { name, updated_at: await keepSecret(ctx, user, kindOf(ctx), { name, username: null, value, password }) }
+export async function putSecret(
+  ctx: Context,
+  user: User,
+  input: InferInput<typeof secretForm> & Proof,
+): Promise<StoredSecret> {
+  const { name, value } = requireValid(secretForm, input)
+  return { name, updated_at: await keepSecret(ctx, user, kindOf(ctx), { name, username: null, value, proof: input }) }
 }
 
 /** @throws not_found, also for someone else's */

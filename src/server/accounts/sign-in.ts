@@ -1,19 +1,14 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
-import { signIns, type UserRow, users } from '../../../db/schema.ts'
+import { signIns, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { INVALID_CREDENTIALS, NOT_CONFIRMED, signInForm } from '../../domain/user.ts'
-import type { User } from '../../domain/wire.ts'
-import { newId } from '../crypto/id.ts'
 import { type Caller, limitCalls, limitGuesses, mayStill, signInSecret } from '../limits/limits.ts'
-import { networkOf } from '../limits/network.ts'
 import type { Context } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
 import { hashPassword, needsRehash, verifyPassword } from './credentials/password.ts'
-import { SIGN_IN_LIFETIME_MS } from './live-sign-ins.ts'
-
-/** What people see about a device in their list. */
-export type Device = { userAgent: string | null; address: string | null }
+import { hasFactor } from './live-sign-ins.ts'
+import { type Device, newSignIn, type SignedIn, signInQuery } from './new-sign-in.ts'
 
 export type SignInAttempt = Caller & {
   /**
@@ -21,10 +16,13 @@ export type SignInAttempt = Caller & {
    * separately.
    */
   knownDevice: string | null
+  /** The browser's cookie, which a challenge is bound to. */
+  browser: string
 }
 
 /**
- * Creates a sign-in with a new id. Costs one read and one hash, whatever the account's state.
+ * Creates a sign-in with a new id, or a challenge where the account asks for a second factor. Costs one read and one
+ * hash, whatever the account's state.
  * @throws unauthenticated if address and password don't match, forbidden if the address is not confirmed,
  * too_many
  */
@@ -33,34 +31,42 @@ export async function signIn(
   input: InferInput<typeof signInForm>,
   device: Device,
   attempt: SignInAttempt,
-): Promise<{ user: User; signIn: { id: string; expiresAt: number } }> {
+): Promise<SignedIn | { challenge: string; userId: string }> {
   const { email, password } = requireValid(signInForm, input)
   // Once the known devices use up their shared limit, the usual limits apply: one of them may be stolen.
   const known = attempt.knownDevice !== null && (await mayStill(ctx, 'known_sign_in', email))
   if (!known) await limitCalls(ctx, 'sign_in', attempt)
-  let found: UserRow | undefined
-  const right = await limitGuesses(ctx, signInSecret(email, attempt.knownDevice), async () => {
-    ;[found] = await ctx.db
-      .select()
+  const open = and(eq(users.email, email), isNull(users.closedAt))
+  const read = () =>
+    ctx.db
+      .select({ user: users, factor: hasFactor(sql`${users.id}`) })
       .from(users)
-      .where(and(eq(users.email, email), isNull(users.closedAt)))
-    return verifyPassword(ctx, password, found?.passwordHash ?? null)
+      .where(open)
+  let row: Awaited<ReturnType<typeof read>>[number] | undefined
+  const right = await limitGuesses(ctx, signInSecret(email, attempt.knownDevice), async () => {
+    ;[row] = await read()
+    return verifyPassword(ctx, password, row?.user.passwordHash ?? null)
   })
+  const found = row?.user
   if (!found || !right) throw new AppError('invalid_credentials', INVALID_CREDENTIALS)
   if (found.confirmedAt === null) throw new AppError('forbidden', NOT_CONFIRMED)
 
-  const now = ctx.now()
-  const row = { id: newId('in'), expiresAt: now + SIGN_IN_LIFETIME_MS }
+  if (row?.factor) {
+    const { newChallenge } = await import('./credentials/challenges.ts')
+    return { challenge: await newChallenge(ctx, found, attempt.browser), userId: found.id }
+  }
+  const made = newSignIn(ctx)
   // A password change during our check ended every sign-in, so no new one may follow it.
-  const { rowsAffected } = await ctx.db.run(sql`
-    INSERT INTO sign_ins (id, user_id, created_at, last_seen_at, expires_at, user_agent, address, network)
-    SELECT ${row.id}, id, ${now}, ${now}, ${row.expiresAt}, ${device.userAgent}, ${device.address},
-      ${device.address && networkOf(device.address)} FROM users
-    WHERE id = ${found.id} AND password_hash = ${found.passwordHash} AND closed_at IS NULL`)
+  const { rowsAffected } = await signInQuery(
+    ctx,
+    made,
+    device,
+    sql`id = ${found.id} AND password_hash = ${found.passwordHash} AND closed_at IS NULL AND NOT ${hasFactor(sql`${found.id}`)}`,
+  )
   if (!rowsAffected) throw new AppError('invalid_credentials', INVALID_CREDENTIALS)
   if (needsRehash(ctx, found.passwordHash)) ctx.background(rehash(ctx, found, password))
   const { id, name, admin } = found
-  return { user: { id, name, email, admin }, signIn: row }
+  return { user: { id, name, email, admin }, signIn: made }
 }
 
 /** Ends the sign-in and closes its sockets. Safe to repeat. */

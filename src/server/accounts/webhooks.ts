@@ -29,7 +29,7 @@ import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { webhookMadeMail } from '../mail/webhook-letters.ts'
 import { type Context, siteHosts, siteOrigin } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
-import { requireCurrentPassword, wrongPassword } from './credentials/current-password.ts'
+import { type Proof, requireCurrentPassword, wrongPassword } from './credentials/current-password.ts'
 
 /**
  * Adds an endpoint, emails its owner, and returns its secret. From then on, we only use it to sign.
@@ -38,14 +38,14 @@ import { requireCurrentPassword, wrongPassword } from './credentials/current-pas
 export async function createWebhook(
   ctx: Context,
   user: User,
-  input: InferInput<typeof webhookForm>,
+  input: InferInput<typeof webhookForm> & Proof,
 ): Promise<Webhook & { secret: string }> {
   const form = requireValid(webhookForm, input)
   const fault = webhookUrlFault(form.url, ctx.config.local, siteHosts(ctx))
   if (fault) throw new AppError('invalid', fault, { field: 'url' })
   const url = normalUrl(form.url)
   await limitPerson(ctx, 'new_webhook', user.id)
-  const stored = await requireCurrentPassword(ctx, user.id, form.current_password)
+  const stored = await requireCurrentPassword(ctx, user.id, input)
   const [id, secret, now] = [newId('whk'), newSecret(), ctx.now()]
   const secrets = [{ sealed: sealSecret(ctx.config.secretKey, id, secret), endsAt: null }]
   const theirs = sql`FROM webhook_endpoints WHERE user_id = ${user.id}`
@@ -127,11 +127,11 @@ export async function rotateSecret(
   ctx: Context,
   userId: string,
   id: string,
-  input: InferInput<typeof currentPasswordForm>,
+  input: InferInput<typeof currentPasswordForm> & Proof,
 ): Promise<string> {
-  const { current_password } = requireValid(currentPasswordForm, input)
+  requireValid(currentPasswordForm, input)
   await limitPerson(ctx, 'new_webhook_secret', userId)
-  await requireCurrentPassword(ctx, userId, current_password)
+  await requireCurrentPassword(ctx, userId, input)
   const [row] = await ctx.db.select({ secrets: webhooks.secrets }).from(webhooks).where(isTheirs(userId, id))
   if (!row) throw notFound()
   const now = ctx.now()

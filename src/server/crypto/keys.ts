@@ -15,6 +15,7 @@ export type KeyPurpose =
   | 'mailbox'
   | 'run'
   | 'secret'
+  | 'totp'
 export type DerivedKey = { id: string; key: Uint8Array }
 
 const derived = new Map<string, [DerivedKey, ...DerivedKey[]]>()

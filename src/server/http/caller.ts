@@ -1,5 +1,5 @@
 import type { Context as HonoContext } from 'hono'
-import type { Device } from '../accounts/sign-in.ts'
+import type { Device } from '../accounts/new-sign-in.ts'
 import type { Caller } from '../limits/limits.ts'
 import { isLoopback } from '../limits/network.ts'
 import type { AppEnv } from './app-env.ts'

@@ -8,6 +8,11 @@ export const text = z.pipe(
   z.transform((value) => value ?? ''),
 )
 
+/** What a call sends that asks for the password again: a second factor as well, where the account has one. */
+export const proof = { current_password: text, totp: text, recovery: text }
+/** How it may refuse that. */
+export const REFUSES_PROOF = ['invalid', 'second_factor_required', 'invalid_code'] as const
+
 /** A text that may be left out or null. */
 export const optionalText = z.optional(z.nullable(z.string()))
 

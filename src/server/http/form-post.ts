@@ -51,10 +51,13 @@ export function nestFields(fields: Iterable<[string, string]>): Record<string, u
   return nested
 }
 
-/** The values to show again in a refused form: no passwords, no tokens, no secret's value, nothing that nobody typed. */
+/** The values to show again in a refused form: no passwords, no codes, no tokens, no secret's value, nothing that nobody typed. */
 export function typedValues(form: URLSearchParams): Record<string, string> {
   const kept = [...form].filter(
-    ([name]) => !/password(_confirmation)?\]?$|^authenticity_token$|^_method$|^account$|^value$|^token$/i.test(name),
+    ([name]) =>
+      !/password(_confirmation)?\]?$|^authenticity_token$|^_method$|^account$|^value$|^token$|(totp|recovery)\]?$/i.test(
+        name,
+      ),
   )
   return Object.fromEntries(kept)
 }

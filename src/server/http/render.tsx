@@ -47,6 +47,7 @@ export function renderPage(
       {...head}
       noIndex={status !== 200 || !factsOf(c)?.search}
       user={user}
+      hasFactor={signIn?.hasFactor ?? false}
       notice={signIn?.held ? 'held' : signIn?.suspended ? 'suspended' : signIn?.planUnpaid ? 'plan_unpaid' : null}
       overdue={signIn?.overdue ?? null}
       path={keep ? c.req.path : pathname + search}

@@ -18,6 +18,8 @@ export type Caller = { address: string | null }
  */
 const RATES = {
   sign_in: { address: 60, network: 300, perPerson: 2, perMs: HOUR_MS / 4 },
+  /** Of people who typed the right password. */
+  second_factor: { address: 60, network: 300, perPerson: 2, perMs: HOUR_MS / 4 },
   sign_up: { email: 5, address: 20, network: 100, perPerson: 0.5, perMs: HOUR_MS },
   resend: { email: 5, address: 20, network: 100, perPerson: 0.5, perMs: HOUR_MS },
   reset: { email: 5, address: 20, network: 100, perPerson: 0.5, perMs: HOUR_MS },
@@ -46,6 +48,9 @@ const PERSONAL = {
   change_plan: { count: 20, perMs: HOUR_MS },
   cancel_plan: { count: 20, perMs: HOUR_MS },
   new_password: { count: 10, perMs: HOUR_MS },
+  change_factor: { count: 20, perMs: HOUR_MS },
+  /** The first codes of a new authenticator app. */
+  confirm_factor: { count: 30, perMs: HOUR_MS },
   new_token: { count: 10, perMs: HOUR_MS },
   /** Lookups of a code. Codes expire too soon to find one by guessing. */
   user_code: { count: 30, perMs: HOUR_MS },

@@ -3,7 +3,9 @@ import { auditLog, signIns, users } from '../../../db/schema.ts'
 import { LONGEST_REASON } from '../../domain/audit.ts'
 import { AppError } from '../../domain/error.ts'
 import type { User } from '../../domain/wire.ts'
-import { requireCurrentPassword } from '../accounts/credentials/current-password.ts'
+import { type Proof, requireCurrentPassword } from '../accounts/credentials/current-password.ts'
+import { requireFactor } from '../accounts/credentials/second-factor.ts'
+import type { CurrentSignIn } from '../accounts/live-sign-ins.ts'
 import type { Hand } from '../runtime/audit.ts'
 import type { Context } from '../runtime/context.ts'
 
@@ -59,8 +61,16 @@ export async function getAccount(
   return account
 }
 
-/** Lets the admin act for 15 minutes. @throws invalid, too_many */
-export async function confirmPassword({ ctx, admin }: Operator, signInId: string, password: string): Promise<void> {
-  await requireCurrentPassword(ctx, admin.id, password)
-  await ctx.db.update(signIns).set({ passwordAt: ctx.now() }).where(eq(signIns.id, signInId))
+/**
+ * Lets the admin act for 15 minutes. Who has a second factor proves that one, instead of the password.
+ * @throws invalid, second_factor_required, invalid_code, too_many
+ */
+export async function confirmPassword(
+  { ctx, admin }: Operator,
+  { id, hasFactor }: Pick<CurrentSignIn, 'id' | 'hasFactor'>,
+  proof: Proof,
+): Promise<void> {
+  if (hasFactor) await requireFactor(ctx, admin.id, proof)
+  else await requireCurrentPassword(ctx, admin.id, proof)
+  await ctx.db.update(signIns).set({ passwordAt: ctx.now() }).where(eq(signIns.id, id))
 }

@@ -69,7 +69,12 @@ test('answers HEAD like GET, also to those who may not enter', async () => {
 })
 
 /** Their input may be refused, no matter who sends it. */
-const CREDENTIALS_INSIDE = ['POST /users/sign_in', 'POST /webhooks/stripe', 'POST /machines/key']
+const CREDENTIALS_INSIDE = [
+  'POST /users/sign_in',
+  'POST /users/sign_in/second_factor',
+  'POST /webhooks/stripe',
+  'POST /machines/key',
+]
 
 function outcomeOf({ status, headers }: Response, route = ''): Outcome {
   if ((status === 401 || status === 403) && !CREDENTIALS_INSIDE.includes(route)) return status
@@ -87,6 +92,7 @@ test('refuses a route that is in no table, to everyone', async () => {
         id: 'in_1',
         scope: null,
         tokenName: null,
+        hasFactor: false,
         suspended: false,
         held: false,
         passwordAt: 0,

@@ -25,6 +25,7 @@ const FOR_ANYONE = [
   'POST /users/password',
   'PUT /users/password',
   'POST /users/sign_in',
+  'POST /users/sign_in/second_factor',
 ]
 
 async function send(route: string, token: string | null, { cookie = asBob, asForm = false } = {}) {

@@ -79,6 +79,7 @@ const owesAPlan: Call[2] = ({ db }, userId) =>
  */
 const CALLS: Record<Exclude<Limited, 'ask_stripe' | 'known_sign_in'>, [Role, ...Call[]]> = {
   sign_in: ['visitor', ['POST /users/sign_in', { user: { email, password: PASSWORD } }]],
+  second_factor: ['visitor', ['POST /users/sign_in/second_factor', { challenge: 'x', totp: '123456' }]],
   sign_up: ['visitor', ['POST /users', { user: signUpFields(email) }]],
   resend: ['visitor', ['POST /users/confirmation', { user: { email } }]],
   reset: ['visitor', ['POST /users/password', { user: { email } }]],
@@ -104,6 +105,13 @@ const CALLS: Record<Exclude<Limited, 'ask_stripe' | 'known_sign_in'>, [Role, ...
   ],
   cancel_plan: ['user', ['POST /api/v1/subscriptions/cancel_subscription_at_period_end']],
   new_password: ['user', ['PUT /users', newPassword]],
+  change_factor: [
+    'user',
+    ['POST /account_security/totp', password],
+    ['DELETE /account_security/totp', password],
+    ['POST /account_security/recovery_codes', password],
+  ],
+  confirm_factor: ['user', ['POST /account_security/totp/confirm', { code: '123456' }]],
   new_token: ['user', ['POST /api_tokens', { name: 'CI', scope: 'read', ...password }]],
   user_code: [
     'user',
@@ -137,6 +145,7 @@ test.each<[string, Role, Call]>([
   ['a new password', 'user', ['PUT /users', newPassword]],
   ['closing the account', 'user', ['DELETE /users', { user: password }]],
   ['an API token', 'user', ['POST /api_tokens', { name: 'CI', scope: 'read', ...password }]],
+  ['an authenticator app', 'user', ['POST /account_security/totp', password]],
   ['a webhook', 'user', ['POST /webhooks', webhook]],
   ['a registry login', 'user', ['PUT /registries/ghcr.io', { username: 'a', token: 'x', ...password }]],
   ['a secret', 'user', ['PUT /secrets/A', { value: 'x', ...password }]],

@@ -2,7 +2,6 @@ import { haveNow } from '../../../domain/money/plan-words.ts'
 import { SignIn } from '../../../pages/SignIn.tsx'
 import { SignUp } from '../../../pages/SignUp.tsx'
 import type { FlashMessage } from '../../../ui/FlashAlert.tsx'
-import { listSignIns } from '../../accounts/sign-ins.ts'
 import { getBillingOverview } from '../../billing/bills/billing-overview.ts'
 import { getUsage, toSummary } from '../../billing/bills/usage.ts'
 import { settleCheckout } from '../../billing/plans/checkout.ts'
@@ -55,7 +54,7 @@ export const accountPages = [
     return renderPage(c, { title: 'Choose a new password', assets: 'public' }, <ResetPassword {...form} />)
   }),
   route('GET /account_overview', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) => {
-    const { user } = signedIn(c)
+    const { user, hasFactor } = signedIn(c)
     if (c.req.query('checkout') === 'done' && c.req.method === 'GET') {
       setFlash(c, await afterCheckout(c.var.ctx, user.id))
       // Where they can start.
@@ -73,7 +72,7 @@ export const accountPages = [
     const aboutPlan =
       flash?.values?.about === 'plan' || (flash?.kind === 'danger' && !('user[name]' in (flash.values ?? {})))
     const aboutBilling = flash?.values?.about === 'billing'
-    const profile = { user, csrfToken: csrfToken(c), flash: aboutPlan || aboutBilling ? null : flash }
+    const profile = { user, hasFactor, csrfToken: csrfToken(c), flash: aboutPlan || aboutBilling ? null : flash }
     return renderPage(
       c,
       { title: 'Account' },
@@ -95,7 +94,10 @@ export const accountPages = [
     c.redirect('/account_overview#current_password'),
   ),
   route('GET /devices', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) => {
-    const { Devices } = await import('../../../pages/Devices.tsx')
+    const [{ Devices }, { listSignIns }] = await Promise.all([
+      import('../../../pages/Devices.tsx'),
+      import('../../accounts/sign-ins.ts'),
+    ])
     const devices = await listSignIns(c.var.ctx, signedIn(c))
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), devices }
     return renderPage(c, { title: 'Signed-in devices' }, <Devices {...form} />)

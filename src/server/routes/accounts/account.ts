@@ -1,14 +1,16 @@
 import * as z from 'zod/mini'
 import { ACCOUNT_CLOSED, DEVICE_SIGNED_OUT, SIGNED_OUT_EVERYWHERE } from '../../../domain/user.ts'
 import * as shape from '../../../domain/wire.ts'
-import { endSignIn, listSignIns, signOutEverywhere } from '../../accounts/sign-ins.ts'
 import { signedIn } from '../../http/app-env.ts'
 import { clearCookie } from '../../http/cookies.ts'
-import { text } from '../../http/fields.ts'
+import { proof, REFUSES_PROOF } from '../../http/fields.ts'
 import { answer } from '../../http/reply.ts'
 import { route } from '../../http/route.ts'
 
-const confirmation = z.object({ user: z.object({ current_password: text }) })
+const confirmation = z.object({ user: z.object(proof) })
+
+/** Loaded when needed, because people seldom look at their devices. */
+const signIns = () => import('../../accounts/sign-ins.ts')
 
 /** Signed-in devices, personal data, and closing the account. */
 export const account = [
@@ -17,7 +19,10 @@ export const account = [
     byItself: true,
     summary: 'List your sign-ins',
     answers: [200, z.object({ sign_ins: z.array(shape.signIn) })],
-  }).answer(async (c) => c.json({ sign_ins: await listSignIns(c.var.ctx, signedIn(c)) })),
+  }).answer(async (c) => {
+    const { listSignIns } = await signIns()
+    return c.json({ sign_ins: await listSignIns(c.var.ctx, signedIn(c)) })
+  }),
   route('DELETE /api/v1/users/sign_ins/:id', {
     access: 'user',
     form: { at: '/devices', done: '/devices' },
@@ -28,6 +33,7 @@ export const account = [
   }).answer(async (c) => {
     const { id, user } = signedIn(c)
     const device = c.req.param('id')
+    const { endSignIn } = await signIns()
     await endSignIn(c.var.ctx, user.id, device)
     if (device === id) clearCookie(c, 'sign_in')
     return answer(c, { message: DEVICE_SIGNED_OUT })
@@ -39,6 +45,7 @@ export const account = [
     summary: 'Sign out everywhere',
     answers: [200, shape.message],
   }).answer(async (c) => {
+    const { signOutEverywhere } = await signIns()
     await signOutEverywhere(c.var.ctx, signedIn(c).user.id)
     clearCookie(c, 'sign_in')
     return answer(c, { message: SIGNED_OUT_EVERYWHERE })
@@ -64,7 +71,7 @@ export const account = [
     takes: confirmation,
     summary: 'Close your account',
     answers: [200, shape.message],
-    refuses: ['invalid', 'provider_failed'],
+    refuses: [...REFUSES_PROOF, 'provider_failed'],
   }).answer(async (c) => {
     const { closeAccount } = await import('../../accounts/close-account.ts')
     await closeAccount(c.var.ctx, signedIn(c).user, c.req.valid('json').user)

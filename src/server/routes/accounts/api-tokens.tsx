@@ -5,7 +5,7 @@ import * as shape from '../../../domain/wire.ts'
 import type { MadeToken } from '../../../pages/ApiTokens.tsx'
 import { createApiToken, listApiTokens, revokeApiToken } from '../../accounts/api-tokens.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
-import { numberOr, text } from '../../http/fields.ts'
+import { numberOr, proof, REFUSES_PROOF, text } from '../../http/fields.ts'
 import { takeFlash } from '../../http/flash.ts'
 import { csrfToken } from '../../http/middleware/csrf.ts'
 import { renderPage } from '../../http/render.tsx'
@@ -16,7 +16,7 @@ const wanted = z.object({
   name: text,
   scope: text,
   days: numberOr(DEFAULT_TOKEN_DAYS),
-  current_password: text,
+  ...proof,
 })
 
 export const apiTokens = [
@@ -28,7 +28,7 @@ export const apiTokens = [
     takes: wanted,
     summary: 'Create an API token',
     answers: [201, z.extend(shape.apiToken, { token: z.string() })],
-    refuses: ['conflict', 'invalid'],
+    refuses: [...REFUSES_PROOF, 'conflict'],
   }).answer(async (c) => {
     const made = await createApiToken(c.var.ctx, signedIn(c).user, c.req.valid('json'))
     // Not a redirect: only this answer shows the token. Sending the form again finds its name taken.

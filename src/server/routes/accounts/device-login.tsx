@@ -8,7 +8,7 @@ import type { ActivateProps } from '../../../pages/Activate.tsx'
 import { getApiToken, revokeApiToken } from '../../accounts/api-tokens.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { callerOf, deviceOf } from '../../http/caller.ts'
-import { text } from '../../http/fields.ts'
+import { proof, REFUSES_PROOF, text } from '../../http/fields.ts'
 import { takeFlash } from '../../http/flash.ts'
 import { isFormPost } from '../../http/form-post.ts'
 import { csrfToken } from '../../http/middleware/csrf.ts'
@@ -20,7 +20,7 @@ import { siteOrigin } from '../../runtime/context.ts'
 const APPROVED = 'All set. Go back to your terminal.'
 const DENIED = 'You refused. That program gets no access.'
 
-const decision = z.object({ user_code: text, decision: text, name: text, current_password: text })
+const decision = z.object({ user_code: text, decision: text, name: text, ...proof })
 
 /** People rarely sign in a command line, so its code doesn't slow the Worker's start. */
 const logins = () => import('../../accounts/device-logins.ts')
@@ -80,10 +80,10 @@ export const deviceLogin = [
     takes: decision,
     summary: 'Approve a command line, or refuse it',
     answers: [200, shape.message],
-    refuses: ['not_found', 'conflict', 'invalid'],
+    refuses: [...REFUSES_PROOF, 'not_found', 'conflict'],
   }).answer(async (c) => {
     const { ctx } = c.var
-    const { user_code, decision: decided, name, current_password } = c.req.valid('json')
+    const { user_code, decision: decided, name, ...proved } = c.req.valid('json')
     const { approveDeviceLogin, denyDeviceLogin } = await logins()
     const userCode = readUserCode(user_code)
     if (decided === 'deny') {
@@ -91,7 +91,7 @@ export const deviceLogin = [
       return answer(c, { message: DENIED })
     }
     if (decided !== 'approve') throw new AppError('invalid', 'Please choose: approve or refuse.')
-    await approveDeviceLogin(ctx, signedIn(c).user, { userCode, name, current_password })
+    await approveDeviceLogin(ctx, signedIn(c).user, { userCode, name, ...proved })
     return answer(c, { message: APPROVED })
   }),
   route('GET /api/v1/api_token', {

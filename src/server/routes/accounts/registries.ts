@@ -1,9 +1,9 @@
 import * as z from 'zod/mini'
 import * as shape from '../../../domain/wire.ts'
-import { text } from '../../http/fields.ts'
+import { proof, REFUSES_PROOF, text } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
 
-const login = { username: text, token: text, current_password: text }
+const login = { username: text, token: text, ...proof }
 
 /** Loaded when needed: few people have private images, and every isolate would evaluate this at startup. */
 const answers = () => import('./registries/answers.tsx')
@@ -24,7 +24,7 @@ export const registries = [
     takes: z.object(login),
     summary: 'Add a registry login, or replace it',
     answers: [200, shape.registryLogin],
-    refuses: ['conflict', 'invalid', 'not_found'],
+    refuses: [...REFUSES_PROOF, 'conflict', 'not_found'],
   }).answer(async (c) => (await answers()).put(c, { host: c.req.param('host'), ...c.req.valid('json') })),
   // As above, for a form: its host is typed.
   route('POST /registries', {
@@ -34,7 +34,7 @@ export const registries = [
     takes: z.object({ host: text, ...login }),
     summary: 'Add a registry login, or replace it, by a form',
     answers: [200, shape.registryLogin],
-    refuses: ['conflict', 'invalid'],
+    refuses: [...REFUSES_PROOF, 'conflict'],
   }).answer(async (c) => (await answers()).put(c, c.req.valid('json'))),
   route('DELETE /registries/:host', {
     access: 'user',

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini'
 import * as shape from '../../../domain/wire.ts'
-import { text, textLines } from '../../http/fields.ts'
+import { proof, REFUSES_PROOF, text, textLines } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
 
-const value = { value: textLines, current_password: text }
+const value = { value: textLines, ...proof }
 
 /** Loaded when needed: few people have secrets, and every isolate would evaluate this at startup. */
 const answers = () => import('./secrets/answers.tsx')
@@ -24,7 +24,7 @@ export const secrets = [
     takes: z.object(value),
     summary: 'Add a secret, or replace its value',
     answers: [200, shape.storedSecret],
-    refuses: ['conflict', 'invalid', 'not_found'],
+    refuses: [...REFUSES_PROOF, 'conflict', 'not_found'],
   }).answer(async (c) => (await answers()).put(c, { name: c.req.param('name'), ...c.req.valid('json') })),
   // As above, for a form: its name is typed.
   route('POST /secrets', {
@@ -34,7 +34,7 @@ export const secrets = [
     takes: z.object({ name: text, ...value }),
     summary: 'Add a secret, or replace its value, by a form',
     answers: [200, shape.storedSecret],
-    refuses: ['conflict', 'invalid'],
+    refuses: [...REFUSES_PROOF, 'conflict'],
   }).answer(async (c) => (await answers()).put(c, c.req.valid('json'))),
   route('DELETE /secrets/:name', {
     access: 'user',

@@ -14,12 +14,12 @@ import { signIn, signOut } from '../../accounts/sign-in.ts'
 import { signedIn } from '../../http/app-env.ts'
 import { callerOf, deviceOf } from '../../http/caller.ts'
 import { clearCookie, writeCookie } from '../../http/cookies.ts'
-import { checkbox, text } from '../../http/fields.ts'
+import { checkbox, proof, REFUSES_PROOF, text } from '../../http/fields.ts'
 import { wantsPage } from '../../http/form-post.ts'
-import { knownDevice, rememberDevice } from '../../http/known-device.ts'
+import { knownDevice } from '../../http/known-device.ts'
 import { answer } from '../../http/reply.ts'
 import { route } from '../../http/route.ts'
-import { takeWayBack } from '../../http/way-back.ts'
+import { answerSignedIn, browserOf } from '../../http/signed-in.ts'
 
 const credentials = z.object({ user: z.object({ email: text, password: text }) })
 const emailOnly = z.object({ user: z.object({ email: text }) })
@@ -29,7 +29,7 @@ const account = z.object({
 const profile = z.object({
   user: z.object({
     name: z.nullish(z.string()),
-    current_password: text,
+    ...proof,
     password: text,
     password_confirmation: text,
   }),
@@ -37,6 +37,9 @@ const profile = z.object({
 
 /** Loaded when needed, because most isolates confirm nobody. */
 const confirmation = () => import('../../accounts/confirmation.ts')
+
+/** Loaded when needed, because most accounts have none. */
+const secondFactor = () => import('./security/sign-in.tsx')
 
 /** Sign-up, sign-in, sign-out and your own profile. */
 export const users = [
@@ -93,23 +96,31 @@ export const users = [
     takes: credentials,
     summary: 'Sign in a browser',
     answers: [200, z.object({ user: shape.user, page: z.string() })],
-    refuses: ['invalid_credentials', 'forbidden', 'invalid'],
+    refuses: ['invalid_credentials', 'second_factor_required', 'forbidden', 'invalid'],
   }).answer(async (c) => {
-    const { ctx, signIn: previous } = c.var
     const input = c.req.valid('json').user
-    const email = normalEmail(input.email)
-    const { user, signIn: next } = await signIn(ctx, input, deviceOf(c), {
+    const result = await signIn(c.var.ctx, input, deviceOf(c), {
       ...callerOf(c),
-      knownDevice: knownDevice(c, email),
+      knownDevice: knownDevice(c, normalEmail(input.email)),
+      browser: browserOf(c),
     })
-    writeCookie(c, 'sign_in', await issueSignInToken(ctx, next))
-    rememberDevice(c, email)
-    // Ends this browser's previous sign-in.
-    if (previous) ctx.background(signOut(ctx, previous.user.id, previous.id))
-    c.set('tokensFor', user.id)
-    const page = takeWayBack(c, user) ?? '/dashboard'
-    return answer(c, { user, page }, { to: page })
+    if ('challenge' in result) return (await secondFactor()).ask(c, result)
+    return answerSignedIn(c, result)
   }),
+  route('GET /sign_in/second_factor', { access: 'guest', kind: 'page' }).answer(async (c) =>
+    (await secondFactor()).page(c),
+  ),
+  route('POST /users/sign_in/second_factor', {
+    access: 'public',
+    form: { at: '/sign_in/second_factor', done: '/dashboard', keeps: { query: 'challenge', field: 'challenge' } },
+    token: 'always',
+    givesToken: true,
+    forAnyone: true,
+    takes: z.object({ challenge: text, totp: text, recovery: text }),
+    summary: 'Sign in a browser with a second factor',
+    answers: [200, z.object({ user: shape.user, page: z.string() })],
+    refuses: ['invalid_code', 'invalid'],
+  }).answer(async (c) => (await secondFactor()).finish(c, c.req.valid('json'))),
   route('DELETE /users/sign_out', {
     access: 'user',
     form: { at: '/dashboard', done: '/sign_in' },
@@ -132,7 +143,7 @@ export const users = [
     takes: profile,
     summary: 'Change your name or password',
     answers: [200, z.object({ status: z.literal('ok'), user: shape.user, message: z.string() })],
-    refuses: ['invalid'],
+    refuses: REFUSES_PROOF,
   }).answer(async (c) => {
     const { ctx } = c.var
     const current = signedIn(c)

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini'
 import * as shape from '../../../domain/wire.ts'
-import { checkedNames, text } from '../../http/fields.ts'
+import { checkedNames, proof, REFUSES_PROOF, text } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
 
-const wanted = z.object({ url: text, events: checkedNames, current_password: text })
+const wanted = z.object({ url: text, events: checkedNames, ...proof })
 const ON_WEBHOOK = { at: '/webhooks/:id', done: '/webhooks/:id' }
-const rotation = z.object({ current_password: text })
+const rotation = z.object(proof)
 
 /** Loaded when needed: few people have webhooks, and every isolate would evaluate this at startup. */
 const answers = () => import('./webhooks/answers.tsx')
@@ -21,7 +21,7 @@ export const webhooks = [
     takes: wanted,
     summary: 'Add a webhook',
     answers: [201, z.extend(shape.webhook, { secret: z.string() })],
-    refuses: ['conflict', 'invalid'],
+    refuses: [...REFUSES_PROOF, 'conflict'],
   }).answer(async (c) => (await answers()).add(c, c.req.valid('json'))),
   route('GET /webhooks/:id', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) =>
     (await answers()).show(c, c.req.param('id')),
@@ -41,7 +41,7 @@ export const webhooks = [
     takes: rotation,
     summary: "Replace a webhook's secret",
     answers: [201, z.object({ secret: z.string() })],
-    refuses: ['not_found', 'conflict', 'invalid'],
+    refuses: [...REFUSES_PROOF, 'not_found', 'conflict'],
   }).answer(async (c) => (await answers()).rotate(c, c.req.param('id'), c.req.valid('json'))),
   route('POST /webhooks/:id/on', {
     access: 'user',

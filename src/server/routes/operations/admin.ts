@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import * as shape from '../../../domain/wire.ts'
-import { checkbox, text } from '../../http/fields.ts'
+import { checkbox, proof, text } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
 import { vendorErrorOf } from '../../settings/log.ts'
 
@@ -51,10 +51,10 @@ export const admin = [
     access: 'admin',
     form: { at: '/admin/confirm', done: '/admin/people' },
     token: 'always',
-    takes: z.object({ to: text, user: z.object({ current_password: text }) }),
+    takes: z.object({ to: text, user: z.object(proof) }),
   }).answer(async (c) => {
     const { to, user } = c.req.valid('json')
-    return (await acts()).confirm(c, to, user.current_password)
+    return (await acts()).confirm(c, to, user)
   }),
   route('POST /admin/runs/:id/stop', { ...act('/admin/runs/:id'), takes: whyOnly }).answer(async (c) =>
     (await acts()).stopRun(c, c.req.param('id'), c.req.valid('json')),

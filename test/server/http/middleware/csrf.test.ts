@@ -17,7 +17,7 @@ const FROM_PROGRAMS = [
   'POST /machines/files',
 ]
 const NEED_TOKEN =
-  /sign_in|sign_out|api_tokens|activate|[/]webhooks|POST [/](secrets|registries)|^(PUT|DELETE) (?!.*v1.(servers|environments|files|line))|^POST \/admin\//
+  /sign_in|sign_out|api_tokens|activate|[/]webhooks|POST [/](secrets|registries|account_security)|^(PUT|DELETE) (?!.*v1.(servers|environments|files|line))|^POST \/admin\//
 /** Now and then an answer leaves work behind. */
 const EXECUTION = { waitUntil() {}, passThroughOnException() {}, props: {} }
 const JSON_TYPE = 'application/json'

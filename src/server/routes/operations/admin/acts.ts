@@ -1,6 +1,7 @@
 import type { Context as HonoContext } from 'hono'
 import { AppError } from '../../../../domain/error.ts'
 import { type PlanType, planOffered, TRIAL_MINUTES } from '../../../../domain/money/plan.ts'
+import type { Proof } from '../../../accounts/credentials/current-password.ts'
 import * as catalog from '../../../fleet/catalog.ts'
 import * as groups from '../../../fleet/line/groups.ts'
 import { addPlaces as addPlacesToFleet, drainPlace, resumePlace, retirePlace } from '../../../fleet/places.ts'
@@ -16,8 +17,8 @@ const operatorOf = (c: C): Operator => ({ ctx: c.var.ctx, admin: signedIn(c).use
 
 const handFor = (c: C, why: Why) => handOf(operatorOf(c), why)
 
-export async function confirm(c: C, to: string, password: string): Promise<Response> {
-  await confirmPassword(operatorOf(c), signedIn(c).id, password)
+export async function confirm(c: C, to: string, proof: Proof): Promise<Response> {
+  await confirmPassword(operatorOf(c), signedIn(c), proof)
   return answer(c, { message: 'You can act for 15 minutes.' }, { to: ownPagePath(to) })
 }
 

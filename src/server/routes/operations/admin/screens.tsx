@@ -92,8 +92,9 @@ export function auditFile(c: C): Response {
 export async function confirm(c: C): Promise<Response> {
   const flash = takeFlash(c)
   const to = ownPagePath(flash?.values?.to ?? c.req.query('to') ?? '')
-  const form = { csrfToken: csrfToken(c), flash, to }
-  return renderPage(c, { title: 'Confirm your password', assets: 'admin' }, <ConfirmPassword {...form} />)
+  const { hasFactor } = signedIn(c)
+  const form = { csrfToken: csrfToken(c), flash, to, hasFactor }
+  return renderPage(c, { title: 'Confirm it is you', assets: 'admin' }, <ConfirmPassword {...form} />)
 }
 
 const filterOf = (c: C) => ({ act: c.req.query('act') ?? '', of: c.req.query('of')?.trim() ?? '' })

@@ -1,0 +1,126 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { and, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
+import { writeBatch } from '../../../../db/client.ts'
+import { signInChallenges, users } from '../../../../db/schema.ts'
+import { AppError } from '../../../domain/error.ts'
+import {
+  CHALLENGE_MINUTES,
+  CHALLENGE_OVER,
+  CHALLENGE_TRIES,
+  FACTOR_REQUIRED,
+  type FactorMethod,
+  type GivenFactor,
+  readFactor,
+} from '../../../domain/factor.ts'
+import { MINUTE_MS } from '../../../domain/instant.ts'
+import { INVALID_CREDENTIALS } from '../../../domain/user.ts'
+import { type Caller, limitCalls, mayStill } from '../../limits/limits.ts'
+import type { Context } from '../../runtime/context.ts'
+import { type Device, newSignIn, type SignedIn, signInQuery } from '../new-sign-in.ts'
+import { factorSecret, getFactors, spendFactor, wrongCode } from './second-factor.ts'
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url')
+
+/** What someone gets who typed the right password of an account with a second factor. @throws invalid_credentials */
+export async function newChallenge(
+  ctx: Context,
+  user: { id: string; passwordHash: string },
+  browser: string,
+): Promise<string> {
+  const challenge = randomBytes(32).toString('base64url')
+  // A password change during our check ends every challenge, so no new one may follow it.
+  const { rowsAffected } = await ctx.db.run(sql`
+    INSERT INTO sign_in_challenges (hash, user_id, browser, expires_at)
+    SELECT ${hashOf(challenge)}, id, ${hashOf(browser)}, ${ctx.now() + CHALLENGE_MINUTES * MINUTE_MS} FROM users
+    WHERE id = ${user.id} AND password_hash = ${user.passwordHash} AND closed_at IS NULL`)
+  if (!rowsAffected) throw new AppError('invalid_credentials', INVALID_CREDENTIALS)
+  return challenge
+}
+
+/** For a new password, and for closing the account. Part of that write batch. @param when an SQL condition */
+export function endChallengesQuery(ctx: Pick<Context, 'db'>, userId: string, when: SQL = sql`1`) {
+  return ctx.db.delete(signInChallenges).where(and(eq(signInChallenges.userId, userId), when))
+}
+
+/** Whom an open challenge is for, and how they can answer; null for one that is over, or of another browser. */
+export async function findChallenge(
+  ctx: Pick<Context, 'db' | 'now'>,
+  challenge: string,
+  browser: string,
+): Promise<{ userId: string; email: string; methods: FactorMethod[] } | null> {
+  const [found] = await ctx.db
+    .select({ userId: users.id, email: users.email })
+    .from(signInChallenges)
+    .innerJoin(users, eq(users.id, signInChallenges.userId))
+    .where(isOpen(ctx, challenge, browser))
+  return found ? { ...found, methods: await methodsOf(ctx, found.userId) } : null
+}
+
+/** How this account can prove a second factor. */
+export async function methodsOf(ctx: Pick<Context, 'db'>, userId: string): Promise<FactorMethod[]> {
+  const { totp, recovery_codes } = await getFactors(ctx, userId)
+  return [...(totp ? (['totp'] as const) : []), ...(recovery_codes.left ? (['recovery'] as const) : [])]
+}
+
+function isOpen(ctx: Pick<Context, 'now'>, challenge: string, browser: string) {
+  return and(
+    eq(signInChallenges.hash, hashOf(challenge)),
+    eq(signInChallenges.browser, hashOf(browser)),
+    gt(signInChallenges.expiresAt, ctx.now()),
+    lt(signInChallenges.tries, CHALLENGE_TRIES),
+  )
+}
+
+type Attempt = Caller & {
+  browser: string
+  /** This browser's id if it has signed in to that account before. */
+  knownDevice: (email: string) => string | null
+}
+
+/**
+ * Signs in who proves a second factor after the right password.
+ * @throws unauthenticated: start over. invalid, invalid_code, too_many
+ */
+export async function answerChallenge(
+  ctx: Context,
+  { challenge, ...given }: { challenge: string } & GivenFactor,
+  device: Device,
+  { browser, knownDevice, ...caller }: Attempt,
+): Promise<SignedIn> {
+  const factor = readFactor(given)
+  if (!factor) throw new AppError('invalid', FACTOR_REQUIRED, { field: 'totp' })
+  const found = await findChallenge(ctx, challenge, browser)
+  const known = found && knownDevice(found.email)
+  const isKnown = found && known && (await mayStill(ctx, 'known_sign_in', found.email))
+  if (!isKnown) await limitCalls(ctx, 'second_factor', caller)
+  if (!found) throw over()
+  const { userId } = found
+  // Counted before it is checked, so that simultaneous guesses all count.
+  const { rowsAffected } = await ctx.db
+    .update(signInChallenges)
+    .set({ tries: sql`tries + 1` })
+    .where(isOpen(ctx, challenge, browser))
+  if (!rowsAffected) throw over()
+  if (!(await spendFactor(ctx, userId, factor, factorSecret(userId, known ?? '')))) throw wrongCode()
+  return finish(ctx, userId, hashOf(challenge), device)
+}
+
+/** A password change, or another call with this challenge, may have ended it meanwhile. */
+async function finish(ctx: Context, userId: string, hash: string, device: Device): Promise<SignedIn> {
+  const row = newSignIn(ctx)
+  const isThere = sql`EXISTS (SELECT 1 FROM sign_in_challenges WHERE hash = ${hash})`
+  const [made] = await writeBatch(ctx.db, [
+    signInQuery(ctx, row, device, sql`id = ${userId} AND closed_at IS NULL AND ${isThere}`),
+    ctx.db.delete(signInChallenges).where(eq(signInChallenges.hash, hash)),
+  ])
+  const [user] = await ctx.db
+    .select({ id: users.id, name: users.name, email: users.email, admin: users.admin })
+    .from(users)
+    .where(eq(users.id, userId))
+  if (!made?.rowsAffected || !user) throw over()
+  return { user, signIn: row }
+}
+
+function over(): AppError {
+  return new AppError('unauthenticated', CHALLENGE_OVER)
+}

@@ -1,0 +1,53 @@
+import { and, count, eq, isNull, max } from 'drizzle-orm'
+import { recoveryCodes } from '../../../../db/schema.ts'
+import { AppError } from '../../../domain/error.ts'
+import { CODE_WRONG, FACTOR_REQUIRED, type Factor, type GivenFactor, readFactor } from '../../../domain/factor.ts'
+import { toIso } from '../../../domain/instant.ts'
+import { limitGuesses } from '../../limits/limits.ts'
+import type { Context } from '../../runtime/context.ts'
+import { spendRecoveryCode } from './recovery-codes.ts'
+import { findTotp, spendTotp } from './totp.ts'
+
+/** The key for counting guesses at an account's codes, from one place: each known device, all others, and sign-ins. */
+export function factorSecret(userId: string, place: string): string {
+  return `${userId} factor ${place}`
+}
+
+/**
+ * Accepts a factor once. Guesses at an app's codes count for the account; nobody can guess a recovery code, so that it
+ * still lets its owner in while someone guesses.
+ * @throws too_many
+ */
+export async function spendFactor(ctx: Context, userId: string, factor: Factor, guesses: string): Promise<boolean> {
+  if (factor.method === 'recovery') return spendRecoveryCode(ctx, userId, factor.code)
+  return limitGuesses(ctx, guesses, () => spendTotp(ctx, userId, factor.code))
+}
+
+export function wrongCode(): AppError {
+  return new AppError('invalid_code', CODE_WRONG, { field: 'totp' })
+}
+
+/** For a signed-in person who has one. @throws second_factor_required, invalid_code, too_many */
+export async function requireFactor(ctx: Context, userId: string, given: GivenFactor): Promise<void> {
+  const factor = readFactor(given)
+  if (!factor) throw new AppError('second_factor_required', FACTOR_REQUIRED, { field: 'totp' })
+  if (!(await spendFactor(ctx, userId, factor, factorSecret(userId, 'signed in')))) throw wrongCode()
+}
+
+/** What an account's page shows about its factors. */
+export type Factors = {
+  totp: { added_at: string; last_used_at: string | null } | null
+  recovery_codes: { left: number; made_at: string | null }
+}
+
+export async function getFactors(ctx: Pick<Context, 'db'>, userId: string): Promise<Factors> {
+  const totp = await findTotp(ctx, userId)
+  const [codes] = await ctx.db
+    .select({ left: count(), madeAt: max(recoveryCodes.createdAt) })
+    .from(recoveryCodes)
+    .where(and(eq(recoveryCodes.userId, userId), isNull(recoveryCodes.usedAt)))
+  return {
+    totp: totp && { added_at: toIso(totp.confirmedAt ?? totp.createdAt), last_used_at: toIso(totp.lastUsedAt) },
+    recovery_codes: { left: codes?.left ?? 0, made_at: toIso(codes?.madeAt ?? null) },
+  }
+}

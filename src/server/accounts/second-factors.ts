@@ -1,0 +1,133 @@
+import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
+import { writeBatch } from '../../../db/client.ts'
+import { totps } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import {
+  CHALLENGE_MINUTES,
+  CODES_NEED_FACTOR,
+  HAS_TOTP,
+  NO_TOTP,
+  TOTP_CODE_WRONG,
+  TOTP_NOT_STARTED,
+} from '../../domain/factor.ts'
+import { MINUTE_MS } from '../../domain/instant.ts'
+import type { User } from '../../domain/wire.ts'
+import { limitPerson } from '../limits/limits.ts'
+import { factorMail } from '../mail/factor-letters.ts'
+import { deliverMail, mailQuery } from '../mail/outbox.ts'
+import { type Context, siteOrigin } from '../runtime/context.ts'
+import { type Proof, requireCurrentPassword, wrongPassword } from './credentials/current-password.ts'
+import { newRecoveryCodes } from './credentials/recovery-codes.ts'
+import { findTotp, type NewTotp, newTotp, newTotpSecret, openTotp, sealTotp, stepOf } from './credentials/totp.ts'
+import { type CurrentSignIn, hasFactor } from './live-sign-ins.ts'
+
+/**
+ * Makes a secret, which counts once its owner has typed a first code. Starting again replaces it.
+ * @throws invalid, second_factor_required, invalid_code, conflict, too_many
+ */
+export async function startTotp(ctx: Context, { id, user }: CurrentSignIn, proof: Proof): Promise<NewTotp> {
+  await limitPerson(ctx, 'change_factor', user.id)
+  const stored = await requireCurrentPassword(ctx, user.id, proof)
+  const secret = await newTotpSecret()
+  const sealed = sealTotp(ctx.config.secretKey, user.id, secret)
+  const { rowsAffected } = await ctx.db.run(sql`
+    INSERT INTO totps (user_id, sealed, created_at, sign_in_id)
+    SELECT id, ${sealed}, ${ctx.now()}, ${id} FROM users
+    WHERE id = ${user.id} AND ${stillHas(user.id, stored)}
+    ON CONFLICT (user_id) DO UPDATE SET sealed = excluded.sealed, created_at = excluded.created_at,
+      sign_in_id = excluded.sign_in_id WHERE confirmed_at IS NULL`)
+  if (!rowsAffected) throw (await findTotp(ctx, user.id)) ? new AppError('conflict', HAS_TOTP) : wrongPassword()
+  return newTotp(user.email, secret)
+}
+
+/** The password may have changed during our check. */
+function stillHas(userId: string, passwordHash: string): SQL {
+  return sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND password_hash = ${passwordHash} AND closed_at IS NULL)`
+}
+
+/** What this sign-in has started and may still confirm, so that its page can show it again; null: nothing. */
+export async function findNewTotp(ctx: Context, current: CurrentSignIn): Promise<NewTotp | null> {
+  const row = await findStarted(ctx, current)
+  return row && newTotp(current.user.email, openTotp(ctx.config.secretKey, current.user.id, row.sealed))
+}
+
+async function findStarted(ctx: Context, { id, user }: CurrentSignIn) {
+  const [row] = await ctx.db
+    .select()
+    .from(totps)
+    .where(
+      and(
+        eq(totps.userId, user.id),
+        isNull(totps.confirmedAt),
+        eq(totps.signInId, id),
+        gt(totps.createdAt, ctx.now() - CHALLENGE_MINUTES * MINUTE_MS),
+      ),
+    )
+  return row ?? null
+}
+
+/**
+ * Makes the app count, and emails its owner.
+ * @returns the recovery codes, which nobody sees again
+ * @throws conflict, invalid_code, too_many
+ */
+export async function confirmTotp(ctx: Context, current: CurrentSignIn, code: string): Promise<string[]> {
+  const { user } = current
+  await limitPerson(ctx, 'confirm_factor', user.id)
+  const started = await findStarted(ctx, current)
+  if (!started) throw new AppError('conflict', TOTP_NOT_STARTED)
+  const step = await stepOf(ctx, started.sealed, user.id, code.replaceAll(/\s/g, ''))
+  if (step === null) throw new AppError('invalid_code', TOTP_CODE_WRONG, { field: 'code' })
+  const { secretKey } = ctx.config
+  // No other write has this text: it begins with a random number.
+  const sealed = sealTotp(secretKey, user.id, openTotp(secretKey, user.id, started.sealed))
+  const isOurs = sql`EXISTS (SELECT 1 FROM totps WHERE user_id = ${user.id} AND sealed = ${sealed})`
+  const { codes, queries } = newRecoveryCodes(ctx, user.id, isOurs)
+  const now = ctx.now()
+  const [confirmed] = await writeBatch(ctx.db, [
+    ctx.db
+      .update(totps)
+      .set({ sealed, confirmedAt: now, lastStep: step, lastUsedAt: now })
+      .where(
+        and(
+          eq(totps.userId, user.id),
+          isNull(totps.confirmedAt),
+          eq(totps.sealed, started.sealed),
+          // A new password, or closing the account, ends this sign-in.
+          sql`EXISTS (SELECT 1 FROM sign_ins WHERE id = ${current.id} AND revoked_at IS NULL)`,
+        ),
+      ),
+    ...queries,
+    mailQuery(ctx, user.email, factorMail(siteOrigin(ctx), 'totp_added'), isOurs),
+  ])
+  if (!confirmed?.rowsAffected) throw new AppError('conflict', TOTP_NOT_STARTED)
+  ctx.background(deliverMail(ctx))
+  return codes
+}
+
+/** Emails its owner. The last factor takes the recovery codes with it. @throws invalid, second_factor_required, invalid_code, not_found, too_many */
+export async function removeTotp(ctx: Context, user: User, proof: Proof): Promise<void> {
+  await limitPerson(ctx, 'change_factor', user.id)
+  const stored = await requireCurrentPassword(ctx, user.id, proof)
+  const theirs = sql`FROM totps WHERE user_id = ${user.id} AND confirmed_at IS NOT NULL AND ${stillHas(user.id, stored)}`
+  const [, removed] = await writeBatch(ctx.db, [
+    mailQuery(ctx, user.email, factorMail(siteOrigin(ctx), 'totp_removed'), sql`EXISTS (SELECT 1 ${theirs})`),
+    ctx.db.run(sql`DELETE ${theirs}`),
+    ctx.db.run(sql`DELETE FROM recovery_codes WHERE user_id = ${user.id} AND NOT ${hasFactor(sql`${user.id}`)}`),
+  ])
+  if (!removed?.rowsAffected) throw new AppError('not_found', NO_TOTP)
+  ctx.background(deliverMail(ctx))
+}
+
+/** Replaces them, and emails their owner. @throws invalid, second_factor_required, invalid_code, conflict, too_many */
+export async function renewRecoveryCodes(ctx: Context, user: User, proof: Proof): Promise<string[]> {
+  await limitPerson(ctx, 'change_factor', user.id)
+  const stored = await requireCurrentPassword(ctx, user.id, proof)
+  const when = sql`${hasFactor(sql`${user.id}`)} AND ${stillHas(user.id, stored)}`
+  const { codes, queries } = newRecoveryCodes(ctx, user.id, when)
+  const mail = mailQuery(ctx, user.email, factorMail(siteOrigin(ctx), 'codes_renewed'), when)
+  const [, inserted] = await writeBatch(ctx.db, [...queries, mail])
+  if (!inserted?.rowsAffected) throw new AppError('conflict', CODES_NEED_FACTOR)
+  ctx.background(deliverMail(ctx))
+  return codes
+}

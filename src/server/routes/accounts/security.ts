@@ -1,0 +1,49 @@
+import * as z from 'zod/mini'
+import * as shape from '../../../domain/wire.ts'
+import { proof, REFUSES_PROOF, text } from '../../http/fields.ts'
+import { route } from '../../http/route.ts'
+
+const proved = z.object(proof)
+const ON_SECURITY = { form: { at: '/account_security', done: '/account_security' }, token: 'always' } as const
+
+/** Loaded when needed: people seldom change their factors, and every isolate would evaluate this at startup. */
+const answers = () => import('./security/answers.tsx')
+
+/** An account's second factors. */
+export const security = [
+  route('GET /account_security', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) =>
+    (await answers()).page(c),
+  ),
+  route('POST /account_security/totp', {
+    access: 'user',
+    ...ON_SECURITY,
+    takes: proved,
+    summary: 'Start to add an authenticator app',
+    answers: [200, z.object({ secret: z.string(), uri: z.string() })],
+    refuses: [...REFUSES_PROOF, 'conflict'],
+  }).answer(async (c) => (await answers()).start(c, c.req.valid('json'))),
+  route('POST /account_security/totp/confirm', {
+    access: 'user',
+    ...ON_SECURITY,
+    takes: z.object({ code: text }),
+    summary: 'Add the authenticator app, with a first code',
+    answers: [200, shape.recoveryCodes],
+    refuses: ['invalid_code', 'conflict'],
+  }).answer(async (c) => (await answers()).confirm(c, c.req.valid('json').code)),
+  route('DELETE /account_security/totp', {
+    access: 'user',
+    ...ON_SECURITY,
+    takes: proved,
+    summary: 'Remove the authenticator app',
+    answers: [200, shape.message],
+    refuses: [...REFUSES_PROOF, 'not_found'],
+  }).answer(async (c) => (await answers()).remove(c, c.req.valid('json'))),
+  route('POST /account_security/recovery_codes', {
+    access: 'user',
+    ...ON_SECURITY,
+    takes: proved,
+    summary: 'Replace your recovery codes',
+    answers: [200, shape.recoveryCodes],
+    refuses: [...REFUSES_PROOF, 'conflict'],
+  }).answer(async (c) => (await answers()).renewCodes(c, c.req.valid('json'))),
+]

@@ -1,0 +1,73 @@
+import type { Context as HonoContext } from 'hono'
+import { AppError } from '../../../../domain/error.ts'
+import { CODES_RENEWED, TOTP_OFF, TOTP_ON } from '../../../../domain/factor.ts'
+import { AccountSecurity, type SecurityProps } from '../../../../pages/AccountSecurity.tsx'
+import type { Proof } from '../../../accounts/credentials/current-password.ts'
+import { getFactors } from '../../../accounts/credentials/second-factor.ts'
+import type { NewTotp } from '../../../accounts/credentials/totp.ts'
+import {
+  confirmTotp,
+  findNewTotp,
+  removeTotp,
+  renewRecoveryCodes,
+  startTotp,
+} from '../../../accounts/second-factors.ts'
+import { type AppEnv, signedIn } from '../../../http/app-env.ts'
+import { statusOf } from '../../../http/error-response.ts'
+import { takeFlash } from '../../../http/flash.ts'
+import { csrfToken } from '../../../http/middleware/csrf.ts'
+import { renderPage } from '../../../http/render.tsx'
+import { answer } from '../../../http/reply.ts'
+
+type Call = HonoContext<AppEnv>
+
+export async function page(c: Call): Promise<Response> {
+  return show(c, { flash: takeFlash(c) })
+}
+
+/** A form's answer is the page itself, not a redirect: only it shows what nobody sees again. */
+async function show(
+  c: Call,
+  shown: Partial<Pick<SecurityProps, 'flash' | 'started' | 'codes'>>,
+  status: Parameters<typeof renderPage>[3] = 200,
+): Promise<Response> {
+  const factors = await getFactors(c.var.ctx, signedIn(c).user.id)
+  const props = { csrfToken: csrfToken(c), flash: null, started: null, codes: null, ...factors, ...shown }
+  const assets = shown.started || shown.codes ? 'secrets' : 'app'
+  return renderPage(c, { title: 'Two-factor sign-in', assets }, <AccountSecurity {...props} />, status)
+}
+
+export async function start(c: Call, proof: Proof): Promise<Response> {
+  const started = await startTotp(c.var.ctx, signedIn(c), proof)
+  return c.get('form') ? show(c, { started: await withQr(started) }) : c.json(started)
+}
+
+export async function confirm(c: Call, code: string): Promise<Response> {
+  const { ctx } = c.var
+  try {
+    const codes = await confirmTotp(ctx, signedIn(c), code)
+    return c.get('form') ? show(c, { codes: { codes, message: TOTP_ON } }) : c.json({ recovery_codes: codes })
+  } catch (error) {
+    const isMistyped = error instanceof AppError && error.code === 'invalid_code'
+    const started = isMistyped && c.get('form') ? await findNewTotp(ctx, signedIn(c)) : null
+    if (!started || !isMistyped) throw error
+    const flash = { kind: 'danger' as const, message: error.message, field: error.field }
+    return show(c, { flash, started: await withQr(started) }, statusOf(error))
+  }
+}
+
+export async function remove(c: Call, proof: Proof): Promise<Response> {
+  await removeTotp(c.var.ctx, signedIn(c).user, proof)
+  return answer(c, { message: TOTP_OFF })
+}
+
+export async function renewCodes(c: Call, proof: Proof): Promise<Response> {
+  const codes = await renewRecoveryCodes(c.var.ctx, signedIn(c).user, proof)
+  return c.get('form') ? show(c, { codes: { codes, message: CODES_RENEWED } }) : c.json({ recovery_codes: codes })
+}
+
+/** With the picture that a phone's camera reads. */
+async function withQr(started: NewTotp) {
+  const { default: encodeQR } = await import('qr')
+  return { ...started, qr: encodeQR(started.uri, 'raw', { border: 4 }) }
+}

@@ -1,0 +1,44 @@
+import type { Context as HonoContext } from 'hono'
+import { AppError } from '../../../../domain/error.ts'
+import { CHALLENGE_OVER, FACTOR_REQUIRED, type GivenFactor } from '../../../../domain/factor.ts'
+import { SecondFactor } from '../../../../pages/SecondFactor.tsx'
+import { answerChallenge, findChallenge, methodsOf } from '../../../accounts/credentials/challenges.ts'
+import type { AppEnv } from '../../../http/app-env.ts'
+import { callerOf, deviceOf } from '../../../http/caller.ts'
+import { errorBody, statusOf } from '../../../http/error-response.ts'
+import { isSeen, setFlash, takeFlash } from '../../../http/flash.ts'
+import { knownDevice } from '../../../http/known-device.ts'
+import { csrfToken } from '../../../http/middleware/csrf.ts'
+import { renderPage } from '../../../http/render.tsx'
+import { answerSignedIn, browserOf } from '../../../http/signed-in.ts'
+
+type Call = HonoContext<AppEnv>
+
+/** After the right password: a browser goes to the page that asks, a program learns what it can send. */
+export async function ask(c: Call, { challenge, userId }: { challenge: string; userId: string }): Promise<Response> {
+  const page = `/sign_in/second_factor?${new URLSearchParams({ challenge })}`
+  if (c.get('form')) return c.redirect(page, 303)
+  const refusal = new AppError('second_factor_required', FACTOR_REQUIRED, { page })
+  return c.json({ ...errorBody(refusal), methods: await methodsOf(c.var.ctx, userId), challenge }, statusOf(refusal))
+}
+
+/** Only the browser that typed the password sees it: nobody else learns who has a second factor. */
+export async function page(c: Call): Promise<Response> {
+  const challenge = c.req.query('challenge') ?? ''
+  const found = await findChallenge(c.var.ctx, challenge, browserOf(c))
+  if (!found) {
+    if (isSeen(c)) setFlash(c, { kind: 'danger', message: CHALLENGE_OVER })
+    return c.redirect('/sign_in')
+  }
+  const form = { csrfToken: csrfToken(c), flash: takeFlash(c), challenge }
+  return renderPage(c, { title: 'Two-factor sign-in', assets: 'public' }, <SecondFactor {...form} />)
+}
+
+export async function finish(c: Call, given: { challenge: string } & GivenFactor): Promise<Response> {
+  const signedIn = await answerChallenge(c.var.ctx, given, deviceOf(c), {
+    ...callerOf(c),
+    browser: browserOf(c),
+    knownDevice: (email) => knownDevice(c, email),
+  })
+  return answerSignedIn(c, signedIn)
+}
