@@ -121,7 +121,7 @@ export const emailTokens = sqliteTable(
     userId: text('user_id')
       .notNull()
       .references(() => users.id),
-    purpose: text().$type<'confirm' | 'reset'>().notNull(),
+    purpose: text().$type<'confirm' | 'reset' | 'factor'>().notNull(),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
     usedAt: integer('used_at'),

@@ -16,6 +16,7 @@ const options: StackOptions = {
   ec2Endpoint: process.env.EC2_ENDPOINT || undefined,
   stripeApiBase: process.env.STRIPE_API_BASE || undefined,
   plansForSale: process.env.PLANS_FOR_SALE === 'true',
+  adminFactor: process.env.ADMIN_FACTOR === 'on',
   libsqlUrl: process.env.LIBSQL_URL || undefined,
   doorDomain: process.env.DOOR_DOMAIN,
   doorPorts: { DOOR_PORTS: process.env.DOOR_PORTS, DOOR_TCP_PORTS: process.env.DOOR_TCP_PORTS },

@@ -35,6 +35,8 @@ export type StackOptions = {
   stripeApiBase?: string | undefined
   /** Whether Basic and Premium are for sale; otherwise their buttons read 'Coming Soon!'. */
   plansForSale?: boolean
+  /** Whether the console asks admins for a second factor. */
+  adminFactor?: boolean
   libsqlUrl?: string | undefined
   /** The domain of the doors, such as door.localhost; without it there are none. */
   doorDomain?: string | undefined
@@ -149,6 +151,7 @@ export async function startServices(options: StackOptions): Promise<Services> {
       SELLER_NAME: 'Proving Ground, Inc.',
       SELLER_ADDRESS: '1 Test Range Road, Reno, NV 89501, US',
       SELLER_TAX_ID: 'US EIN 00-0000000',
+      ADMIN_FACTOR: options.adminFactor ? 'on' : 'off',
       MAIL_FROM: 'Proving Ground <hello@proving-ground.example>',
       OPERATOR_EMAIL: 'operator@proving-ground.example',
     },

@@ -1,12 +1,14 @@
 import { PLANS, type PlanType, planOffered, TRIAL_MINUTES } from '../src/domain/money/plan.ts'
 import { endGrantedPlan, grantPlan, setAdmin } from '../src/server/billing/plans/grants.ts'
+import { removeFactors } from '../src/server/operations/remove-factors.ts'
 import { ENV, NEEDS_DATABASE, openHand, readArguments, runCommand } from './arguments.ts'
 
 const USAGE = `Usage, ${NEEDS_DATABASE}:
   npm run grant -- plan <email> <demo|basic|premium|enterprise> [--hours <n>] [--reason "<why>"]
   npm run grant -- end <email> [--reason "<why>"]
   npm run grant -- admin <email> [--reason "<why>"]
-  npm run grant -- no-admin <email> [--reason "<why>"]`
+  npm run grant -- no-admin <email> [--reason "<why>"]
+  npm run grant -- no-factor <email> --reason "<why>"`
 
 await runCommand(async () => {
   await run()
@@ -29,6 +31,7 @@ async function run(): Promise<void> {
     return
   }
   if (command === 'admin' || command === 'no-admin') return setAdmin(hand, address, command === 'admin')
+  if (command === 'no-factor' && values.reason?.trim()) return removeFactors(hand, address)
   throw new Error(USAGE)
 }
 

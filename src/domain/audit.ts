@@ -25,6 +25,7 @@ export const ACTS = {
   release_group: 'Released a group’s places',
   make_admin: 'Made an admin',
   end_admin: 'Ended an admin’s rights',
+  remove_factors: 'Removed a lost second factor',
   adopt_run: 'Adopted a server after a restore',
   end_lost_run: 'Ended a run after a restore',
 } as const

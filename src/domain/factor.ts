@@ -23,6 +23,9 @@ export const TOTP_NOT_STARTED =
   'Nothing to confirm: it took more than 10 minutes, or you confirmed it. Please start again.'
 export const TOTP_CODE_WRONG =
   "This code doesn't match. Check the clock of your phone, and enter the code it shows now."
+export const LINK_SENT = 'We emailed you a link. Open it within 10 minutes.'
+export const LINK_NEEDED =
+  'Admins add their first factor through a link that we email. This one is missing, used, or older than 10 minutes.'
 // Stryker restore StringLiteral
 
 /** How people can prove a second factor, in the order we offer them. */

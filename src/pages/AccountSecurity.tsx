@@ -14,6 +14,8 @@ type Started = { secret: string; uri: string; qr: boolean[][] }
 export type SecurityProps = {
   totp: { added_at: string; last_used_at: string | null } | null
   recovery_codes: { left: number; made_at: string | null }
+  /** For an admin who has none: the emailed link that lets them add one, empty before they open it. Null: no link needed. */
+  link: string | null
   /** An app that waits for its first code. */
   started: Started | null
   /** New recovery codes: only this page ever shows them. */
@@ -23,7 +25,7 @@ export type SecurityProps = {
 }
 
 /** The second factors of an account. */
-export function AccountSecurity({ totp, recovery_codes, started, codes, csrfToken, flash }: SecurityProps) {
+export function AccountSecurity({ totp, recovery_codes, link, started, codes, csrfToken, flash }: SecurityProps) {
   const form = { csrfToken, flash }
   return (
     <div className="page stack">
@@ -44,7 +46,15 @@ export function AccountSecurity({ totp, recovery_codes, started, codes, csrfToke
         in, choose a new password, create API tokens, or change secrets and webhooks. Programs with an API token are
         never asked.
       </p>
-      {started ? <NewApp {...form} started={started} /> : totp ? <App {...form} totp={totp} /> : <NoApp {...form} />}
+      {started ? (
+        <NewApp {...form} started={started} />
+      ) : totp ? (
+        <App {...form} totp={totp} />
+      ) : link === '' ? (
+        <MailLink csrfToken={csrfToken} />
+      ) : (
+        <NoApp {...form} link={link} />
+      )}
       {totp ? <Codes {...form} left={recovery_codes.left} /> : null}
       <p className="hint">
         <a href="/account_overview">Back to Account</a>
@@ -55,11 +65,29 @@ export function AccountSecurity({ totp, recovery_codes, started, codes, csrfToke
 
 type FormProps = { csrfToken: string; flash: FlashMessage | null }
 
-function NoApp({ csrfToken, flash }: FormProps) {
+/** For admins: their password alone adds none. */
+function MailLink({ csrfToken }: { csrfToken: string }) {
+  return (
+    <Card title="Authenticator app">
+      <form className="stack form-narrow" method="post" action="/account_security/link">
+        <HiddenFields csrfToken={csrfToken} />
+        <p>
+          As an admin, you need one to open the console. You add it with your password and a link that we email to you.
+          The link works once, within 10 minutes.
+        </p>
+        <Button type="submit" look="primary">
+          Email me the link
+        </Button>
+      </form>
+    </Card>
+  )
+}
+
+function NoApp({ csrfToken, flash, link }: FormProps & { link: string | null }) {
   return (
     <Card title="Authenticator app">
       <form className="stack form-narrow" method="post" action="/account_security/totp" noValidate>
-        <HiddenFields csrfToken={csrfToken} />
+        <HiddenFields csrfToken={csrfToken} values={link === null ? {} : { link }} />
         <p>
           Use any app that shows 6-digit codes: your password manager, Google Authenticator, Microsoft Authenticator, or
           Aegis.

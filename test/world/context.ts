@@ -58,6 +58,7 @@ export function worldContext(world: World): Context {
       passwordPepper: 'p',
       mailFrom: 'hello@site.test',
       operatorEmail: 'operator@site.test',
+      adminFactor: false,
       plansForSale: true,
       seller: { name: 'Proving Ground', address: 'site.test', taxId: null },
       metricsTokens: [],

@@ -193,6 +193,7 @@ export class Process {
         passwordPepper: 'p',
         mailFrom: 'a@b.c',
         operatorEmail: 'op@b.c',
+        adminFactor: false,
         plansForSale: false,
         seller: { name: 'Proving Ground', address: 'site.test', taxId: null },
         metricsTokens: [],

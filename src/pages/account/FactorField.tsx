@@ -20,4 +20,4 @@ export function FactorField({ flash, name = 'totp', id = 'totp', hint = FACTOR_H
   )
 }
 
-export const FACTOR_HINT = 'From your authenticator app, or one of your recovery codes.'
+const FACTOR_HINT = 'From your authenticator app, or one of your recovery codes.'

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
 import { emailTokens } from '../../../db/schema.ts'
-import { DAY_MS, HOUR_MS } from '../../domain/instant.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
 import type { Context } from '../runtime/context.ts'
 
 /** How long each kind of mailed link is valid. */
-const LIFETIME_MS = { confirm: DAY_MS, reset: HOUR_MS }
+const LIFETIME_MS = { confirm: DAY_MS, reset: HOUR_MS, factor: 10 * MINUTE_MS }
 type Purpose = keyof typeof LIFETIME_MS
 
 /** 256 random bits for a mailed link; we store only the hash. */
@@ -26,9 +26,9 @@ export function keepLinkQuery(ctx: Pick<Context, 'db' | 'now'>, hash: string, pu
     SELECT ${hash}, id, ${purpose}, ${now}, ${now + LIFETIME_MS[purpose]} FROM users WHERE ${whose}`)
 }
 
-/** An SQL condition for a valid link: a confirmation works repeatedly until it expires, a reset once. */
+/** An SQL condition for a valid link: a confirmation works repeatedly until it expires, the others once. */
 export function isGoodLink(hash: string, purpose: Purpose, now: number) {
-  const unused = purpose === 'reset' ? isNull(emailTokens.usedAt) : undefined
+  const unused = purpose === 'confirm' ? undefined : isNull(emailTokens.usedAt)
   return and(eq(emailTokens.hash, hash), eq(emailTokens.purpose, purpose), gt(emailTokens.expiresAt, now), unused)
 }
 

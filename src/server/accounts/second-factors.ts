@@ -1,11 +1,12 @@
 import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { totps } from '../../../db/schema.ts'
+import { emailTokens, totps } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import {
   CHALLENGE_MINUTES,
   CODES_NEED_FACTOR,
   HAS_TOTP,
+  LINK_NEEDED,
   NO_TOTP,
   TOTP_CODE_WRONG,
   TOTP_NOT_STARTED,
@@ -13,31 +14,75 @@ import {
 import { MINUTE_MS } from '../../domain/instant.ts'
 import type { User } from '../../domain/wire.ts'
 import { limitPerson } from '../limits/limits.ts'
-import { factorMail } from '../mail/factor-letters.ts'
+import { factorLinkMail, factorMail } from '../mail/factor-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
 import { type Proof, requireCurrentPassword, wrongPassword } from './credentials/current-password.ts'
 import { newRecoveryCodes } from './credentials/recovery-codes.ts'
 import { findTotp, type NewTotp, newTotp, newTotpSecret, openTotp, sealTotp, stepOf } from './credentials/totp.ts'
+import { hashEmailToken, isGoodLink, keepLinkQuery, newEmailToken } from './email-tokens.ts'
 import { type CurrentSignIn, hasFactor } from './live-sign-ins.ts'
+
+/** A stolen password must not open the console: admins prove that their mailbox is theirs as well. */
+export function needsLink(ctx: Pick<Context, 'config'>, { user, hasFactor }: CurrentSignIn): boolean {
+  return ctx.config.adminFactor && user.admin && !hasFactor
+}
+
+/** Emails an admin a link to add the first factor. It works once, within 10 minutes. @throws too_many */
+export async function mailFactorLink(ctx: Context, { user }: CurrentSignIn): Promise<void> {
+  await limitPerson(ctx, 'change_factor', user.id)
+  const { token, hash } = newEmailToken()
+  await writeBatch(ctx.db, [
+    keepLinkQuery(ctx, hash, 'factor', sql`id = ${user.id} AND admin AND closed_at IS NULL`),
+    mailQuery(
+      ctx,
+      user.email,
+      factorLinkMail(siteOrigin(ctx), token),
+      sql`EXISTS (SELECT 1 FROM email_tokens WHERE hash = ${hash})`,
+    ),
+  ])
+  ctx.background(deliverMail(ctx))
+}
 
 /**
  * Makes a secret, which counts once its owner has typed a first code. Starting again replaces it.
- * @throws invalid, second_factor_required, invalid_code, conflict, too_many
+ * @param proof with the emailed `link`, for admins
+ * @throws invalid, second_factor_required, invalid_code, forbidden, conflict, too_many
  */
-export async function startTotp(ctx: Context, { id, user }: CurrentSignIn, proof: Proof): Promise<NewTotp> {
+export async function startTotp(
+  ctx: Context,
+  current: CurrentSignIn,
+  proof: Proof & { link?: string },
+): Promise<NewTotp> {
+  const { id, user } = current
   await limitPerson(ctx, 'change_factor', user.id)
   const stored = await requireCurrentPassword(ctx, user.id, proof)
   const secret = await newTotpSecret()
   const sealed = sealTotp(ctx.config.secretKey, user.id, secret)
-  const { rowsAffected } = await ctx.db.run(sql`
-    INSERT INTO totps (user_id, sealed, created_at, sign_in_id)
-    SELECT id, ${sealed}, ${ctx.now()}, ${id} FROM users
-    WHERE id = ${user.id} AND ${stillHas(user.id, stored)}
-    ON CONFLICT (user_id) DO UPDATE SET sealed = excluded.sealed, created_at = excluded.created_at,
-      sign_in_id = excluded.sign_in_id WHERE confirmed_at IS NULL`)
-  if (!rowsAffected) throw (await findTotp(ctx, user.id)) ? new AppError('conflict', HAS_TOTP) : wrongPassword()
+  const now = ctx.now()
+  const link = and(isGoodLink(hashEmailToken(proof.link ?? ''), 'factor', now), eq(emailTokens.userId, user.id))
+  const mayAdd = ctx.config.adminFactor
+    ? sql`(NOT admin OR EXISTS (SELECT 1 FROM ${emailTokens} WHERE ${link}))`
+    : sql`1`
+  const [started] = await writeBatch(ctx.db, [
+    ctx.db.run(sql`
+      INSERT INTO totps (user_id, sealed, created_at, sign_in_id)
+      SELECT id, ${sealed}, ${now}, ${id} FROM users
+      WHERE id = ${user.id} AND ${stillHas(user.id, stored)} AND ${mayAdd}
+      ON CONFLICT (user_id) DO UPDATE SET sealed = excluded.sealed, created_at = excluded.created_at,
+        sign_in_id = excluded.sign_in_id WHERE confirmed_at IS NULL`),
+    ctx.db
+      .update(emailTokens)
+      .set({ usedAt: now })
+      .where(and(link, sql`EXISTS (SELECT 1 FROM totps WHERE user_id = ${user.id} AND sealed = ${sealed})`)),
+  ])
+  if (!started?.rowsAffected) throw await whyNotStarted(ctx, current)
   return newTotp(user.email, secret)
+}
+
+async function whyNotStarted(ctx: Context, current: CurrentSignIn): Promise<AppError> {
+  if (await findTotp(ctx, current.user.id)) return new AppError('conflict', HAS_TOTP)
+  return needsLink(ctx, current) ? new AppError('forbidden', LINK_NEEDED) : wrongPassword()
 }
 
 /** The password may have changed during our check. */

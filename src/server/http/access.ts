@@ -38,11 +38,14 @@ export const checkAccess = createMiddleware<AppEnv>(async (c, next) => {
     if (kind === 'page') return c.redirect('/dashboard')
     throw new AppError('forbidden', 'You are not allowed to do that.')
   }
+  if (access === 'admin' && !facts.withoutFactor && c.var.ctx.config.adminFactor && !c.var.signIn?.hasFactor)
+    return askForFactor(c, kind)
   if (facts.recentPassword && c.var.ctx.now() - (c.var.signIn?.passwordAt ?? 0) >= ACT_WITHIN_MS)
     return askForPassword(c)
   return next()
 })
 
+const CONSOLE_NEEDS_FACTOR = 'Add a second factor first: the console opens only with one.'
 const SIGN_IN_FIRST = 'Please sign in first.'
 
 /**
@@ -61,6 +64,14 @@ function refuseStalePage(c: HonoContext<AppEnv>, { forAnyone }: RouteFacts): voi
 
 /** Where they find what they wanted to change, as it is for the person who is signed in now. */
 const ownPage = (c: HonoContext<AppEnv>) => (factsOf(c)?.form ? formPage(c, 'at') : '/dashboard')
+
+/** The console shows an admin without a second factor only the page that adds one. */
+function askForFactor(c: HonoContext<AppEnv>, kind: RouteFacts['kind']): Response {
+  const page = '/account_security'
+  if (kind !== 'page' && !c.var.form) throw new AppError('forbidden', CONSOLE_NEEDS_FACTOR, { page })
+  if (isSeen(c)) setFlash(c, { kind: 'info', message: CONSOLE_NEEDS_FACTOR })
+  return c.redirect(page, 303)
+}
 
 /** Before an act in the console. After the password, it returns to the form's page. */
 function askForPassword(c: HonoContext<AppEnv>): Response {

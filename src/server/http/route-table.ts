@@ -41,6 +41,8 @@ export type RouteFacts = {
   takesFile?: true
   /** An act in the console: the admin must have typed their password in the last minutes. */
   recentPassword?: true
+  /** Admins may use it before they have a second factor. */
+  withoutFactor?: true
   /** Whether the call needs the page's token. By default, forms do and JSON doesn't. */
   token?: 'always' | 'never'
   /** The answer carries a token, for a page that isn't reloaded. */

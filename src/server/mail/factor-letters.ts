@@ -15,6 +15,24 @@ const WHAT = {
 
 export type FactorChange = keyof typeof WHAT
 
+/** For admins: their mailbox proves, beside the password, that it is them. */
+export function factorLinkMail(origin: string, token: string): MailContent {
+  return composeMail('Add a second factor', [
+    'You asked for this link to add an authenticator app to your admin account. You also need your password.',
+    { link: `${origin}/account_security?link=${token}`, label: 'Add an authenticator app' },
+    "The link works once, within 10 minutes. If you didn't ask for it, someone knows your password: choose a new one.",
+    { link: `${origin}/forgot_password`, label: 'Choose a new password' },
+  ])
+}
+
+/** An operator did it. The script that sends it doesn't know the site's address. */
+export function factorsRemovedMail(): MailContent {
+  return composeMail('Your second factor is removed', [
+    'We removed the authenticator app and the recovery codes of your account, because you told us that you lost them. Your password alone signs you in until you add a new app under Settings, Two-factor sign-in.',
+    "If you didn't ask for this, choose a new password right away, and write to us.",
+  ])
+}
+
 /** Each change of a second factor, and each recovery code that someone used. */
 export function factorMail(origin: string, what: FactorChange): MailContent {
   return composeMail(SUBJECTS[what], [

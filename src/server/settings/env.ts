@@ -44,6 +44,8 @@ export type Env = {
   OPERATOR_EMAIL: string
   /** What Prometheus sends to read /metrics; without it there is no such page. `new,old` during a rotation. */
   METRICS_TOKEN?: string
+  /** `on` or `off`: admins need a second factor. Only a local stack may switch it off, and does without it. */
+  ADMIN_FACTOR?: string
   /** `off`: nobody may wait in line for a server. On without it. */
   LINE?: string
   /** The domain of the doors, apart from the site's own; without it there are none. docs/operations.md, "The door" */

@@ -35,6 +35,8 @@ export type Config = {
   doorOnly: boolean
   /** Null: there are no files. */
   files: BucketSettings | null
+  /** The console opens only to admins with a second factor. */
+  adminFactor: boolean
   /** People may wait in line for a server. Off: nobody can join anymore. */
   line: boolean
   machines: MachineSettings
@@ -109,6 +111,7 @@ const RULES: Record<Setting, Rule> = {
     must: 'must have 32 characters or more without spaces; while it is rotated, both tokens, separated by a comma',
     holds: (value) => value.split(',').every((token) => /^\S{32,}$/.test(token)),
   },
+  ADMIN_FACTOR: { optional: true, must: 'must be on or off', holds: (value) => /^(on|off)$/.test(value) },
   LINE: { optional: true, must: 'must be on or off', holds: (value) => /^(on|off)$/.test(value) },
   DOOR_DOMAIN: {
     optional: true,
@@ -174,6 +177,7 @@ export function readConfig(env: Env, log: Log): Config {
     doorOnly: local || env.DOOR_ONLY === 'true',
     files: bucketSettingsOf(env),
     line: env.LINE !== 'off',
+    adminFactor: !local || env.ADMIN_FACTOR === 'on',
     machines: machineSettingsOf(env),
   }
   configs.set(env, config)
@@ -201,7 +205,7 @@ type SettingFault = { setting: Setting; sentence: string; missing?: true }
 export function faultsOf(settings: Partial<Record<Setting, unknown>>): SettingFault[] {
   return SETTINGS.map((name) => faultOf(name, settings[name]))
     .filter((fault) => fault !== null)
-    .concat(faultsOfStripe(settings), faultsOfBucket(settings), faultsOfDoor(settings))
+    .concat(faultsOfStripe(settings), faultsOfBucket(settings), faultsOfDoor(settings), faultsOfFactor(settings))
 }
 
 /** Whoever sells needs both, and one without the other is a slip. */
@@ -224,6 +228,13 @@ function faultsOfDoor(settings: Partial<Record<Setting, unknown>>): SettingFault
   if (wrong === undefined || wrong === 'localhost') return []
   const sentence = `DOOR_DOMAIN must be a domain of its own, apart from the site's ${wrong}.`
   return [{ setting: 'DOOR_DOMAIN', sentence }]
+}
+
+/** A stolen password must not open the console of a site that others can reach. */
+function faultsOfFactor({ ADMIN_FACTOR, SITE_ORIGINS }: Partial<Record<Setting, unknown>>): SettingFault[] {
+  if (ADMIN_FACTOR !== 'off' || typeof SITE_ORIGINS !== 'string') return []
+  if (parseOrigins(SITE_ORIGINS).every((origin) => origin === null || isOwnMachine(new URL(origin)))) return []
+  return [{ setting: 'ADMIN_FACTOR', sentence: 'ADMIN_FACTOR can be off only on your own machine.' }]
 }
 
 const missing = (setting: Setting): SettingFault => ({ setting, sentence: `${setting} is missing.`, missing: true })

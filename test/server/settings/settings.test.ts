@@ -39,6 +39,7 @@ const MALFORMED: [keyof Env, string][] = [
   ['SELLER_NAME', 'canary\n'],
   ['SELLER_ADDRESS', 'canary\nroad'],
   ['SELLER_TAX_ID', ' canary'],
+  ['ADMIN_FACTOR', 'canary'],
   ['DOOR_ONLY', 'canary'],
   ['MAIL_FROM', 'Canary'],
   ['MAIL_FROM', 'Canary <canary>'],
@@ -57,11 +58,23 @@ const OPTIONAL = new Set([
   'SELLER_NAME',
   'SELLER_ADDRESS',
   'SELLER_TAX_ID',
+  'ADMIN_FACTOR',
   'DOOR_ONLY',
   'METRICS_TOKEN',
   'VERSION',
 ])
 const NEEDED = [...new Set(MALFORMED.map(([name]) => name))].filter((name) => !OPTIONAL.has(name))
+
+test('asks admins for a second factor everywhere but on its own machine, where it may', async () => {
+  const asks = async (vars: Partial<Env>) =>
+    (await createContext({ ...(await openSite()).env, ...vars } as Env, () => {}, log)).config.adminFactor
+  const deployed = { SITE_ORIGINS: 'https://example.com' }
+  expect(await asks({})).toBe(false)
+  expect(await asks({ ADMIN_FACTOR: 'off' })).toBe(false)
+  expect(await asks({ ADMIN_FACTOR: 'on' })).toBe(true)
+  expect(await asks(deployed)).toBe(true)
+  await expect(asks({ ...deployed, ADMIN_FACTOR: 'off' })).rejects.toThrow(SENTENCE)
+})
 
 test('needs no Stripe until plans are for sale', async () => {
   const without = { STRIPE_SECRET_KEY: undefined, STRIPE_WEBHOOK_SECRET: undefined } as unknown as Partial<Env>

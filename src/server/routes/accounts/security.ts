@@ -4,6 +4,7 @@ import { proof, REFUSES_PROOF, text } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
 
 const proved = z.object(proof)
+const withLink = z.object({ ...proof, link: text })
 const ON_SECURITY = { form: { at: '/account_security', done: '/account_security' }, token: 'always' } as const
 
 /** Loaded when needed: people seldom change their factors, and every isolate would evaluate this at startup. */
@@ -14,10 +15,18 @@ export const security = [
   route('GET /account_security', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) =>
     (await answers()).page(c),
   ),
+  route('POST /account_security/link', {
+    access: 'admin',
+    ...ON_SECURITY,
+    withoutFactor: true,
+    summary: 'Email an admin the link to add a first factor',
+    answers: [200, shape.message],
+  }).answer(async (c) => (await answers()).mailLink(c)),
   route('POST /account_security/totp', {
     access: 'user',
-    ...ON_SECURITY,
-    takes: proved,
+    form: { ...ON_SECURITY.form, keeps: { query: 'link', field: 'link' } },
+    token: 'always',
+    takes: withLink,
     summary: 'Start to add an authenticator app',
     answers: [200, z.object({ secret: z.string(), uri: z.string() })],
     refuses: [...REFUSES_PROOF, 'conflict'],

@@ -1,6 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { recoveryCodes, signInChallenges, signIns, totps } from '../../../../db/schema.ts'
+import { outbox, recoveryCodes, signInChallenges, signIns, totps } from '../../../../db/schema.ts'
 import { CHALLENGE_OVER, CODE_WRONG, FACTOR_REQUIRED } from '../../../../src/domain/factor.ts'
 import { CURRENT_PASSWORD_WRONG, INVALID_CREDENTIALS } from '../../../../src/domain/user.ts'
 import { renewTotpSecrets } from '../../../../src/server/accounts/credentials/totp.ts'
@@ -75,7 +75,7 @@ test('asks for a code after the right password, takes each code once, and says n
   expect([signedIn.status, signedIn.body.user.id, signedIn.body.page]).toEqual([200, user.id, '/dashboard'])
   expect((await browser.request('/api/v1/users/get_session')).status).toBe(200)
   // Neither the challenge nor the code counts again.
-  expect((await answer(await newBrowser(), challenge, { totp: app.code() })).body.code).toBe('unauthenticated')
+  expect((await answer(browser, challenge, { recovery: app.recoveryCodes[0] })).body.code).toBe('unauthenticated')
   const next = await newBrowser()
   const { challenge: second } = (await signIn(next)).body
   expect((await answer(next, second, { totp: app.code() })).body).toMatchObject({
@@ -130,7 +130,8 @@ test('a recovery code works once, however it is typed, and its owner hears of it
   const other = await newBrowser()
   const { challenge } = (await signIn(other)).body
   expect((await answer(other, challenge, { recovery: first })).body.code).toBe('invalid_code')
-  expect((await subjects()).filter((subject) => subject === 'A recovery code was used')).toHaveLength(1)
+  const told = and(eq(outbox.recipient, user.email), eq(outbox.subject, 'A recovery code was used'))
+  expect(await ctx.db.$count(outbox, told)).toBe(1)
   const racing = await Promise.all([1, 2, 3].map(() => call('POST', '/webhooks/whk_x/secret', { recovery: second })))
   expect(racing.map(({ status }) => status).sort()).toEqual([401, 401, 404])
   const rows = await ctx.db.select().from(recoveryCodes).where(eq(recoveryCodes.userId, user.id))
@@ -217,7 +218,10 @@ test('a reset by email does not skip it, and gives nobody new guesses at it', as
   }
   const guess = async (password: string) =>
     (await answer(thief, (await signIn(thief, password)).body.challenge, { totp: '000000' })).status
+  const old = await newBrowser()
+  const { challenge: begun } = (await signIn(old)).body
   await reset('a stolen mailbox 1')
+  expect((await answer(old, begun, { recovery: app.recoveryCodes[1] })).body.code).toBe('unauthenticated')
   expect((await signIn(thief, 'a stolen mailbox 1')).body.code).toBe('second_factor_required')
   for (let i = 0; i < 5; i++) expect(await guess('a stolen mailbox 1')).toBe(401)
   await reset('a stolen mailbox 2')
@@ -309,6 +313,31 @@ test('a secret counts only after a first code from the browser that started it, 
   )
   expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
   expect(await ctx.db.$count(recoveryCodes, eq(recoveryCodes.userId, user.id))).toBe(10)
+})
+
+test('a first code counts for nothing once its secret was replaced, or its sign-in ended', async () => {
+  const { call, clock, ctx, user } = await setup()
+  const write = ctx.db.$client.batch
+  const confirmWhile = async (happens: () => Promise<unknown>) => {
+    const secret = (await call('POST', '/account_security/totp')).body.secret as string
+    let done = false
+    ctx.db.$client.batch = async function batch(...given) {
+      if (!done && JSON.stringify(given).includes('update \\"totps\\"')) {
+        done = true
+        await happens()
+      }
+      return write.apply(this, given)
+    }
+    const code = totpAt(secret, clock.ms)
+    const { body } = await call('POST', '/account_security/totp/confirm', { code })
+    ctx.db.$client.batch = write
+    return [done, body.code]
+  }
+  const replace = () => ctx.db.update(totps).set({ sealed: 'another' }).where(eq(totps.userId, user.id))
+  expect(await confirmWhile(replace)).toEqual([true, 'conflict'])
+  const end = () => ctx.db.update(signIns).set({ revokedAt: clock.ms }).where(eq(signIns.userId, user.id))
+  expect(await confirmWhile(end)).toEqual([true, 'conflict'])
+  expect(await ctx.db.$count(recoveryCodes, eq(recoveryCodes.userId, user.id))).toBe(0)
 })
 
 test('works with plain forms, and shows key and codes once', async () => {

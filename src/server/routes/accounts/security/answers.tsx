@@ -1,6 +1,6 @@
 import type { Context as HonoContext } from 'hono'
 import { AppError } from '../../../../domain/error.ts'
-import { CODES_RENEWED, TOTP_OFF, TOTP_ON } from '../../../../domain/factor.ts'
+import { CODES_RENEWED, LINK_SENT, TOTP_OFF, TOTP_ON } from '../../../../domain/factor.ts'
 import { AccountSecurity, type SecurityProps } from '../../../../pages/AccountSecurity.tsx'
 import type { Proof } from '../../../accounts/credentials/current-password.ts'
 import { getFactors } from '../../../accounts/credentials/second-factor.ts'
@@ -8,6 +8,8 @@ import type { NewTotp } from '../../../accounts/credentials/totp.ts'
 import {
   confirmTotp,
   findNewTotp,
+  mailFactorLink,
+  needsLink,
   removeTotp,
   renewRecoveryCodes,
   startTotp,
@@ -32,12 +34,19 @@ async function show(
   status: Parameters<typeof renderPage>[3] = 200,
 ): Promise<Response> {
   const factors = await getFactors(c.var.ctx, signedIn(c).user.id)
-  const props = { csrfToken: csrfToken(c), flash: null, started: null, codes: null, ...factors, ...shown }
+  const form = { csrfToken: csrfToken(c), flash: null, started: null, codes: null }
+  const link = needsLink(c.var.ctx, signedIn(c)) ? (c.req.query('link') ?? '') : null
+  const props = { ...form, link, ...factors, ...shown }
   const assets = shown.started || shown.codes ? 'secrets' : 'app'
   return renderPage(c, { title: 'Two-factor sign-in', assets }, <AccountSecurity {...props} />, status)
 }
 
-export async function start(c: Call, proof: Proof): Promise<Response> {
+export async function mailLink(c: Call): Promise<Response> {
+  await mailFactorLink(c.var.ctx, signedIn(c))
+  return answer(c, { message: LINK_SENT })
+}
+
+export async function start(c: Call, proof: Proof & { link: string }): Promise<Response> {
   const started = await startTotp(c.var.ctx, signedIn(c), proof)
   return c.get('form') ? show(c, { started: await withQr(started) }) : c.json(started)
 }

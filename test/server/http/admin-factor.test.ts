@@ -1,0 +1,141 @@
+import { eq } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { auditLog, users } from '../../../db/schema.ts'
+import { LINK_NEEDED, LINK_SENT } from '../../../src/domain/factor.ts'
+import { removeFactors } from '../../../src/server/operations/remove-factors.ts'
+import { accountApp, accountContext } from '../../../testing/people/account-app.ts'
+import { openAppBrowser } from '../../../testing/people/app-browser.ts'
+import { totpAt } from '../../../testing/people/authenticator.ts'
+import { PASSWORD, signedInUser } from '../../../testing/people/sign-up.ts'
+
+const NEEDS = 'Add a second factor first: the console opens only with one.'
+const PROOF = { current_password: PASSWORD }
+
+async function setup({ adminFactor = true } = {}) {
+  const account = accountContext()
+  Object.assign(account.ctx.config, { adminFactor })
+  const app = accountApp(account.ctx)
+  const browser = openAppBrowser(app)
+  const user = await signedInUser(browser, account)
+  const { ctx, clock, sent, settle } = account
+  await ctx.db.update(users).set({ admin: true }).where(eq(users.id, user.id))
+  await browser.open('/account_security')
+  const start = async (link = '', more: object = {}) => {
+    const response = await browser.json('POST', '/account_security/totp', { ...PROOF, link, ...more })
+    return { status: response.status, body: await response.json() }
+  }
+  const mailedLink = async () => {
+    expect(await (await browser.json('POST', '/account_security/link')).json()).toEqual({ message: LINK_SENT })
+    await settle()
+    return /account_security\?link=([\w-]+)/.exec(sent.findLast(({ to }) => to === user.email)?.text ?? '')?.[1] ?? ''
+  }
+  const confirm = (secret: string) =>
+    browser.json('POST', '/account_security/totp/confirm', { code: totpAt(secret, clock.ms) })
+  return { ...account, browser, user, start, mailedLink, confirm }
+}
+
+test('shows an admin without a second factor only the page that adds one', async () => {
+  const { browser, start } = await setup()
+  for (const path of ['/console', '/admin/people', '/admin/audit', '/admin/confirm']) {
+    const page = await browser.open(path)
+    expect([page.status, page.location], path).toEqual([303, '/account_security'])
+  }
+  expect((await browser.open('/account_security')).flash?.message).toBe(NEEDS)
+  for (const [method, path] of [
+    ['GET', '/api/v1/instances'],
+    ['POST', '/admin/people/x/sign_out'],
+    ['POST', '/admin/confirm'],
+  ] as const) {
+    const refused = await browser.json(method, path, method === 'GET' ? undefined : {})
+    expect([refused.status, await refused.json()], path).toMatchObject([
+      403,
+      { error: NEEDS, page: '/account_security' },
+    ])
+  }
+  const form = await browser.form('/admin/people/x/sign_out', { reason: 'none' })
+  expect([form.status, form.headers.get('Location')]).toEqual([303, '/account_security'])
+  // The password alone adds none.
+  for (const link of ['', 'guessed'])
+    expect((await start(link)).body).toMatchObject({ code: 'forbidden', error: LINK_NEEDED })
+})
+
+test('adds the first one with the password and a mailed link, once, within ten minutes', async () => {
+  const { browser, start, mailedLink, confirm, clock } = await setup()
+  const late = await mailedLink()
+  clock.ms += 10 * 60_000
+  expect((await start(late)).status).toBe(403)
+  const link = await mailedLink()
+  clock.ms += 10 * 60_000 - 1
+  expect((await start(link, { current_password: 'wrong' })).status).toBe(422)
+  const { status, body } = await start(link)
+  expect(status).toBe(200)
+  expect((await start(link)).status).toBe(403)
+  expect((await confirm(body.secret)).status).toBe(200)
+  expect((await browser.request('/console')).status).toBe(200)
+})
+
+test("another admin's link, or a reset link, adds none", async () => {
+  const [ada, eve] = [await setup(), await setup()]
+  expect((await ada.start(await eve.mailedLink())).status).toBe(403)
+  await ada.browser.json('POST', '/users/password', { user: { email: ada.user.email } })
+  await ada.settle()
+  const mail = ada.sent.findLast(({ to }) => to === ada.user.email)?.text ?? ''
+  const reset = /reset_password_token=([\w-]+)/.exec(mail)?.[1] ?? ''
+  expect(reset).not.toBe('')
+  expect((await ada.start(reset)).status).toBe(403)
+})
+
+test('works with plain forms: the link comes back after a wrong password', async () => {
+  const { browser, mailedLink } = await setup()
+  expect(await (await browser.request('/account_security')).text()).toContain('Email me the link')
+  const link = await mailedLink()
+  const at = `/account_security?link=${link}`
+  await browser.open(at)
+  const refused = await browser.form('/account_security/totp', { link, current_password: 'wrong' })
+  expect([refused.status, refused.headers.get('Location')]).toEqual([303, at])
+  await browser.open(at)
+  const started = await browser.form('/account_security/totp', { link, ...PROOF })
+  expect([started.status, (await started.text()).includes('QR code')]).toEqual([200, true])
+})
+
+test('the console takes a code instead of the password', async () => {
+  const { browser, start, mailedLink, confirm, clock } = await setup()
+  const { secret } = (await start(await mailedLink())).body
+  await confirm(secret)
+  clock.ms += 15 * 60_000
+  const act = () => browser.json('POST', '/admin/people/x/sign_out', {})
+  expect((await act()).status).toBe(403)
+  const confirmWith = (user: object) => browser.json('POST', '/admin/confirm', { to: '', user })
+  expect((await (await confirmWith(PROOF)).json()).code).toBe('second_factor_required')
+  expect((await (await confirmWith({ totp: '000000' })).json()).code).toBe('invalid_code')
+  expect(await (await browser.request('/admin/confirm')).text()).not.toContain('current_password')
+  expect((await confirmWith({ totp: totpAt(secret, clock.ms) })).status).toBe(200)
+  expect((await act()).status).not.toBe(403)
+})
+
+test('asks nobody where it is off, and no customer', async () => {
+  const free = await setup({ adminFactor: false })
+  expect((await free.browser.request('/console')).status).toBe(200)
+  expect((await free.start()).status).toBe(200)
+  const { start, ctx, user } = await setup()
+  await ctx.db.update(users).set({ admin: false }).where(eq(users.id, user.id))
+  expect((await start()).status).toBe(200)
+})
+
+test("an operator's command opens the way back, in the audit log and with a mail", async () => {
+  const { ctx, user, start, mailedLink, confirm, browser, settle, sent } = await setup()
+  const hand = { db: ctx.db, now: ctx.now, by: { id: 'script', reason: 'lost the phone' } }
+  const remove = () => removeFactors(hand, user.email)
+  await expect(remove()).rejects.toMatchObject({ code: 'conflict' })
+  await expect(removeFactors(hand, 'no@example.com')).rejects.toMatchObject({ code: 'not_found' })
+  await confirm((await start(await mailedLink())).body.secret)
+  await remove()
+  const [line] = await ctx.db.select().from(auditLog).where(eq(auditLog.userId, user.id))
+  expect(line).toMatchObject({ act: 'remove_factors', actor: 'script', reason: 'lost the phone', subject: user.id })
+  expect((await browser.open('/console')).location).toBe('/account_security')
+  await mailedLink()
+  await settle()
+  expect(sent.filter(({ to }) => to === user.email).map(({ subject }) => subject)).toContain(
+    'Your second factor is removed',
+  )
+})
