@@ -15,6 +15,8 @@ export const PRIVATE_REGISTRY = 'This registry is not on the public Internet.'
 /** An EC2 tag holds no more. */
 const MAX_REFERENCE = 256
 
+const MAX_PORT = 65_535
+
 const LABEL = '[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?'
 const REGISTRY = new RegExp(`^${LABEL}(?:\\.${LABEL})*(?::[0-9]{1,5})?$`)
 const PART = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*'
@@ -26,7 +28,7 @@ export function parseImage(text: string): ImageReference | null {
   if (text.length > MAX_REFERENCE) return null
   const [first = '', ...others] = text.split('/')
   const hasRegistry = others.length > 0 && (first === 'localhost' || /[.:A-Z]/.test(first))
-  if (hasRegistry && !REGISTRY.test(first)) return null
+  if (hasRegistry && !isRegistry(first)) return null
   const [, repository, tag = null, digest = null] = REPOSITORY.exec(hasRegistry ? others.join('/') : text) ?? []
   // Docker reads 64 hexadecimal digits as an image's ID.
   if (repository === undefined || (!hasRegistry && /^[0-9a-f]{64}$/.test(repository))) return null
@@ -35,7 +37,8 @@ export function parseImage(text: string): ImageReference | null {
 
 /** Whether this names a registry, with its port if it has one. An EC2 tag must hold it before a slash. */
 export function isRegistry(text: string): boolean {
-  return text.length < MAX_REFERENCE && REGISTRY.test(text)
+  const [, port = 0] = /:(\d+)$/.exec(text) ?? []
+  return text.length < MAX_REFERENCE && REGISTRY.test(text) && Number(port) <= MAX_PORT
 }
 
 /** Whether its registry may be on the public Internet. */
