@@ -1,4 +1,3 @@
-import type { Bill } from './bill.ts'
 import { type Period, partWithin, shareBill } from './billing.ts'
 import { type Free, UNITS_PER_DOLLAR, UNITS_PER_SECOND } from './money.ts'
 
@@ -44,7 +43,7 @@ export function shareCycle<Run extends MeteredTime>(
 /** A run's part of one cycle, or what was taken off a written bill. Times are ISO 8601. */
 export type CostLine = {
   /** Null while its bill isn't written. Its days are in UTC. */
-  bill: Pick<Bill, 'id' | 'start_date' | 'end_date'> | null
+  bill: { id: string; start_date: string; end_date: string } | null
   correction: boolean
   start: string
   end: string
