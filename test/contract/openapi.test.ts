@@ -329,7 +329,9 @@ test('every answer of the running product has the shape that the document gives 
   for (let i = 0; i < 2; i++) await ask(ada, 'DELETE /api/v1/environments/:name', undefined, own.name)
 
   await ask(ada, 'GET /api/v1/instances')
+  await ask(ada, 'POST /account_security/link')
   await db.update(users).set({ admin: true }).where(eq(users.id, ada.id))
+  await ask(ada, 'POST /account_security/link')
   await ask(ada, 'GET /api/v1/instances')
   await ask(ada, 'PUT /users', { user: { name: '' } })
   await ask(ada, 'PUT /users', { user: { name: 'Grace' } })
