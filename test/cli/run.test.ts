@@ -92,7 +92,9 @@ test.concurrent('a limit of the site neither outlasts --wait nor holds up Ctrl-C
   let isLimited = true
   const limits = (path: string) =>
     (path.endsWith('_start_request') && isLimited) || (path.includes('/log?') && !isStopped) ? 600 : null
-  const onRequest = (path: string) => void (isStopped ||= path.endsWith('/stop_server'))
+  const onRequest = (path: string) => {
+    isStopped ||= path.endsWith('/stop_server')
+  }
   const line = await openLine(url, { limits, onRequest })
   const env = { PROVING_GROUND_URL: line.url }
   const words = ['run', '--environment', 'Own']

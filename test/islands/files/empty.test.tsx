@@ -3,7 +3,16 @@ import { expect, test } from 'vitest'
 import { FILES_READ_ONLY } from '../../../src/domain/files.ts'
 import { Files, type FilesProps } from '../../../src/islands/Files.tsx'
 
-const list = { path: '', folders: [], files: [], deleting: [], next: null, on_servers: 'all' as const, used_bytes: 0, limit_bytes: 10_000_000_000 }
+const list = {
+  path: '',
+  folders: [],
+  files: [],
+  deleting: [],
+  next: null,
+  on_servers: 'all' as const,
+  used_bytes: 0,
+  limit_bytes: 10_000_000_000,
+}
 const EMPTY: FilesProps = {
   list: { ...list, counted_at: '2026-11-25T00:00:00Z' },
   after: null,

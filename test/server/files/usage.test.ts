@@ -156,7 +156,10 @@ test('what the link of a part brings is counted within a minute of its end', asy
   // Counted, and nothing is open.
   await ada.usage()
   const isTheirs = eq(fileFolders.userId, ada.userId)
-  await ada.ctx.db.update(fileFolders).set({ countDueAt: ada.clock.ms + 6 * DAY, openUntil: 0 }).where(isTheirs)
+  await ada.ctx.db
+    .update(fileFolders)
+    .set({ countDueAt: ada.clock.ms + 6 * DAY, openUntil: 0 })
+    .where(isTheirs)
   const { expires_at } = await signParts(ada.ctx, ada.userId, id, [1])
   for (let part = 1; part <= 4; part++) ada.memory.putPart(uploadId, part, 300 * MB)
   ada.clock.ms = Date.parse(expires_at) + MINUTE
