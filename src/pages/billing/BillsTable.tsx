@@ -13,7 +13,6 @@ const COLUMNS = [
   { key: 'paid', label: 'Paid' },
   { key: 'overdue', label: 'Overdue' },
   { key: 'transaction', label: 'Transaction ID' },
-  { key: 'invoice', label: 'Invoice' },
 ]
 
 /** @param total of the bills shown, for the last row */
@@ -62,8 +61,14 @@ function cellsOf(bill: Bill) {
       </span>
     ),
     overdue: bill.overdue ? <Mark icon="triangle-alert" text="Overdue" /> : '—',
-    transaction: bill.transaction_id ? <code>{bill.transaction_id}</code> : '—',
-    invoice: bill.invoice_number ?? '—',
+    transaction: bill.transaction_id ? (
+      <span className="session-id">
+        {bill.invoice_number}
+        <code>{bill.transaction_id}</code>
+      </span>
+    ) : (
+      '—'
+    ),
   }
 }
 
