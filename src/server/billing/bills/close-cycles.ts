@@ -111,6 +111,8 @@ async function recountQueries(ctx: Context, account: Account): Promise<Query[]> 
   const queries: Query[] = []
   for (const run of account.runs) {
     if (run.endedAt === null || run.billedFrom === null || run.meteredUntil === null) continue
+    // Read for another account of the batch that is further behind: all of its months are billed.
+    if (run.meteredUntil <= account.from) continue
     // What its first months cost is in their bills.
     const isOlder = run.billedFrom < account.from
     const units = isOlder ? await (await import('./run-bill.ts')).getRunCost(ctx, run) : (costs.get(run.id) ?? 0)

@@ -85,6 +85,25 @@ test("follows what changes a month's cost after a run has ended, and has each ru
   expect(await costs()).toEqual([0, 14_399, 1_800])
 })
 
+test('asks the database for no old run, also beside someone who is years behind', async () => {
+  at('2028-01-31T08:30:00')
+  const [user, behind] = [await stack.newUser(), await stack.newUser()]
+  await stack.insertRun(user.id, { from: utc('2028-02-10T00:00:00'), until: utc('2028-02-10T06:00:00') })
+  at('2028-06-01T00:00:00')
+  await closeDueCycles(stack.ctx)
+  await stack.db
+    .update(users)
+    .set({ billedUntil: utc('2028-02-01T00:00:00') })
+    .where(eq(users.id, behind.id))
+  // Whoever asks for its cost puts this right.
+  await stack.db.update(runs).set({ costUnits: 1 }).where(eq(runs.userId, user.id))
+  for (const { id } of [user, behind]) await dueQuery(stack.db, id, stack.clock.now)
+  await closeDueCycles(stack.ctx)
+  expect(await stack.db.select({ units: runs.costUnits }).from(runs).where(eq(runs.userId, user.id))).toEqual([
+    { units: 1 },
+  ])
+})
+
 test('tells the webhooks of each bill once, as the API lists it', async () => {
   at('2028-01-31T08:30:00')
   const user = await stack.newUser()
