@@ -106,6 +106,6 @@ test('an image that its registry does not have', async () => {
   expect(server).toMatchObject({
     error_code: 'image_not_found',
     error_message:
-      "Your server couldn't pull registry.invalid/ada/harbor:1. Check that this image exists and is public. You weren't charged.",
+      "Your server couldn't pull registry.invalid/ada/harbor:1. Check that this image exists, and that it is public or you saved a login for its registry. You weren't charged.",
   })
 })

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq, inArray } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { bills, callCounts, invoices, jobs, outbox, places, runs } from '../../../db/schema.ts'
 import { newId } from '../../../src/server/crypto/id.ts'
@@ -76,12 +76,19 @@ test('names a run that has been stopping for more than ten minutes', async () =>
 test('names emails that have waited for more than an hour, but not sent or given-up ones', async () => {
   const mail = { recipient: 'ada@example.com', subject: 'x', text: '', html: '', createdAt: clock.now - HOUR - 1 }
   await db.insert(outbox).values([
-    { ...mail, id: 'sent', sentAt: clock.now },
+    { ...mail, id: 'sent' },
     { ...mail, id: 'given up' },
-    { ...mail, id: 'young', sendAt: clock.now, createdAt: clock.now - HOUR },
+    { ...mail, id: 'young', createdAt: clock.now - HOUR },
+    { ...mail, id: 'old' },
   ])
+  const isIn = (...ids: string[]) => inArray(outbox.id, ids)
+  await db
+    .update(outbox)
+    .set({ sentAt: null })
+    .where(isIn('given up', 'young', 'old'))
+  await db.update(outbox).set({ sendAt: clock.now }).where(isIn('young'))
   expect(await told()).toEqual([])
-  await db.insert(outbox).values({ ...mail, id: 'old', sendAt: clock.now })
+  await db.update(outbox).set({ sendAt: clock.now }).where(isIn('old'))
   expect(await told()).toEqual(["An email couldn't be sent for an hour"])
   await db.delete(outbox)
 })

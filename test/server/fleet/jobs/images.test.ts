@@ -113,7 +113,7 @@ test("tells its owner about an image of their own, not the operator, and doesn't
   await failToPull(MISSING, { own: true })
   for (const { ada } of broken)
     expect(sentences(world, ada)).toContain(
-      `Your server couldn't pull ${MISSING}. Check that this image exists and is public. You weren't charged.`,
+      `Your server couldn't pull ${MISSING}. Check that this image exists, and that it is public or you saved a login for its registry. You weren't charged.`,
     )
   expect((await alertsOf(world)).matters).toEqual([])
   await freshPlaces(world, 1)
