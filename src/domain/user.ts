@@ -47,7 +47,7 @@ export const TYPED_BEFORE = 'Here is what you typed before you signed in. Please
 export const SESSION_ENDED = 'Your session has ended. Please sign in again.'
 export const SESSION_IDLE = 'You were signed out after 24 hours without activity. Please sign in again.'
 export const SESSION_REVOKED =
-  'This device was signed out from another device or by a password change. Please sign in again.'
+  'This device was signed out from another device, or by a new password or second factor. Please sign in again.'
 export const PASSWORD_HINT = `At least ${MIN_PASSWORD} characters.`
 export const COMMON_PASSWORD = 'This password is too common. Please choose another one.'
 // Stryker restore StringLiteral

@@ -117,7 +117,7 @@ function NewApp({ started, csrfToken, flash }: FormProps & { started: Started })
         <Field
           name="code"
           label="Code from the app"
-          hint="The 6 digits that it shows now. Nothing changes until you confirm them, within 10 minutes."
+          hint="The 6 digits that it shows now. Nothing changes until you confirm them, within 10 minutes. We then sign you out on every other device."
           autoComplete="one-time-code"
           inputMode="numeric"
           error={flash?.field === 'code' ? flash.message : null}

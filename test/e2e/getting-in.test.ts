@@ -13,7 +13,8 @@ import {
 
 /** Getting into the product, with and without a script: after a session ended, before confirming, with a dead link. */
 
-const REVOKED = 'This device was signed out from another device or by a password change. Please sign in again.'
+const REVOKED =
+  'This device was signed out from another device, or by a new password or second factor. Please sign in again.'
 const url = inject('url')
 const browser = await ownBrowser()
 

@@ -1,6 +1,6 @@
-import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, ne, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { emailTokens, totps } from '../../../db/schema.ts'
+import { emailTokens, signIns, totps } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import {
   CHALLENGE_MINUTES,
@@ -112,7 +112,7 @@ async function findStarted(ctx: Context, { id, user }: CurrentSignIn) {
 }
 
 /**
- * Makes the app count, and emails its owner.
+ * Makes the app count, and emails its owner. Ends every other sign-in: the password alone may have opened it.
  * @returns the recovery codes, which nobody sees again
  * @throws conflict, invalid_code, too_many
  */
@@ -129,7 +129,7 @@ export async function confirmTotp(ctx: Context, current: CurrentSignIn, code: st
   const isOurs = sql`EXISTS (SELECT 1 FROM totps WHERE user_id = ${user.id} AND sealed = ${sealed})`
   const { codes, queries } = newRecoveryCodes(ctx, user.id, isOurs)
   const now = ctx.now()
-  const [confirmed] = await writeBatch(ctx.db, [
+  const [confirmed, others] = await writeBatch(ctx.db, [
     ctx.db
       .update(totps)
       .set({ sealed, confirmedAt: now, lastStep: step, lastUsedAt: now })
@@ -142,10 +142,17 @@ export async function confirmTotp(ctx: Context, current: CurrentSignIn, code: st
           sql`EXISTS (SELECT 1 FROM sign_ins WHERE id = ${current.id} AND revoked_at IS NULL)`,
         ),
       ),
+    ctx.db
+      .update(signIns)
+      .set({ revokedAt: now })
+      .where(and(eq(signIns.userId, user.id), ne(signIns.id, current.id), isNull(signIns.revokedAt), isOurs))
+      .returning({ id: signIns.id }),
     ...queries,
     mailQuery(ctx, user.email, factorMail(siteOrigin(ctx), 'totp_added'), isOurs),
   ])
   if (!confirmed?.rowsAffected) throw new AppError('conflict', TOTP_NOT_STARTED)
+  const ids = (others?.rows ?? []).map((row) => String(row.id))
+  if (ids.length) ctx.background(ctx.channel(user.id).disconnect(ids))
   ctx.background(deliverMail(ctx))
   return codes
 }

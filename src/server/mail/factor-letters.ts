@@ -7,7 +7,8 @@ const SUBJECTS = {
   code_used: 'A recovery code was used',
 }
 const WHAT = {
-  totp_added: 'added an authenticator app to your account. From now on, signing in asks for its code as well.',
+  totp_added:
+    'added an authenticator app to your account. From now on, signing in asks for its code as well. We signed you out on every other device.',
   totp_removed: 'removed the authenticator app from your account.',
   codes_renewed: 'made new recovery codes for your account. The earlier ones no longer work.',
   code_used: 'used one of your recovery codes. It no longer works.',

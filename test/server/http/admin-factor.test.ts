@@ -1,6 +1,6 @@
-import { eq } from 'drizzle-orm'
+import { and, eq, isNotNull } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { auditLog, users } from '../../../db/schema.ts'
+import { auditLog, signIns, users } from '../../../db/schema.ts'
 import { LINK_NEEDED, LINK_SENT } from '../../../src/domain/factor.ts'
 import { removeFactors } from '../../../src/server/operations/remove-factors.ts'
 import { accountApp, accountContext } from '../../../testing/people/account-app.ts'
@@ -31,7 +31,7 @@ async function setup({ adminFactor = true } = {}) {
   }
   const confirm = (secret: string) =>
     browser.json('POST', '/account_security/totp/confirm', { code: totpAt(secret, clock.ms) })
-  return { ...account, browser, user, start, mailedLink, confirm }
+  return { ...account, app, browser, user, start, mailedLink, confirm }
 }
 
 test('shows an admin without a second factor only the page that adds one', async () => {
@@ -72,6 +72,23 @@ test('adds the first one with the password and a mailed link, once, within ten m
   expect((await start(link)).status).toBe(403)
   expect((await confirm(body.secret)).status).toBe(200)
   expect((await browser.request('/console')).status).toBe(200)
+})
+
+test('ends the sign-ins that the password alone opened before it, with their sockets, and no other', async () => {
+  const { app, ctx, browser, user, start, mailedLink, confirm, disconnected, ...account } = await setup()
+  const [thief, stranger] = [openAppBrowser(app), openAppBrowser(app)]
+  await thief.open('/sign_in')
+  await thief.json('POST', '/users/sign_in', { user: { email: user.email, password: PASSWORD } })
+  await signedInUser(stranger, { ...account, ctx, disconnected })
+  const session = async (one: typeof thief) => (await one.request('/api/v1/users/get_session')).status
+  const { secret } = (await start(await mailedLink())).body
+  expect((await browser.json('POST', '/account_security/totp/confirm', { code: 'wrong' })).status).toBe(401)
+  expect([await session(thief), disconnected]).toEqual([200, []])
+  expect((await confirm(secret)).status).toBe(200)
+  expect([await session(thief), await session(stranger), await session(browser)]).toEqual([401, 200, 200])
+  const ended = and(eq(signIns.userId, user.id), isNotNull(signIns.revokedAt))
+  const rows = await ctx.db.select({ id: signIns.id }).from(signIns).where(ended)
+  expect([rows.length, disconnected]).toEqual([1, rows.map(({ id }) => id)])
 })
 
 test("another admin's link, or a reset link, adds none", async () => {

@@ -8,7 +8,8 @@ import { openAccount, PASSWORD, signedInUser } from '../../../testing/people/sig
 
 const HOUR_MS = 3_600_000
 const IDLE = 'You were signed out after 24 hours without activity. Please sign in again.'
-const REVOKED = 'This device was signed out from another device or by a password change. Please sign in again.'
+const REVOKED =
+  'This device was signed out from another device, or by a new password or second factor. Please sign in again.'
 
 /** Someone signed in, and how they sign in again on their own or another browser. */
 async function someone() {

@@ -316,7 +316,9 @@ test('a secret counts only after a first code from the browser that started it, 
 })
 
 test('a first code counts for nothing once its secret was replaced, or its sign-in ended', async () => {
-  const { call, clock, ctx, user } = await setup()
+  const { call, clock, ctx, user, newBrowser, signIn, signInsOf } = await setup()
+  await signIn(await newBrowser())
+  const before = await signInsOf()
   const write = ctx.db.$client.batch
   const confirmWhile = async (happens: () => Promise<unknown>) => {
     const secret = (await call('POST', '/account_security/totp')).body.secret as string
@@ -335,6 +337,7 @@ test('a first code counts for nothing once its secret was replaced, or its sign-
   }
   const replace = () => ctx.db.update(totps).set({ sealed: 'another' }).where(eq(totps.userId, user.id))
   expect(await confirmWhile(replace)).toEqual([true, 'conflict'])
+  expect(await signInsOf()).toBe(before)
   const end = () => ctx.db.update(signIns).set({ revokedAt: clock.ms }).where(eq(signIns.userId, user.id))
   expect(await confirmWhile(end)).toEqual([true, 'conflict'])
   expect(await ctx.db.$count(recoveryCodes, eq(recoveryCodes.userId, user.id))).toBe(0)
