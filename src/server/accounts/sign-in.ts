@@ -53,7 +53,9 @@ export async function signIn(
 
   if (row?.factor) {
     const { newChallenge } = await import('./credentials/challenges.ts')
-    return { challenge: await newChallenge(ctx, found, attempt.browser), userId: found.id }
+    const challenge = await newChallenge(ctx, found, attempt.browser)
+    rehashIfOld(ctx, found, password)
+    return { challenge, userId: found.id }
   }
   const made = newSignIn(ctx)
   // A password change during our check ended every sign-in, so no new one may follow it.
@@ -64,7 +66,7 @@ export async function signIn(
     sql`id = ${found.id} AND password_hash = ${found.passwordHash} AND closed_at IS NULL AND NOT ${hasFactor(sql`${found.id}`)}`,
   )
   if (!rowsAffected) throw new AppError('invalid_credentials', INVALID_CREDENTIALS)
-  if (needsRehash(ctx, found.passwordHash)) ctx.background(rehash(ctx, found, password))
+  rehashIfOld(ctx, found, password)
   const { id, name, admin } = found
   return { user: { id, name, email, admin }, signIn: made }
 }
@@ -76,6 +78,11 @@ export async function signOut(ctx: Context, userId: string, signInId: string): P
     .set({ revokedAt: ctx.now() })
     .where(and(eq(signIns.id, signInId), eq(signIns.userId, userId), isNull(signIns.revokedAt)))
   ctx.background(ctx.channel(userId).disconnect([signInId]))
+}
+
+/** After the write that asks whether the password is still the one we checked. */
+function rehashIfOld(ctx: Context, user: { id: string; passwordHash: string }, password: string): void {
+  if (needsRehash(ctx, user.passwordHash)) ctx.background(rehash(ctx, user, password))
 }
 
 async function rehash(ctx: Context, user: { id: string; passwordHash: string }, password: string): Promise<void> {

@@ -393,6 +393,17 @@ test('signs in nobody by password alone while a factor is being added', async ()
   expect([added, late.status, late.body.error]).toEqual([true, 401, INVALID_CREDENTIALS])
 })
 
+test('a rotated pepper lets them in once the old one is gone', async () => {
+  const { add, newBrowser, signIn, ctx, settle } = await setup()
+  await add()
+  const { config } = ctx
+  config.passwordPepper = `new,${config.passwordPepper}`
+  expect((await signIn(await newBrowser())).body.code).toBe('second_factor_required')
+  await settle()
+  config.passwordPepper = 'new'
+  expect((await signIn(await newBrowser())).body.code).toBe('second_factor_required')
+})
+
 test('the export says what there is, and neither secret nor code', async () => {
   const { add, browser } = await setup()
   const app = await add()
