@@ -3,9 +3,12 @@ import type { AppEnv } from '../../http/app-env.ts'
 import { route } from '../../http/route.ts'
 import type { RouteTable } from '../../http/route-table.ts'
 
-/** Path prefixes that search engines must skip: calls, and personal pages. */
-const barred = ({ pagesWhere }: RouteTable) =>
-  new Set(['/api/', '/users/', ...pagesWhere(({ search }) => !search).map((path) => path.replace(/(?<=\w)[/.].*/, ''))])
+/** Path prefixes that search engines must skip: calls, and personal pages. None of a page that they may show. */
+function barred({ pagesWhere }: RouteTable): Set<string> {
+  const open = pagesWhere(({ search }) => search !== undefined)
+  const personal = pagesWhere(({ search }) => !search).map((path) => path.replace(/(?<=\w)[/.].*/, ''))
+  return new Set(['/api/', '/users/', ...personal.filter((start) => !open.some((path) => path.startsWith(start)))])
+}
 
 const CACHE = { 'Cache-Control': 'public, max-age=86400' }
 
