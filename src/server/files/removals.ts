@@ -33,7 +33,8 @@ export function isGoing(removals: FileRemovalRow[], path: string, modifiedAt = 0
 
 /**
  * Writes down that all of this place goes. Again while it is under way: what was written meanwhile goes as well, also
- * where something was removed.
+ * where something was removed. Always later than before, so that a round under way sees it, also within one second of the
+ * bucket's clock.
  */
 export function removalQuery(
   ctx: Pick<Context, 'db'>,
@@ -44,7 +45,7 @@ export function removalQuery(
   return ctx.db.run(sql`INSERT INTO file_removals (id, user_id, place, accepted_at, next_at, files_left)
     SELECT ${newId('rem')}, ${userId}, ${place}, ${acceptedAt}, ${nextAt}, ${filesLeft} WHERE ${when}
     ON CONFLICT (user_id, place) WHERE done_at IS NULL DO UPDATE SET
-      accepted_at = max(accepted_at, excluded.accepted_at), files_left = max(files_left, excluded.files_left),
+      accepted_at = max(accepted_at + 1, excluded.accepted_at), files_left = max(files_left, excluded.files_left),
       removed_key = NULL`)
 }
 

@@ -176,6 +176,39 @@ test('a folder deleted again while a trigger finishes goes as well', async () =>
   expect(ada.takeLines()).toEqual([])
 })
 
+test('a folder deleted again in the same second, while a round runs, is not stuck', async () => {
+  const ada = await openFilesAccount('premium')
+  putMany(ada, 'runs/', 12_000)
+  await remove(ada, 'runs/')
+  const { bucket } = ada.ctx
+  let isAgain = false
+  const working = {
+    ...ada.ctx,
+    bucket: {
+      ...bucket,
+      async remove(keys: string[]) {
+        await bucket.remove(keys)
+        if (isAgain) return
+        isAgain = true
+        // The bucket's clock counts seconds.
+        const now = ada.clock.ms
+        ada.clock.ms -= LEASE
+        putMany(ada, 'runs/!', 9_000)
+        ada.memory.put(keys[0] ?? '', 10)
+        expect((await remove(ada, 'runs/')).filesLeft).toBeGreaterThan(0)
+        ada.clock.ms = now
+      },
+    },
+  }
+  ada.clock.ms += LEASE
+  await continueRemovals(working)
+  await trigger(ada, LEASE)
+  expect(isAgain).toBe(true)
+  expect(ada.keys()).toEqual([])
+  expect(ada.takeLines()).toEqual([])
+  expect((await rows(ada)).filter(({ stuckKey }) => stuckKey !== null)).toEqual([])
+})
+
 test('a file and a folder of one name are two things', async () => {
   const ada = await openFilesAccount()
   ada.put('run7', 1)
