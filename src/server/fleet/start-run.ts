@@ -102,5 +102,6 @@ async function reserveAndQueue(
 
 /** Of an own environment's row: the host of its image's registry, if its owner has a login there. Others name Docker Hub. */
 const LOGIN_HOST = sql`(SELECT secrets.name FROM secrets WHERE secrets.user_id = environments.user_id
-  AND username IS NOT NULL AND secrets.name = CASE WHEN instr(substr(image, 1, instr(image, '/')), '.')
+  AND username IS NOT NULL AND secrets.name = CASE
+    WHEN instr(substr(image, 1, instr(image, '/')), '.') AND image NOT LIKE 'index.docker.io/%'
     THEN lower(substr(image, 1, instr(image, '/') - 1)) ELSE 'docker.io' END)`

@@ -123,6 +123,7 @@ test.each([
   ['ada/sim:1.2', 'docker.io', true],
   ['ubuntu', 'docker.io', true],
   ['docker.io/ada/sim:1', 'docker.io', true],
+  ['index.docker.io/ada/sim:1', 'docker.io', true],
   ['ghcr.io/ada/sim:1', 'docker.io', false],
 ])('the image %s with a login for %s: %s', async (image, host, uses) => {
   const ada = await newOwner(image)
