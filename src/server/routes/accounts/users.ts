@@ -107,7 +107,7 @@ export const users = [
     if ('challenge' in result) return (await secondFactor()).ask(c, result)
     return answerSignedIn(c, result)
   }),
-  route('GET /sign_in/second_factor', { access: 'guest', kind: 'page' }).answer(async (c) =>
+  route('GET /sign_in/second_factor', { access: 'public', kind: 'page' }).answer(async (c) =>
     (await secondFactor()).page(c),
   ),
   route('POST /users/sign_in/second_factor', {

@@ -344,7 +344,7 @@ test('a first code counts for nothing once its secret was replaced, or its sign-
 })
 
 test('works with plain forms, and shows key and codes once', async () => {
-  const { browser, newBrowser, user, clock, later } = await setup()
+  const { account, browser, newBrowser, user, clock, later } = await setup()
   await browser.open('/account_security')
   const started = await browser.form('/account_security/totp', { current_password: PASSWORD })
   const page = await started.text()
@@ -369,8 +369,14 @@ test('works with plain forms, and shows key and codes once', async () => {
   const refused = await other.form('/users/sign_in/second_factor', { challenge, totp: '000000' })
   expect([refused.status, refused.headers.get('Location')]).toEqual([303, at])
   expect((await other.open(at)).flash).toMatchObject({ message: CODE_WRONG, field: 'totp', values: { challenge } })
+  const elsewhere = await signedInUser(other, account)
+  const shown = await other.open(at)
+  expect([shown.status, elsewhere.id === user.id]).toEqual([200, false])
   const done = await other.form('/users/sign_in/second_factor', { challenge, totp: totpAt(secret, clock.ms) })
   expect([done.status, done.headers.get('Location')]).toEqual([303, '/dashboard'])
+  expect((await (await other.request('/api/v1/users/get_session')).json()).Body.id).toBe(user.id)
+  expect((await other.open(at)).location).toBe('/dashboard')
+  expect((await other.open('/dashboard')).flash?.message).not.toBe(CHALLENGE_OVER)
   const late = await newBrowser()
   expect((await late.open(at)).location).toBe('/sign_in')
   expect((await late.open('/sign_in')).flash?.message).toBe(CHALLENGE_OVER)

@@ -27,6 +27,8 @@ export async function page(c: Call): Promise<Response> {
   const challenge = c.req.query('challenge') ?? ''
   const found = await findChallenge(c.var.ctx, challenge, browserOf(c))
   if (!found) {
+    // As it is after signing in, on the way back through the browser's pages.
+    if (c.var.signIn) return c.redirect('/dashboard')
     if (isSeen(c)) setFlash(c, { kind: 'danger', message: CHALLENGE_OVER })
     return c.redirect('/sign_in')
   }
