@@ -9,6 +9,7 @@ import { Secret } from '../ui/Secret.tsx'
 import { Time } from '../ui/Time.tsx'
 import { CurrentPassword } from './account/CurrentPassword.tsx'
 import { QrCode } from './account/QrCode.tsx'
+import { HasFactor } from './account/Username.tsx'
 
 type Started = { secret: string; uri: string; qr: boolean[][] }
 export type SecurityProps = {
@@ -27,7 +28,7 @@ export type SecurityProps = {
 /** The second factors of an account. */
 export function AccountSecurity({ totp, recovery_codes, link, started, codes, csrfToken, flash }: SecurityProps) {
   const form = { csrfToken, flash }
-  return (
+  const page = (
     <div className="page stack">
       <div className="page-head">
         <h1>Two-factor sign-in</h1>
@@ -61,6 +62,8 @@ export function AccountSecurity({ totp, recovery_codes, link, started, codes, cs
       </p>
     </div>
   )
+  // The answer that has just added the app was asked for by a sign-in without one.
+  return <HasFactor value={totp !== null}>{page}</HasFactor>
 }
 
 type FormProps = { csrfToken: string; flash: FlashMessage | null }
