@@ -10,11 +10,13 @@ import {
   plans,
   users,
 } from '../../../../db/schema.ts'
+import { DAY_MS } from '../../../domain/instant.ts'
 import { CHARGE_NOTICE_MS, chargeChoice, SMALLEST_CHARGE_CENTS } from '../../../domain/money/charge.ts'
 import { chargeSoonMail } from '../../mail/charge-letters.ts'
 import { composeMail, type Message } from '../../mail/letter.ts'
 import { tellQueries, tellSoon } from '../../mail/notices.ts'
 import { type Context, siteOrigin } from '../../runtime/context.ts'
+import { liftQuery } from './suspension.ts'
 
 /**
  * Whether a bill is charged to its owner's card: they agreed to it, and there is a card. Asked when we draft its invoice,
@@ -91,8 +93,11 @@ export async function waitToCharge(ctx: Context, row: InvoiceRow, record: BillRo
   const cents = step === 'resume' ? (row.remainingCents ?? record.amountCents) : record.amountCents
   const bill = { ...record, billId, cents, chargeAt }
   const stands = sql`EXISTS (SELECT 1 FROM invoices WHERE record_id = ${billId} AND charge_at = ${chargeAt})`
+  // A hold that ended near its due date: nobody is suspended before we try their card.
+  const later = step === 'resume' ? sql`max(0, coalesce(${chargeAt + DAY_MS} - due_at, 0))` : sql`0`
   const wait: Query = ctx.db.run(sql`UPDATE invoices SET charge_at = ${chargeAt}, next_at = ${chargeAt}, attempts = 0,
-    last_error = NULL WHERE record_id = ${billId} AND step = ${step} AND attempts = ${attempts} AND next_at = ${nextAt}`)
+    due_at = due_at + ${later}, held_ms = held_ms + ${later}, last_error = NULL
+    WHERE record_id = ${billId} AND step = ${step} AND attempts = ${attempts} AND next_at = ${nextAt}`)
   const message = chargeSoonMail(siteOrigin(ctx), bill)
   const told =
     !owner || (announced && !isLate)
@@ -100,7 +105,7 @@ export async function waitToCharge(ctx: Context, row: InvoiceRow, record: BillRo
       : isLate
         ? retellQueries(ctx, announced, message, stands)
         : tellQueries(ctx, owner, message, stands, `charge:${billId}:${chargeAt}`)
-  const written = await writeBatch(ctx.db, [wait, ...told])
+  const written = await writeBatch(ctx.db, [wait, liftQuery(ctx, billId), ...told])
   if (owner && told.length) tellSoon(ctx, owner.id, written.at(-1))
 }
 

@@ -131,6 +131,27 @@ test("stops Stripe's tries to charge a card, and lets them go on a day after we 
   expect([now.auto_advance, (now.attempt_count ?? 0) > tries]).toEqual([true, true])
 })
 
+test('a hold that ends hours before the due date: the charge we then announce comes first', async () => {
+  await announced('declined_later')
+  await stack.passTime(MONTH + 3 * DAY, 6 * HOUR)
+  const { dueAt, hostedUrl } = (await row()) ?? {}
+  await stack.passTime((dueAt ?? 0) - HOUR, DAY)
+  await hold()
+  await stack.passTime((dueAt ?? 0) + 4 * DAY, DAY)
+  await release()
+  await stack.passTime(stack.clock.now + HOUR, HOUR)
+  const { chargeAt, dueAt: laterAt } = (await row()) ?? {}
+  expect([await suspendedAt(), (laterAt ?? 0) - (chargeAt ?? 0)]).toEqual([null, DAY])
+  // Whatever Stripe says of it next: the due date is ours.
+  await syncInvoice(stack.ctx, (await row())?.stripeInvoiceId ?? '')
+  expect((await row())?.dueAt).toBe(laterAt)
+  await stack.passTime((laterAt ?? 0) - 1, HOUR)
+  expect(await suspendedAt()).toBeNull()
+  await stack.press(hostedUrl)
+  await stack.passTime((laterAt ?? 0) + DAY, HOUR)
+  expect([await suspendedAt(), (await row())?.status]).toEqual([null, 'paid'])
+})
+
 test("news of the invoice right after the hold doesn't put off its end of the tries", async () => {
   await announced('declined_later')
   await stack.passTime(MONTH + 3 * DAY, 6 * HOUR)
