@@ -1,6 +1,7 @@
 import { and, eq, gt, isNotNull, min, type SQL, sql, sum } from 'drizzle-orm'
 import { jobs, runs } from '../../../db/schema.ts'
 import { LONGEST_PULL_MS } from '../../domain/image-pull.ts'
+import { MINUTE_MS } from '../../domain/instant.ts'
 import { ANSWER_DEADLINE_MS } from '../../domain/server.ts'
 import { LONGEST_LIMIT_MS, START_LIMITS, UNANSWERED_LIMIT } from '../../domain/start-limits.ts'
 import type { Context } from '../runtime/context.ts'
@@ -37,9 +38,15 @@ export function isWithinLimits(userId: string, now: number): SQL {
 const DEADLINE_MS = sql`CASE WHEN ${runs.containerStartedAt} IS NOT NULL THEN max(0, ${runs.containerStartedAt} - ${runs.runningAt}) + ${ANSWER_DEADLINE_MS}
   WHEN ${runs.pull} IS NOT NULL THEN ${LONGEST_PULL_MS} ELSE ${ANSWER_DEADLINE_MS} END`
 
-/** From its machine's last word, or its program's exit, until that end or until we heard of it: nobody pays for that. */
+/**
+ * From its machine's last word, or its program's exit, until that end or until we heard of it: nobody pays for that. A machine
+ * can't win more than it may be behind with its words and then be silent; what is longer is our outage.
+ */
+const MOST_SILENT_MS = 18 * MINUTE_MS
+const SILENT_UNTIL = sql`min(${runs.stopRequestedAt}, coalesce(${runs.endsAt}, ${runs.stopRequestedAt}),
+  coalesce(${runs.mustStopAt}, ${runs.stopRequestedAt}))`
 const SILENT_MS = sql`CASE WHEN ${runs.untilExit} AND (${runs.errorCode} IS NULL OR ${runs.errorCode} = 'silent')
-  THEN max(0, coalesce(min(${runs.stopRequestedAt}, coalesce(${runs.endsAt}, ${runs.stopRequestedAt})) - ${runs.meteredUntil}, 0)) ELSE 0 END`
+  THEN max(0, coalesce(min(${SILENT_UNTIL} - ${runs.meteredUntil}, ${MOST_SILENT_MS}), 0)) ELSE 0 END`
 
 /** Counts every ending, even a stop by the user or an answer at the last moment. If we looked late, the deadline counts. */
 const UNANSWERED_MS = sql<number>`(${SILENT_MS} + max(${UNANSWERED_LIMIT.least}, min(${DEADLINE_MS}, coalesce(${runs.billedFrom}, ${runs.stopRequestedAt}, ${runs.runningAt}) - ${runs.runningAt})))`

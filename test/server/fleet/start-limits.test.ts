@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { runs } from '../../../db/schema.ts'
 import { AppError } from '../../../src/domain/error.ts'
 import { newId } from '../../../src/server/crypto/id.ts'
+import { unansweredQuery } from '../../../src/server/fleet/start-limits.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { type Customer, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../../testing/world/fleet.ts'
 import { pressStart, pressStop, settle } from '../../../testing/world/play.ts'
@@ -191,4 +192,28 @@ test('stopping each server as its machine comes up works 120 times a day, not 72
   expect([code, retryAfter]).toEqual(['too_many', 18 * 3_600])
   world.advance(retryAfter)
   await pressStart(world, ada)
+})
+
+test.each([
+  ['our outage of 5 hours', { stopRequestedAt: 5 * 3_600_000 }, 18],
+  ["its trial's end", { stopRequestedAt: 5 * 3_600_000, mustStopAt: 10 * 60_000 }, 5],
+])('after the last word of a program, it counts no more than the machine could win: %s', async (_, ends, minutes) => {
+  await freshPlaces(world, 1)
+  const { user } = await newCustomer(world)
+  const [place] = await world.db.query.places.findMany({ limit: 1 })
+  const at = world.clock.ms
+  const times = Object.fromEntries(Object.entries(ends).map(([name, ms]) => [name, at + ms]))
+  await world.db.insert(runs).values({
+    ...{
+      id: newId('ses'),
+      userId: user.id,
+      placeId: place?.id ?? '',
+      instanceType: 'g6',
+      requestedAt: at,
+      untilExit: true,
+    },
+    ...{ runningAt: at, billedFrom: at, meteredUntil: at + 5 * 60_000, endedAt: at + 6 * 3_600_000, ...times },
+  })
+  const [{ ms } = { ms: 0 }] = await unansweredQuery(world.ctx, user.id, at + 6 * 3_600_000)
+  expect(ms).toBe((1 + minutes) * 60_000)
 })
