@@ -138,12 +138,13 @@ async function begin(site: Site, command: string[], options: RunOptions, interru
       const { server } = await insist(start)
       if (server) return server
     } catch (error) {
+      // The action would send it again, and its server might start after all.
+      if (error instanceof Failure && !LEAVES_OPEN.has(error.code)) writeDown(null)
       const mayPass = error instanceof Failure && WAITS.has(error.code ?? '')
       if (!mayPass || interrupted.aborted) throw error
       if (Date.now() >= until) throw new Failure(EXIT.notRun, `${error.message} We waited ${formatUptime(wait)}.`)
       if (error.code !== said) note(`${error.message} Waiting…`)
       said = error.code
-      writeDown(null)
     }
     await sleep(WAIT_MS, null, { signal: interrupted })
   }
@@ -201,6 +202,9 @@ const findRun = async (site: Site, id: string, patience?: Patience): Promise<Ser
 
 /** Not reached, or not our fault to refuse: what the site decides, it decides again. */
 const PASSES = new Set<string | null>([null, 'unavailable', 'provider_failed'])
+
+/** It may have started at an earlier try, whose answer got lost. */
+const LEAVES_OPEN = new Set<string | null>([...PASSES, 'too_many', 'unauthenticated', 'forbidden'])
 
 /** Asks again while the site can't be reached, or can't answer. */
 async function insist<T>(ask: () => Promise<T>): Promise<T> {

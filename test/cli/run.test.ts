@@ -1,8 +1,11 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import { type Client, PASSWORD, serversOf, waitFor } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
 import { newPremiumPerson } from '../../testing/people/premium.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { recordingRclone } from '../../testing/stack/recording-rclone.ts'
 
 const url = inject('url')
@@ -133,6 +136,25 @@ test.concurrent('what is not its program exits with 125', async () => {
   expect(await own('--keep', '')).toMatchObject({ code: 125, err: expect.stringContaining('--keep out') })
   expect(await own('--keep', 'out', '--json')).toMatchObject({ code: 125 })
   expect(await own()).toMatchObject({ code: 125, err: expect.stringContaining("couldn't pull registry.invalid/ada") })
+})
+
+test.concurrent('writes down for the action only a start that may have a server', async () => {
+  const { run } = await withImage('example.com/exits:0')
+  const file = join(temporaryFolder('start'), 'start.json')
+  const start = (line: { url: string }, ...more: string[]) =>
+    run(['run', '--environment', ...more], '', { PROVING_GROUND_URL: line.url, PROVING_GROUND_START_FILE: file })
+  let wasWritten = false
+  const onRequest = (path: string) => {
+    if (path.endsWith('_start_request')) wasWritten = existsSync(file)
+  }
+  const line = await openLine(url, { onRequest })
+  expect((await start(line, 'Nowhere')).code).toBe(125)
+  expect([wasWritten, existsSync(file)]).toEqual([true, false])
+  line.close()
+  const limited = await openLine(url, { limits: (path) => (path.endsWith('_start_request') ? 600 : null) })
+  expect((await start(limited, 'Own', '--wait', '1s')).code).toBe(125)
+  expect(existsSync(file)).toBe(true)
+  limited.close()
 })
 
 test.concurrent('keeps what the program left, also if it failed', async () => {
