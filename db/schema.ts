@@ -391,7 +391,7 @@ export const runs = sqliteTable(
     /** Whether it may change them, decided when its machine first asked. */
     filesMode: text('files_mode').$type<'read' | 'write'>(),
     /** Why it may only read them. */
-    filesReadOnly: text('files_read_only').$type<'full' | 'ended' | 'none'>(),
+    filesReadOnly: text('files_read_only').$type<'full' | 'unpaid' | 'ended' | 'none'>(),
     /** Why it ends, written with its end. Null if the version before us ended it while this column was added. */
     endedBecause: text('ended_because').$type<EndReason>(),
     errorCode: text('error_code').$type<RunErrorCode>(),

@@ -108,6 +108,7 @@ export const FOLDER_NOT_FOUND = 'There is no folder with this path.'
 /** Why nothing can be added to someone's files. */
 export const FILES_READ_ONLY = {
   full: 'Your files use all of what your plan includes, so they can only be read. Delete files, or choose a larger plan.',
+  unpaid: 'Your plan is unpaid, so your files can only be read. Pay the open invoice to add files and to keep them.',
   ended: 'Your plan has ended, so your files can only be read. Choose a plan to add files and to keep them.',
   none: 'Your account has no plan, so it includes no files. Choose a plan first.',
 }

@@ -33,7 +33,7 @@ export type FilesProps = {
   after: string | null
   unfinished: UnfinishedUpload[]
   /** Why there is no plan, so that files can only be read; null: there is one. */
-  noPlan: 'ended' | 'none' | null
+  noPlan: 'unpaid' | 'ended' | 'none' | null
   /** Whether what a server saves in /data comes here. */
   filesStay: boolean
   question: PlainQuestion | null
@@ -128,7 +128,7 @@ type Space = {
 /** Deleting makes room while the page is open, and uploads use it up. */
 function spaceOf(without: FilesProps['noPlan'], { used, limit }: { used: number; limit: number | null }): Space {
   // An ended plan's files are kept for a while, and then there are none.
-  const noPlan = without && (used > 0 ? without : 'none')
+  const noPlan = without && (used > 0 || without === 'unpaid' ? without : 'none')
   return { used, limit, noPlan, why: noPlan ?? (limit !== null && used >= limit ? 'full' : null) }
 }
 

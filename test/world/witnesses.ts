@@ -30,7 +30,8 @@ export const WITNESSES = `
       AND NOT new.plan_ends; END;
   CREATE TRIGGER mail AFTER INSERT ON outbox
     BEGIN INSERT INTO witnessed SELECT 'mail: ' || new.subject, id FROM users WHERE email = new.recipient; END;
-  CREATE TRIGGER files_mail AFTER INSERT ON outbox WHEN new.cause LIKE 'files-end:%' OR new.cause LIKE 'files-over:%'
+  CREATE TRIGGER files_mail AFTER INSERT ON outbox WHEN new.cause LIKE 'files-end:%' OR new.cause LIKE 'files-unpaid:%'
+    OR new.cause LIKE 'files-over:%'
     BEGIN INSERT INTO witnessed VALUES ('mailed ' || new.created_at || ' ' || new.cause, new.recipient); END;
   CREATE TRIGGER mail_sent_again AFTER UPDATE ON outbox WHEN old.sent_at IS NOT NULL AND new.sent_at IS NOT NULL
     BEGIN INSERT INTO witnessed VALUES ('sent twice: ' || new.subject, new.id); END;

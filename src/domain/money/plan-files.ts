@@ -1,5 +1,5 @@
 import { DAY_MS } from '../instant.ts'
-import { type PlanType, stands } from './plan.ts'
+import { isUnpaid, type PlanType, stands } from './plan.ts'
 
 const GB = 1_000_000_000
 
@@ -14,39 +14,53 @@ export const FILES_LIMIT: Record<PlanType, number | null> = {
 /** Where a plan has no limit, the operator hears of this much. */
 const FILES_ALERT_BYTES = 1000 * GB
 
-/** How long files can still be read after a plan ended. Then we delete them. */
+/** How long files can still be read after a plan ended, or while it is unpaid. Then we delete them. */
 export const FILES_KEPT_DAYS = 30
 /** We email about that so many days before. */
 const WARNED_DAYS = [1, 7, 30]
 /** We email when so much of the limit is used. */
 const TOLD_PERCENTS = [200, 100, 80] as const
 
-type PlanRow = { planType: PlanType; anchor: number; endedAt: number | null; cancelAt: number | null }
+type PlanRow = {
+  planType: PlanType
+  status: string
+  anchor: number
+  endedAt: number | null
+  cancelAt: number | null
+}
 
 export type FilesRights = {
   /** Null: unlimited. */
   limit: number | null
-  /** Why nothing may be added, whatever the limit: the plan ended, or there was none. */
-  readOnly: 'ended' | 'none' | null
+  /** Why nothing may be added, whatever the limit: the plan is unpaid or ended, or there was none. */
+  readOnly: 'unpaid' | 'ended' | 'none' | null
 }
 
-/** What someone's plans, all that they have or had, include in files now. An unpaid plan still has its files. */
+/** What someone's plans, all that they have or had, include in files now. */
 export function filesRights(plans: PlanRow[], now: number): FilesRights {
-  const current = plans.find((plan) => stands(plan, now))
-  if (current) return { limit: FILES_LIMIT[current.planType], readOnly: null }
-  const last = paidOf(plans).sort((a, b) => b.anchor - a.anchor)[0]
+  const begun = begunOf(plans)
+  const current = begun.find((plan) => stands(plan, now))
+  if (current) return { limit: FILES_LIMIT[current.planType], readOnly: isUnpaid(current) ? 'unpaid' : null }
+  const last = begun.sort((a, b) => b.anchor - a.anchor)[0]
   return last ? { limit: FILES_LIMIT[last.planType], readOnly: 'ended' } : { limit: 0, readOnly: 'none' }
 }
 
-/** Until when files stay at least after the last of these plans. */
-export function keptUntil(plans: PlanRow[]): number {
-  const ends = paidOf(plans).map(({ endedAt, cancelAt }) => Math.min(endedAt ?? Infinity, cancelAt ?? Infinity))
+/** Until when files stay at least after the last of these plans. An unpaid one's days count from when we see it. */
+export function keptUntil(plans: PlanRow[], now: number): number {
+  const ends = begunOf(plans)
+    .filter((plan) => !(stands(plan, now) && isUnpaid(plan)))
+    .map(({ endedAt, cancelAt }) => Math.min(endedAt ?? Infinity, cancelAt ?? Infinity))
   return Math.max(0, ...ends) + FILES_KEPT_DAYS * DAY_MS
 }
 
-/** Without plans whose first payment never came: they end where they began. */
-function paidOf(plans: PlanRow[]): PlanRow[] {
-  return plans.filter(({ anchor, endedAt }) => endedAt === null || endedAt > anchor)
+/** Without plans whose first payment never came, which end where they began, or hasn't come yet. */
+function begunOf(plans: PlanRow[]): PlanRow[] {
+  return plans.filter((plan) => (plan.endedAt === null ? !waitsForFirst(plan) : plan.endedAt > plan.anchor))
+}
+
+/** Its first payment is still due. */
+export function waitsForFirst({ status }: { status: string }): boolean {
+  return status === 'incomplete'
 }
 
 /** The warning that is due before files are deleted: 30, 7, or 1 day ahead. */

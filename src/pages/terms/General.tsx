@@ -36,9 +36,9 @@ export function General({ hasFiles }: { hasFiles: boolean }) {
         {hasFiles ? (
           <>
             <li>
-              We keep your files while you have a plan or a trial. When it ends, you can read them for {FILES_KEPT_DAYS}{' '}
-              days. We email you {FILES_KEPT_DAYS}, 7, and 1 days before we delete them. When you close your account, we
-              delete them at once.
+              We keep your files while you have a paid plan or a trial. When it ends, or while it is unpaid, you can
+              read them for {FILES_KEPT_DAYS} days. We email you {FILES_KEPT_DAYS}, 7, and 1 days before we delete them.
+              When you close your account, we delete them at once.
             </li>
             <li>
               A plan includes the amount of files that <a href="/pricing">Pricing</a> names. Beyond it, we refuse

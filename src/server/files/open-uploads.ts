@@ -3,6 +3,7 @@ import { type FileFolderRow, type FileUploadRow, fileUploads } from '../../../db
 import { AppError } from '../../domain/error.ts'
 import { FILES_READ_ONLY, overLimit, sizeText } from '../../domain/files.ts'
 import { DAY_MS } from '../../domain/instant.ts'
+import { PAY_PLAN } from '../../domain/money/start-cost.ts'
 import { newId } from '../crypto/id.ts'
 import type { StoredFile } from '../ports/bucket.ts'
 import type { Context } from '../runtime/context.ts'
@@ -30,12 +31,12 @@ type Wish = {
 /**
  * Enters an upload if it fits beside all that is stored and open. The check and the entry are one write, so that of ten
  * that ask at once, only those that fit together get one.
- * @throws no_plan, invalid: it doesn't fit; too_many
+ * @throws no_plan, plan_unpaid, invalid: it doesn't fit; too_many
  */
 export async function enterUpload(ctx: Context, folder: FileFolderRow, wish: Wish): Promise<FileUploadRow> {
   const usage = await getUsageNow(ctx, folder)
   const { limitBytes: limit, readOnly } = usage
-  if (readOnly !== null) throw new AppError('no_plan', FILES_READ_ONLY[readOnly], { page: '/subscriptions' })
+  requireWritable(readOnly)
   await endArrived(ctx, folder)
   const { userId } = folder
   const { path, size, existing, version, expiresAt } = wish
@@ -63,6 +64,12 @@ export async function enterUpload(ctx: Context, folder: FileFolderRow, wish: Wis
     WHERE ${openCount(userId, now)} < ${MOST_OPEN} AND ${fits}`)
   if (rowsAffected === 0) throw await refusal(ctx, usage, { userId, size, adds })
   return row
+}
+
+/** @throws no_plan, plan_unpaid */
+function requireWritable(readOnly: FilesUsage['readOnly']): void {
+  if (readOnly === 'unpaid') throw new AppError('plan_unpaid', FILES_READ_ONLY.unpaid, { page: PAY_PLAN })
+  if (readOnly !== null) throw new AppError('no_plan', FILES_READ_ONLY[readOnly], { page: '/subscriptions' })
 }
 
 /** Whether an upload still fits now that it ends. @throws invalid */

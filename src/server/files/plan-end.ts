@@ -2,7 +2,15 @@ import { asc, eq, inArray, lte, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
 import { type FileFolderRow, fileFolders, plans, users } from '../../../db/schema.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
-import { dueWarning, FILES_KEPT_DAYS, type FilesRights, filesRights, keptUntil } from '../../domain/money/plan-files.ts'
+import { stands, UNPAID_STATUSES } from '../../domain/money/plan.ts'
+import {
+  dueWarning,
+  FILES_KEPT_DAYS,
+  type FilesRights,
+  filesRights,
+  keptUntil,
+  waitsForFirst,
+} from '../../domain/money/plan-files.ts'
 import { alertOperator } from '../mail/alerts.ts'
 import { filesDeletedMail, filesEndMail } from '../mail/files-letters.ts'
 import { tellQueries, tellSoon } from '../mail/notices.ts'
@@ -16,11 +24,14 @@ const LOOK_EVERY_MS = HOUR_MS
 /** Until then, credentials from before an account was closed may still write. */
 const LATE_WRITES_MS = HOUR_MS + 25 * MINUTE_MS
 
+/** While they are paying for a first plan, nothing goes, and the days run on. */
+type Rights = FilesRights & { pays: boolean }
+type Why = NonNullable<FilesRights['readOnly']>
 type Owner = { id: string; email: string; closedAt: number | null }
 
 /**
- * Run by cron. Files of people without a plan can be read for 30 days from when we first see that, with emails 30, 7,
- * and 1 days before we delete them. A closed account's go with it; looks again once nothing can write anymore.
+ * Run by cron. Files of people without a paid plan can be read for 30 days from when we first see that, with emails 30,
+ * 7, and 1 days before we delete them. A closed account's go with it; looks again once nothing can write anymore.
  */
 export async function endFilesWithPlans(ctx: Context): Promise<void> {
   if (!ctx.bucket) return
@@ -36,9 +47,10 @@ export async function endFilesWithPlans(ctx: Context): Promise<void> {
   const rows = await ctx.db.select().from(plans).where(inArray(plans.userId, ids))
   await fourAtOnce(due, ({ folder, ...owner }) => {
     const own = rows.filter(({ userId }) => userId === folder.userId)
-    const rights = filesRights(own, ctx.now())
+    const now = ctx.now()
+    const rights = { ...filesRights(own, now), pays: own.some((plan) => stands(plan, now) && waitsForFirst(plan)) }
     // A plan may have begun and ended between two looks: then the days count from its end.
-    const isAnnounced = (folder.deleteAt ?? 0) >= keptUntil(own)
+    const isAnnounced = (folder.deleteAt ?? 0) >= keptUntil(own, now)
     return look(ctx, isAnnounced ? folder : { ...folder, deleteAt: null }, owner, rights).catch((error) =>
       postpone(ctx, folder.userId, error),
     )
@@ -67,7 +79,7 @@ async function look(
   ctx: Context,
   folder: FileFolderRow,
   owner: Owner,
-  { limit, readOnly }: FilesRights,
+  { limit, readOnly, pays }: Rights,
 ): Promise<void> {
   const { userId, deleteAt } = folder
   const now = ctx.now()
@@ -83,30 +95,39 @@ async function look(
     await writeBatch(ctx.db, [removeAllQuery(ctx, userId), set({ lookAt })])
   } else if (readOnly === null) await lookOverLimit(ctx, folder, { owner, limit, set })
   else if (folder.usedFiles === 0) await set({ deleteAt: null })
-  else if (deleteAt === null || now < deleteAt) await warn(ctx, folder, owner, set)
-  else await deleteAll(ctx, folder, owner, set)
+  else if (deleteAt === null || now < deleteAt || pays) await warn(ctx, folder, owner, { why: readOnly, set })
+  else await deleteAll(ctx, folder, owner, { why: readOnly, set })
 }
 
 type SetFolder = (values: Partial<FileFolderRow>) => Query
 
-async function warn(ctx: Context, folder: FileFolderRow, owner: Owner, set: SetFolder) {
+const causeOf = (why: Why, days: number, userId: string, deleteAt: number | null) =>
+  `files-${why === 'unpaid' ? 'unpaid' : 'end'}:${days}:${userId}:${deleteAt}`
+
+async function warn(ctx: Context, folder: FileFolderRow, owner: Owner, { why, set }: { why: Why; set: SetFolder }) {
   const now = ctx.now()
   const deleteAt = folder.deleteAt ?? now + FILES_KEPT_DAYS * DAY_MS
   const days = dueWarning(deleteAt, now)
-  const cause = `files-end:${days}:${folder.userId}:${deleteAt}`
-  const message = filesEndMail(siteOrigin(ctx), days, deleteAt)
+  const cause = causeOf(why, days, folder.userId, deleteAt)
+  const message = filesEndMail(siteOrigin(ctx), { days, deleteAt, isUnpaid: why === 'unpaid' })
   const [, notice] = await writeBatch(ctx.db, [...tellQueries(ctx, owner, message, sql`1`, cause), set({ deleteAt })])
   tellSoon(ctx, owner.id, notice)
 }
 
-/** Unless they have chosen a plan by now. */
-async function deleteAll(ctx: Context, folder: FileFolderRow, owner: Owner, set: SetFolder) {
+/** Unless they have chosen, or paid, a plan by now. */
+async function deleteAll(
+  ctx: Context,
+  folder: FileFolderRow,
+  owner: Owner,
+  { why, set }: { why: Why; set: SetFolder },
+) {
   const { userId, deleteAt } = folder
+  const unpaid = JSON.stringify(why === 'unpaid' ? UNPAID_STATUSES : [])
   const hasNone = sql`NOT EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${userId} AND ended_at IS NULL
-    AND coalesce(cancel_at, ${ctx.now() + 1}) > ${ctx.now()})`
-  const cause = `files-end:0:${userId}:${deleteAt}`
+    AND coalesce(cancel_at, ${ctx.now() + 1}) > ${ctx.now()} AND status NOT IN (SELECT value FROM json_each(${unpaid})))`
+  const cause = causeOf(why, 0, userId, deleteAt)
   const [, notice] = await writeBatch(ctx.db, [
-    ...tellQueries(ctx, owner, filesDeletedMail(siteOrigin(ctx)), hasNone, cause),
+    ...tellQueries(ctx, owner, filesDeletedMail(siteOrigin(ctx), why === 'unpaid'), hasNone, cause),
     removeAllQuery(ctx, userId, hasNone),
     // Else a count in the middle of it would look like files that are still to delete.
     set({ deleteAt: null, usedFiles: 0, usedBytes: 0, openUntil: ctx.now(), countDueAt: ctx.now() }),

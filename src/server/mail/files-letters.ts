@@ -42,21 +42,24 @@ export function filesOverDeletedMail(origin: string): Message {
 }
 
 /** @param days before the deletion: 30, 7, or 1 */
-export function filesEndMail(origin: string, days: number, deleteAt: number): Message {
+export function filesEndMail(
+  origin: string,
+  { days, deleteAt, isUnpaid }: { days: number; deleteAt: number; isUnpaid: boolean },
+): Message {
   const left = days === 1 ? 'tomorrow' : `in ${days} days`
   return composeMessage('account', `We delete your files ${left}`, [
-    `Your plan has ended. You can read and download your files until ${day(deleteAt)} (UTC). Then we delete them, and nobody can bring them back.`,
-    'If you choose a plan before then, your files stay.',
+    `Your plan ${isUnpaid ? 'is unpaid' : 'has ended'}. You can read and download your files until ${day(deleteAt)} (UTC). Then we delete them, and nobody can bring them back.`,
+    `If you ${isUnpaid ? 'pay the open invoice' : 'choose a plan'} before then, your files stay.`,
     { link: `${origin}/files`, label: 'Download your files' },
     { link: `${origin}/subscriptions`, label: 'See plans' },
   ])
 }
 
 /** The deletion begins; it may take minutes. */
-export function filesDeletedMail(origin: string): Message {
+export function filesDeletedMail(origin: string, isUnpaid: boolean): Message {
   return composeMessage('account', 'We are deleting your files', [
-    'Your plan ended 30 days ago, so we are deleting your files now. Nobody can bring them back.',
-    'Choose a plan whenever you want to keep files again.',
+    `Your plan ${isUnpaid ? 'has been unpaid for 30 days' : 'ended 30 days ago'}, so we are deleting your files now. Nobody can bring them back.`,
+    `${isUnpaid ? 'Pay the open invoice' : 'Choose a plan'} whenever you want to keep files again.`,
     { link: `${origin}/subscriptions`, label: 'See plans' },
   ])
 }

@@ -6,6 +6,7 @@ const DAY = 86_400_000
 const GB = 1_000_000_000
 const plan = (planType: 'demo' | 'basic' | 'premium', anchor: number, endedAt: number | null = null) => ({
   planType,
+  status: 'active',
   anchor,
   endedAt,
   cancelAt: null,
@@ -27,6 +28,15 @@ test('the current plan decides; after it, the last one, to read', () => {
   expect(filesRights([plan('basic', 50, 50)], 100)).toEqual({ limit: 0, readOnly: 'none' })
   expect(filesRights([{ ...plan('basic', 50), cancelAt: 100 }], 99).readOnly).toBe(null)
   expect(filesRights([{ ...plan('basic', 50), cancelAt: 100 }], 100).readOnly).toBe('ended')
+})
+
+test('an unpaid plan is there to read, and one whose first payment is due is none', () => {
+  const unpaid = (status: string) => ({ ...plan('premium', 50), status })
+  for (const status of ['past_due', 'unpaid', 'paused'])
+    expect(filesRights([unpaid(status)], 100)).toEqual({ limit: null, readOnly: 'unpaid' })
+  expect(filesRights([unpaid('incomplete')], 100)).toEqual({ limit: 0, readOnly: 'none' })
+  expect(filesRights([unpaid('incomplete'), plan('basic', 1, 40)], 100)).toEqual({ limit: 10 * GB, readOnly: 'ended' })
+  expect(filesRights([{ ...unpaid('past_due'), cancelAt: 100 }], 100).readOnly).toBe('ended')
 })
 
 test('warns 30, 7, and 1 days ahead', () => {

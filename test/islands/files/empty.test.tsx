@@ -40,6 +40,7 @@ test('an empty page says what the person may do', () => {
 })
 
 test('while an ended plan’s files are kept, it says what they use', () => {
+  expect(textOf({ noPlan: 'unpaid' })).toContain(FILES_READ_ONLY.unpaid)
   const text = textOf({ noPlan: 'ended', list: { ...EMPTY.list, used_bytes: 5 } })
   expect(text).toContain(FILES_READ_ONLY.ended)
   expect(text).toContain('5 bytes of 10 GB')

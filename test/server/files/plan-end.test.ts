@@ -1,6 +1,6 @@
-import { eq } from 'drizzle-orm'
+import { eq, isNull } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { users } from '../../../db/schema.ts'
+import { plans, users } from '../../../db/schema.ts'
 import { deleteFiles } from '../../../src/server/files/delete.ts'
 import { linkToFile } from '../../../src/server/files/download.ts'
 import { openFolder } from '../../../src/server/files/folder.ts'
@@ -55,6 +55,53 @@ test('after a plan, files can be read for 30 days, with three emails, and are th
   expect(await ada.mails()).toHaveLength(4)
   // Nobody can switch off hearing of this.
   expect(await ada.notices()).toMatchObject((await ada.mails()).map((title) => ({ kind: 'account', title })))
+})
+
+test.each(['past_due', 'unpaid', 'paused'])('files of a plan that is %s can be read for 30 days', async (status) => {
+  const ada = await openFilesAccount('premium')
+  ada.put('a', 10)
+  await getUsageOfFiles(ada.ctx, await openFolder(ada.ctx, ada.userId))
+  const setStatus = (to: string) => ada.ctx.db.update(plans).set({ status: to }).where(eq(plans.userId, ada.userId))
+  const pass = async (days: number) => {
+    for (let hours = 0; hours < days * 24; hours += 6) {
+      ada.clock.ms += 6 * HOUR
+      await endFilesWithPlans(ada.ctx)
+      await continueRemovals(ada.ctx)
+    }
+  }
+  const thirty = 'We delete your files in 30 days'
+  await setStatus(status)
+  await pass(20)
+  expect(await ada.mails()).toEqual([thirty])
+  expect(await filesModeOf(ada.ctx, ada.userId)).toMatchObject({ mode: 'read', why: 'unpaid' })
+  await expect(requestUpload(ada.ctx, ada.userId, { path: 'b', size: 1 })).rejects.toMatchObject({
+    code: 'plan_unpaid',
+    page: '/subscriptions/pay',
+  })
+  await setStatus('active')
+  await pass(1)
+  expect((await filesModeOf(ada.ctx, ada.userId)).mode).toBe('write')
+  await setStatus(status)
+  await pass(29)
+  expect(ada.keys()).toEqual(['files/a'])
+  await pass(2)
+  expect(ada.keys()).toEqual([])
+  const all = [thirty, thirty, 'We delete your files in 7 days', 'We delete your files tomorrow']
+  expect(await ada.mails()).toEqual([...all, 'We are deleting your files'])
+})
+
+test('who is paying for a first plan gets no room by it, nor more days, and loses nothing meanwhile', async () => {
+  const ada = await ended()
+  await ada.at(0)
+  await ada.at(29 * DAY)
+  await ada.givePlan('premium')
+  await ada.ctx.db.update(plans).set({ status: 'incomplete' }).where(isNull(plans.endedAt))
+  await ada.at(31 * DAY)
+  expect(ada.keys()).toEqual(['files/a'])
+  expect(await filesModeOf(ada.ctx, ada.userId)).toMatchObject({ mode: 'read', why: 'ended', isLimited: true })
+  await ada.ctx.db.update(plans).set({ endedAt: plans.anchor }).where(isNull(plans.endedAt))
+  await ada.at(31 * DAY + HOUR)
+  expect(ada.keys()).toEqual([])
 })
 
 test('a folder that cannot be held to its plan waits an hour and alerts', async () => {

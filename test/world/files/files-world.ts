@@ -1,6 +1,7 @@
 import { type Identities, openIdentities } from '../../../dev/ec2/identity.ts'
 import type { Instance } from '../../../dev/ec2/instance.ts'
 import { Store } from '../../../dev/stand-in/store.ts'
+import { isUnpaid } from '../../../src/domain/money/plan.ts'
 import { FILES_LIMIT } from '../../../src/domain/money/plan-files.ts'
 import { memoryBucket } from '../../../testing/stack/memory-bucket.ts'
 import type { Task } from '../program.ts'
@@ -12,7 +13,7 @@ import { type Grant, Machine } from './machine.ts'
 let identities: Identities | null = null
 export const amazon = () => (identities ??= openIdentities(new Store(null)))
 
-/** How much of a plan was in use when a machine asked; null: they have no plan. */
+/** How much of a plan was in use when a machine asked; null: they have no paid plan. */
 type Space = { used: number; limit: number | null } | null
 
 /** Everyone's files: the bucket, the machines that write to it, and what must be there. */
@@ -115,7 +116,7 @@ export class FilesWorld {
   }
 
   /**
-   * Takes note of everything that may go: with its account, 30 days after its plan, or 7 days over its limit. What was
+   * Takes note of everything that may go: with its account, 30 days after its plan or unpaid, or 7 days over its limit. What was
    * there while it last fitted stays.
    */
   settle(): void {
@@ -128,11 +129,11 @@ export class FilesWorld {
       if (overTold === 1 && overDeleteAt !== null && overDeleteAt <= now) this.kept.forgetNewer(userId, overSince)
     }
     for (const { what } of witnessed.slice(this.#settled)) {
-      const [, why, userId] = /^mailed \d+ files-(end|over):0:(.+):\d+$/.exec(what) ?? []
+      const [, why, userId] = /^mailed \d+ files-(end|unpaid|over):0:(.+):\d+$/.exec(what) ?? []
       if (userId === undefined) continue
-      if (why === 'end') this.kept.forget(userId)
+      if (why !== 'over') this.kept.forget(userId)
       else this.kept.forgetNewer(userId, this.#overSince.get(userId) ?? Infinity)
-      this.#world.note(why === 'end' ? 'files deleted after their plan' : 'files deleted over a limit')
+      this.#world.note(why !== 'over' ? 'files deleted after their plan' : 'files deleted over a limit')
     }
     this.#settled = witnessed.length
   }
@@ -153,6 +154,6 @@ export class FilesWorld {
     const now = this.#world.clock.ms
     const plan = plans.find((one) => one.userId === userId && one.endedAt === null && (one.cancelAt ?? Infinity) > now)
     const used = [...this.inBucket(userId).values()].reduce((sum, size) => sum + size, 0)
-    return plan ? { used, limit: FILES_LIMIT[plan.planType] } : null
+    return plan && !isUnpaid(plan) ? { used, limit: FILES_LIMIT[plan.planType] } : null
   }
 }

@@ -63,7 +63,7 @@ export const FILES_RULES: Rule[] = [
   {
     name: 'full-files-are-read-only',
     sentence:
-      'A machine that starts beside full files, or without a plan, may only read them, and any other may write.',
+      'A machine that starts beside full files, or without a paid plan, may only read them, and any other may write.',
     broken: (view) => seen(view, 'full-files-are-read-only'),
   },
   {
@@ -99,16 +99,19 @@ export const FILES_RULES: Rule[] = [
   {
     name: 'files-outlast-their-plan',
     sentence:
-      'Files without a plan are deleted no earlier than 30 days after the plan ended, and 30 after the first email about it.',
+      'Files without a paid plan are deleted no earlier than 30 days after the plan ended, and 30 after the first email about it.',
     broken: ({ rows }) => {
       const mails = rows.witnessed.flatMap(({ what }) => {
-        const [, at, days, of] = /^mailed (\d+) files-end:(\d+):(.+)$/.exec(what) ?? []
-        return of === undefined ? [] : [{ at: Number(at), days, of }]
+        const [, at, why, days, of] = /^mailed (\d+) files-(end|unpaid):(\d+):(.+)$/.exec(what) ?? []
+        return of === undefined ? [] : [{ at: Number(at), why, days, of }]
       })
-      return mails.flatMap(({ at, days, of }) => {
+      return mails.flatMap(({ at, why, days, of }) => {
         if (days !== '0') return []
         const first = mails.find((one) => one.of === of && one.days === '30')
-        const plans = rows.plans.filter(({ userId, anchor }) => of.startsWith(`${userId}:`) && anchor < at)
+        // An unpaid one stands, and may be paid by now.
+        const plans = rows.plans.filter(
+          ({ userId, anchor }) => why === 'end' && of.startsWith(`${userId}:`) && anchor < at,
+        )
         // A plan whose first payment never came ends where it began.
         const ends = plans.flatMap(({ anchor, endedAt, cancelAt }) =>
           endedAt !== null && endedAt <= anchor ? [] : Math.min(endedAt ?? Infinity, cancelAt ?? Infinity),

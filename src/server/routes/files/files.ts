@@ -34,7 +34,7 @@ export const files = [
     takes: wanted,
     summary: 'Request a link to upload a file',
     answers: [201, z.object({ upload: shape.fileUpload })],
-    refuses: ['no_plan', 'not_found', 'conflict', 'invalid'],
+    refuses: ['no_plan', 'plan_unpaid', 'not_found', 'conflict', 'invalid'],
   }).answer(async (c) => (await answers()).upload(c, c.req.valid('json'))),
   route('DELETE /api/v1/files', {
     access: 'user',
@@ -87,7 +87,7 @@ export const files = [
     takes: wantedInParts,
     summary: 'Begin an upload in parts, or continue it',
     answers: [200, z.object({ upload: shape.partsUpload })],
-    refuses: ['no_plan', 'not_found', 'conflict', 'invalid'],
+    refuses: ['no_plan', 'plan_unpaid', 'not_found', 'conflict', 'invalid'],
   }).answer(async (c) => (await answers()).begin(c, c.req.valid('json'))),
   route('POST /api/v1/files/uploads/:id/parts', {
     access: 'user',
