@@ -119,7 +119,7 @@ async function recountQueries(ctx: Context, account: Account): Promise<Query[]> 
     if (units !== run.costUnits)
       queries.push(
         ctx.db.run(sql`UPDATE server_sessions SET cost_units = ${units} WHERE id = ${run.id}
-          AND EXISTS (SELECT 1 FROM users WHERE ${asRead(account)})`),
+          AND cost_units IS ${run.costUnits} AND EXISTS (SELECT 1 FROM users WHERE ${asRead(account)})`),
       )
   }
   return queries

@@ -85,6 +85,32 @@ test("follows what changes a month's cost after a run has ended, and has each ru
   expect(await costs()).toEqual([0, 14_399, 1_800])
 })
 
+test("a run's cost that changes while we count it stays", async () => {
+  at('2028-01-31T08:30:00')
+  const user = await stack.newUser()
+  await stack.insertPlan(user.id)
+  await stack.insertRun(user.id, { from: utc('2028-02-10T00:00:00'), until: utc('2028-02-10T08:00:00') })
+  at('2028-02-20T00:00:00')
+  await dueQuery(stack.db, user.id, stack.clock.now)
+  const client = stack.db.$client
+  const { batch } = client
+  let isWriting = false
+  client.batch = (async (...asked: Parameters<typeof batch>) => {
+    if (!isWriting && JSON.stringify(asked).includes('SET cost_units')) {
+      isWriting = true
+      // As a credit for a part of it does.
+      await stack.db.update(runs).set({ costUnits: 7 }).where(eq(runs.userId, user.id))
+    }
+    return batch(...asked)
+  }) as typeof batch
+  await closeDueCycles(stack.ctx)
+  client.batch = batch
+  expect(isWriting).toBe(true)
+  expect(await stack.db.select({ units: runs.costUnits }).from(runs).where(eq(runs.userId, user.id))).toEqual([
+    { units: 7 },
+  ])
+})
+
 test('asks the database for no old run, also beside someone who is years behind', async () => {
   at('2028-01-31T08:30:00')
   const [user, behind] = [await stack.newUser(), await stack.newUser()]
