@@ -82,12 +82,13 @@ export function endDebits(account: Account): void {
 }
 
 function putIntent(
-  { store }: Account,
+  { store, newId }: Account,
   { id }: Invoice,
   status: PaymentIntent['status'],
   error: PaymentIntent['last_payment_error'] = null,
 ): void {
-  const intent = { id: `pi_${id}`, object: 'payment_intent' as const, status, last_payment_error: error }
+  const charge = { latest_charge: newId('ch') }
+  const intent = { id: `pi_${id}`, object: 'payment_intent' as const, status, ...charge, last_payment_error: error }
   store.put('payment_intents', id, intent satisfies PaymentIntent)
 }
 

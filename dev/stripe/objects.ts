@@ -46,6 +46,7 @@ export type PaymentIntent = {
   id: string
   object: 'payment_intent'
   status: 'succeeded' | 'processing' | 'requires_action' | 'requires_payment_method'
+  latest_charge: string
   last_payment_error: {
     type: 'card_error' | 'invalid_request_error'
     code: string

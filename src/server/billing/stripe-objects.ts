@@ -136,7 +136,8 @@ function toPayment({ status, payments }: Stripe.Invoice): Pick<Invoice, 'process
   if (!asks && !error) return none
   const method = (error?.payment_method?.type ?? 'card') === 'card' ? 'card' : 'bank account'
   const why = error?.message ?? 'Your bank wants you to confirm the payment.'
-  return { ...none, failure: { why, asks, method } }
+  const charge = intent?.latest_charge
+  return { ...none, failure: { id: charge ? idOf(charge) : null, why, asks, method } }
 }
 
 function toPlanCharge(invoice: Stripe.Invoice): PlanCharge | null {

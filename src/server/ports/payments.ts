@@ -79,8 +79,8 @@ export type Invoice = {
   advances: boolean
   /** A payment is on its way: a bank debit takes days. Only `findInvoice` knows. */
   processing: boolean
-  /** Why the last charge failed; `asks`: the bank wants the customer to confirm it. Only `findInvoice` knows. */
-  failure: { why: string; asks: boolean; method: 'card' | 'bank account' } | null
+  /** Why the last charge, `id`, failed; `asks`: the bank wants the customer to confirm it. Only `findInvoice` knows. */
+  failure: { id: string | null; why: string; asks: boolean; method: 'card' | 'bank account' } | null
   /** Set on an invoice of the plan's own price. */
   plan: PlanCharge | null
 }

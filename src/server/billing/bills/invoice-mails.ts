@@ -58,13 +58,7 @@ export async function invoiceMailQueries(ctx: Context, invoice: Invoice, dueAt: 
     ? tellQueries(ctx, to, dueSoonMail(origin, due), sql`${isAnnounced} AND ${open}`, `due_soon:${billId}`)
     : []
   const failed = failure
-    ? tellQueries(
-        ctx,
-        to,
-        chargeMail(origin, due, failure),
-        open,
-        `charge_${failure.asks ? 'asks' : 'failed'}:${billId}`,
-      )
+    ? tellQueries(ctx, to, chargeMail(origin, due, failure), open, failureCause(billId, failure))
     : []
   // Stripe ends its tries with the last one, or never makes one if we may not charge it: then they pay it as any other.
   const isTried = charges && (invoice.advances || status === 'uncollectible')
@@ -75,10 +69,16 @@ export async function invoiceMailQueries(ctx: Context, invoice: Invoice, dueAt: 
   return [...reminder, ...returned, ...ready]
 }
 
+/** Stripe tries a card again by itself, and one email says so. A debit is tried once: each that comes back is news. */
+function failureCause(billId: string, { id, asks, method }: NonNullable<Invoice['failure']>): string {
+  if (asks) return `charge_asks:${billId}`
+  return `charge_failed:${billId}${method === 'bank account' ? `:${id ?? 'debit'}` : ''}`
+}
+
 function chargeMail(
   origin: string,
   due: Parameters<typeof chargeAsksMail>[1],
-  { asks, ...failure }: NonNullable<Invoice['failure']>,
+  { asks, why, method }: NonNullable<Invoice['failure']>,
 ) {
-  return asks ? chargeAsksMail(origin, due) : chargeFailedMail(origin, { ...due, ...failure })
+  return asks ? chargeAsksMail(origin, due) : chargeFailedMail(origin, { ...due, why, method })
 }

@@ -308,6 +308,15 @@ describe('a bank debit that takes days', () => {
     expect((await account())?.suspendedAt).toBe(laterAt)
   })
 
+  test('that comes back again is told again, once', async () => {
+    await payFromBank('bank_debit_returned')
+    await stack.passTime(MONTH + 18 * DAY + 12 * HOUR, 3 * HOUR)
+    await stack.press((await row())?.hostedUrl, 'bank_debit_returned')
+    await stack.passTime(MONTH + 25 * DAY, 6 * HOUR)
+    const causes = (await mails()).map(({ cause }) => cause).filter((cause) => cause?.startsWith('charge_failed'))
+    expect([causes.length, new Set(causes).size]).toEqual([2, 2])
+  })
+
   test('is one charge: nobody is asked to pay meanwhile, even if they turn charges off', async () => {
     await customer({ card: 'bank_debit', answer: 'yes' })
     await skipTo(MONTH + 3 * DAY)
