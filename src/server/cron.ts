@@ -58,11 +58,12 @@ export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unkn
     deliverMail,
     recordMailboxes,
     freeClosedAddresses,
-    endFilesWithPlans,
+    // What is deleted goes, and is counted, before we look what is over a limit.
     continueRemovals,
-    deleteLogsOfClosed,
     dropStaleUploads,
     countChanged,
+    endFilesWithPlans,
+    deleteLogsOfClosed,
   },
   '17 4 * * *': { forgetTraces, forgetRemovals, renewSecrets, renewMailboxKey },
 }

@@ -9,6 +9,7 @@ import { tellQueries, tellSoon } from '../mail/notices.ts'
 import type { StoredFile } from '../ports/bucket.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
 import { filesPrefix, requireBucket } from './folder.ts'
+import { isGoing, openRemovals } from './removals.ts'
 import { openQuery } from './usage.ts'
 
 const DAYS = 7
@@ -66,10 +67,15 @@ async function deleteNewest(
   folder: FileFolderRow,
   { owner, limit, set }: { owner: Owner; limit: number; set: SetFolder },
 ): Promise<void> {
-  const { files, isAll } = await listMost(ctx, folder)
+  const { files: listed, isAll } = await listMost(ctx, folder)
+  // What an accepted removal takes next counts for nothing.
+  const removals = await openRemovals(ctx, owner.id)
+  const start = filesPrefix(folder).length
+  const files = listed.filter(({ key, modifiedAt }) => !isGoing(removals, key.slice(start), modifiedAt))
   const doomed: string[] = []
   const floor = kept(folder, limit)
-  let excess = (isAll ? files.reduce((sum, { size }) => sum + size, 0) : folder.usedBytes) - floor
+  const stored = isAll ? sumOf(files) : folder.usedBytes - (sumOf(listed) - sumOf(files))
+  let excess = stored - floor
   // Also older ones than the last count that fitted: on S3, a file that came in parts has the time of its beginning.
   const newest = files.filter(({ key }) => removalOf(key) !== null).sort((a, b) => b.modifiedAt - a.modifiedAt)
   for (const { key, size } of newest) {
@@ -89,6 +95,8 @@ async function deleteNewest(
   ])
   tellSoon(ctx, owner.id, notice)
 }
+
+const sumOf = (files: Pick<StoredFile, 'size'>[]) => files.reduce((sum, { size }) => sum + size, 0)
 
 async function listMost(ctx: Context, folder: FileFolderRow) {
   const bucket = requireBucket(ctx)

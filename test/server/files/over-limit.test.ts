@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { filesModeOf } from '../../../src/server/files/mode.ts'
 import { endFilesWithPlans } from '../../../src/server/files/plan-end.ts'
+import { continueRemovals, removalQuery } from '../../../src/server/files/removals.ts'
 import { countChanged, openQuery } from '../../../src/server/files/usage.ts'
 import { openFilesAccount } from '../../../testing/stack/files-account.ts'
 
@@ -128,6 +129,22 @@ test('a smaller plan takes nothing that was there, and announces nothing', async
   await ada.write('c', 5_000 * MB)
   await ada.pass(9 * DAY)
   expect(ada.keys()).toEqual(['files/a'])
+})
+
+test('who deletes a large folder on the last day loses no other file', async () => {
+  const ada = await open()
+  for (let i = 0; i < 20; i++) await ada.write(`run/${i}`, 70 * MB)
+  await ada.write('precious', 7)
+  await ada.pass(6 * DAY + 2 * HOUR)
+  expect(await ada.told()).toEqual([IN_7_DAYS, TOMORROW])
+  // Accepted, and not under way yet.
+  const row = { userId: ada.userId, place: 'files/run/', acceptedAt: ada.clock.ms, nextAt: ada.clock.ms, filesLeft: 20 }
+  await removalQuery(ada.ctx, row)
+  ada.clock.ms += 2 * DAY
+  await endFilesWithPlans(ada.ctx)
+  await continueRemovals(ada.ctx)
+  expect(ada.keys()).toEqual(['files/precious'])
+  expect(await ada.told()).toHaveLength(2)
 })
 
 test('a file that came in parts over the limit goes, although its time is that of its beginning, as on S3', async () => {
