@@ -20,7 +20,8 @@ const MOST_ENDED = 1_000
  * Looks at the uploads in parts that programs have begun and not ended: no list of files has them, and they are stored
  * all the same. Ends those that nobody continues. Of a key that no address can hold, we can neither list the parts nor
  * end the upload: the bucket's own rule does, and until then it counts as the largest file there can be.
- * @returns how many bytes the others have, and ours beyond what they count; and whether it saw all
+ * @returns how many bytes the others have, and ours beyond what they count; and whether it has dealt with all. What it
+ * hasn't counts as the largest file there can be as well.
  */
 export async function lookAtUnfinished(
   ctx: Context,
@@ -41,14 +42,15 @@ export async function lookAtUnfinished(
   const left = others.slice(0, MOST_BY_PROGRAMS).filter(({ begunAt }) => begunAt > oldest)
   const over = others.slice(left.length).reverse()
   await abortAll(ctx, over.slice(0, MOST_ENDED))
-  let bytes = hasHidden ? MAX_FILE_BYTES : 0
+  const isDone = isAll && over.length <= MOST_ENDED
+  let bytes = hasHidden || !isDone ? MAX_FILE_BYTES : 0
   const counted = [...left, ...begun.filter(({ uploadId }) => sizes.has(uploadId))]
   await fourAtOnce(counted, async ({ key, uploadId }) => {
     const parts = (await bucket.listParts(key, uploadId)) ?? []
     // A program with credentials may have sent larger ones, or more, to one of ours.
     bytes += Math.max(0, sumOf(parts.map(({ size }) => size)) - (sizes.get(uploadId) ?? 0))
   })
-  return { bytes, isAll: isAll && over.length <= MOST_ENDED }
+  return { bytes, isAll: isDone }
 }
 
 /** Ends uploads in parts below a place that had begun by then, ours as well. @returns whether none is left */
