@@ -72,8 +72,14 @@ function requireWritable(readOnly: FilesUsage['readOnly']): void {
   if (readOnly !== null) throw new AppError('no_plan', FILES_READ_ONLY[readOnly], { page: '/subscriptions' })
 }
 
-/** Whether an upload still fits now that it ends. @throws invalid */
-export async function requireFit(ctx: Context, row: FileUploadRow, existing: StoredFile | null, limit: number | null) {
+/** Whether an upload may still go on, or end. @throws no_plan, plan_unpaid, invalid */
+export async function requireFit(
+  ctx: Context,
+  row: FileUploadRow,
+  existing: StoredFile | null,
+  { limitBytes: limit, readOnly }: FilesUsage,
+) {
+  requireWritable(readOnly)
   if (limit === null) return
   const { rows } = await ctx.db.run(
     sql`SELECT ${usedOf(row.userId)} + ${promised(row.userId, ctx.now())} - ${existing?.size ?? 0} AS bytes`,

@@ -86,16 +86,23 @@ export async function beginParts(
   return toWire(first, [])
 }
 
-/** Links for up to 100 parts. Each takes its part's length, as often as needed. @throws invalid, not_found */
+/**
+ * Links for up to 100 parts. Each takes its part's length, as often as needed.
+ * @throws no_plan, plan_unpaid, invalid, also if it no longer fits; not_found, unavailable
+ */
 export async function signParts(ctx: Context, userId: string, id: string, wanted: number[]): Promise<PartLinks> {
   const bucket = requireBucket(ctx)
-  const { path, size, uploadId } = await getOpen(ctx, userId, id)
+  const row = await getOpen(ctx, userId, id)
+  const { path, size, uploadId } = row
   const count = partCountOf(size)
   if (wanted.length === 0 || wanted.length > MOST_LINKS)
     throw new AppError('invalid', `Name 1 to ${MOST_LINKS} parts.`, { field: 'parts' })
   if (!wanted.every((part) => Number.isInteger(part) && part >= 1 && part <= count))
     throw new AppError('invalid', `This upload has parts 1 to ${count}.`, { field: 'parts' })
-  const key = keyOf(await openFolder(ctx, userId), path)
+  const folder = await openFolder(ctx, userId)
+  const key = keyOf(folder, path)
+  const [existing, usage] = await Promise.all([bucket.find(key), getUsageNow(ctx, folder)])
+  await requireFit(ctx, row, existing, usage)
   let until = ctx.now() + LINK_SECONDS * 1000
   // Before there is a link: what it is signed with takes parts of any size.
   await openQuery(ctx, userId, until)
@@ -116,7 +123,7 @@ export async function signParts(ctx: Context, userId: string, id: string, wanted
 /**
  * Makes the file of its parts, unless the path has changed since the upload began: what came later stays, and the upload
  * is over. Safe to repeat: the second time finds the file.
- * @throws invalid if parts are missing or it no longer fits; not_found, conflict, unavailable
+ * @throws no_plan, plan_unpaid; invalid if parts are missing or it no longer fits; not_found, conflict, unavailable
  */
 export async function completeParts(ctx: Context, userId: string, id: string): Promise<{ path: string; size: number }> {
   const bucket = requireBucket(ctx)
@@ -127,6 +134,8 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
   if (uploadId === null || row.expiresAt <= ctx.now()) throw unknown()
   const folder = await openFolder(ctx, userId)
   const key = keyOf(folder, path)
+  // Counted first: else what another call for the same makes now would be there, and still to come.
+  const usage = await getUsageNow(ctx, folder)
   const [parts, existing] = await Promise.all([bucket.listParts(key, uploadId), bucket.find(key)])
   if (parts === null) {
     // An earlier try may have got through although its answer was lost. What it was to replace is no such file.
@@ -143,7 +152,7 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
     // The bucket decides; we look first, for one that knows no conditions.
     const isAsSeen = (existing?.etag ?? null) === replaces
     if (isAsSeen) {
-      await requireFit(ctx, row, existing, (await getUsageNow(ctx, folder)).limitBytes)
+      await requireFit(ctx, row, existing, usage)
       await openQuery(ctx, userId, ctx.now() + MINUTE_MS)
     }
     if (!isAsSeen || !(await bucket.completeParts(key, uploadId, own, replaces))) {

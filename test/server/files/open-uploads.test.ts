@@ -1,10 +1,10 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { fileUploads, users } from '../../../db/schema.ts'
+import { fileUploads, plans, users } from '../../../db/schema.ts'
 import { MAX_FILE_BYTES } from '../../../src/domain/files.ts'
 import { filesModeOf } from '../../../src/server/files/mode.ts'
 import { dropStaleUploads } from '../../../src/server/files/open-uploads.ts'
-import { beginParts, completeParts } from '../../../src/server/files/parts.ts'
+import { beginParts, completeParts, signParts } from '../../../src/server/files/parts.ts'
 import { endFilesWithPlans } from '../../../src/server/files/plan-end.ts'
 import { continueRemovals } from '../../../src/server/files/removals.ts'
 import { requestUpload } from '../../../src/server/files/upload.ts'
@@ -77,6 +77,32 @@ test('what a program wrote meanwhile is counted before an upload ends', async ()
   ada.put('more', 900 * MB)
   ada.clock.ms += 1
   expect(await complete()).toEqual({ path: 'x.bin', size: 1 })
+})
+
+test('an upload in parts goes on only while there is room and a paid plan', async () => {
+  const ada = await open('basic')
+  ada.put('x.bin', 9_000 * MB)
+  const { id } = await ada.begin('x.bin', 2)
+  ada.memory.putPart(ada.memory.begun()[0] ?? '', 1, 2)
+  const calls = [() => signParts(ada.ctx, ada.userId, id, [1]), () => completeParts(ada.ctx, ada.userId, id)]
+  const allRefuse = async (code: string) => {
+    ada.clock.ms += 1
+    for (const call of calls) await expect(call()).rejects.toMatchObject({ code })
+  }
+  // It replaces a large file, so there is room.
+  ada.put('more', 10_000 * MB - 2)
+  ada.clock.ms += 1
+  expect((await calls[0]?.())).toMatchObject({ parts: [{ part: 1 }] })
+  ada.put('more', 10_000 * MB - 1)
+  await allRefuse('invalid')
+  await ada.ctx.db.delete(plans)
+  await ada.givePlan('premium')
+  await ada.ctx.db.update(plans).set({ status: 'past_due' })
+  await allRefuse('plan_unpaid')
+  await ada.endPlan()
+  await allRefuse('no_plan')
+  await ada.givePlan('premium')
+  expect(await calls[1]?.()).toEqual({ path: 'x.bin', size: 2 })
 })
 
 test('a file that has come counts once, and a link over it only by what it adds', async () => {

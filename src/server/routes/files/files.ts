@@ -95,14 +95,14 @@ export const files = [
     takes: z.object({ parts: z.array(z.number()) }),
     summary: 'Request links to upload parts',
     answers: [200, shape.partLinks],
-    refuses: ['not_found', 'invalid'],
+    refuses: ['no_plan', 'plan_unpaid', 'not_found', 'invalid'],
   }).answer(async (c) => (await answers()).parts(c, c.req.valid('json').parts)),
   route('POST /api/v1/files/uploads/:id/complete', {
     access: 'user',
     scope: 'operate',
     summary: 'Make the file of its parts',
     answers: [200, z.extend(shape.message, { file: z.object({ path: z.string(), size: z.number() }) })],
-    refuses: ['not_found', 'conflict', 'invalid'],
+    refuses: ['no_plan', 'plan_unpaid', 'not_found', 'conflict', 'invalid'],
   }).answer(async (c) => (await answers()).complete(c)),
   route('DELETE /api/v1/files/uploads/:id', {
     access: 'user',
