@@ -12,9 +12,9 @@ export function openLinks(ctx: Pick<Context, 'db' | 'now'>, userId: string): Pro
     .orderBy(asc(fileUploads.createdAt))
 }
 
-/** A link over another content than what is there now can't be used anymore: its file has come, or another one. */
-export const isOver = (link: FileUploadRow, found: Pick<StoredFile, 'etag'> | null) =>
-  found !== null && found.etag !== link.replaces
+/** Its file has come. Over another file, a link can be used again once that is deleted, so it counts until its end. */
+export const isOver = (link: FileUploadRow, found: Pick<StoredFile, 'etag' | 'size'> | null) =>
+  found !== null && found.size === link.size && found.etag !== link.replaces
 
 export function endQuery(ctx: Pick<Context, 'db'>, ids: string[], endedAt: number) {
   return ctx.db.run(sql`UPDATE file_uploads SET ended_at = ${endedAt}

@@ -115,6 +115,19 @@ test('a file that has come counts once, and a link over it only by what it adds'
   await ada.link('b', 100 * MB)
 })
 
+test('a link counts until its end while another file is there: it can be used once that is deleted', async () => {
+  const ada = await open()
+  for (const path of ['a', 'b']) {
+    await ada.link(path, 450 * MB)
+    ada.put(path, 1)
+    ada.clock.ms += 1000
+    await countChanged(ada.ctx)
+  }
+  await expect(ada.link('c', 450 * MB)).rejects.toMatchObject({ code: 'invalid' })
+  ada.clock.ms += 30 * MINUTE
+  await ada.link('c', 450 * MB)
+})
+
 test('someone has at most 100 open, and those whose file has come are not', async () => {
   const ada = await open('premium')
   for (let i = 0; i < 99; i++) await ada.upload(`runs/${i}`, 1)
