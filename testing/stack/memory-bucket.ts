@@ -96,7 +96,7 @@ export function memoryBucket(now: () => number, changed: (key: string) => void =
     },
     async completeParts(key, uploadId, _, replaces) {
       call(key)
-      if ((files.has(key) ? stored(key).etag : null) !== replaces) return false
+      if (!begun.has(uploadId) || (files.has(key) ? stored(key).etag : null) !== replaces) return false
       set(key, { size: sumOf(begun.get(uploadId)?.parts), modifiedAt: now() })
       begun.delete(uploadId)
       return true

@@ -6,7 +6,7 @@ import { lengthOfPart, partCountOf, partSizeOf, partsLeft } from '../../domain/f
 import { MAX_FILE_BYTES, sizeText, typeOfFile } from '../../domain/files.ts'
 import { DAY_MS, MINUTE_MS, toIso } from '../../domain/instant.ts'
 import type { PartLinks, PartsUpload, UnfinishedUpload } from '../../domain/wire.ts'
-import type { Part } from '../ports/bucket.ts'
+import type { Part, StoredFile } from '../ports/bucket.ts'
 import type { Context } from '../runtime/context.ts'
 import { keyOf, openFolder, requireBucket, requireNewPath } from './folder.ts'
 import { discard, enterUpload, requireFit } from './open-uploads.ts'
@@ -139,7 +139,7 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
   const [parts, existing] = await Promise.all([bucket.listParts(key, uploadId), bucket.find(key)])
   if (parts === null) {
     // An earlier try may have got through although its answer was lost. What it was to replace is no such file.
-    if (existing?.size !== size || existing.etag === replaces) throw unknown()
+    if (!isItsFile(row, existing)) throw unknown()
   } else {
     // A program with credentials may have sent other parts to it.
     const own = parts.filter((one) => isOwn(size, one))
@@ -155,7 +155,8 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
       await requireFit(ctx, row, existing, usage)
       await openQuery(ctx, userId, ctx.now() + MINUTE_MS)
     }
-    if (!isAsSeen || !(await bucket.completeParts(key, uploadId, own, replaces))) {
+    const isMade = isAsSeen && (await bucket.completeParts(key, uploadId, own, replaces))
+    if (!isMade && !(await isOtherwiseMade(ctx, row, key))) {
       // A trigger discards it.
       await ctx.db.update(fileUploads).set({ expiresAt: ctx.now() }).where(eq(fileUploads.id, id))
       throw new AppError('conflict', changedMeanwhile(path))
@@ -164,6 +165,22 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
   const now = ctx.now()
   await ctx.db.update(fileUploads).set({ uploadId: null, endedAt: now, expiresAt: now }).where(eq(fileUploads.id, id))
   return { path, size }
+}
+
+/** Not what it was to replace. */
+const isItsFile = ({ size, replaces }: FileUploadRow, found: StoredFile | null) =>
+  found?.size === size && found.etag !== replaces
+
+/** Whether another call for the same has made the file meanwhile. @throws not_found if it is over otherwise */
+async function isOtherwiseMade(ctx: Context, { id, userId, uploadId }: FileUploadRow, key: string): Promise<boolean> {
+  const row = await findUpload(ctx, userId, id)
+  if (!row) throw unknown()
+  if (row.endedAt !== null) return true
+  const bucket = requireBucket(ctx)
+  const parts = await bucket.listParts(key, uploadId ?? '')
+  if (parts !== null) return false
+  if (!isItsFile(row, await bucket.find(key))) throw unknown()
+  return true
 }
 
 /** Forgets an upload and what has arrived of it. @throws not_found, unavailable */

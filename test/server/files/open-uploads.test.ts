@@ -4,7 +4,7 @@ import { fileUploads, plans, users } from '../../../db/schema.ts'
 import { MAX_FILE_BYTES } from '../../../src/domain/files.ts'
 import { filesModeOf } from '../../../src/server/files/mode.ts'
 import { dropStaleUploads } from '../../../src/server/files/open-uploads.ts'
-import { beginParts, completeParts, signParts } from '../../../src/server/files/parts.ts'
+import { abortParts, beginParts, completeParts, signParts } from '../../../src/server/files/parts.ts'
 import { endFilesWithPlans } from '../../../src/server/files/plan-end.ts'
 import { continueRemovals } from '../../../src/server/files/removals.ts'
 import { requestUpload } from '../../../src/server/files/upload.ts'
@@ -92,7 +92,7 @@ test('an upload in parts goes on only while there is room and a paid plan', asyn
   // It replaces a large file, so there is room.
   ada.put('more', 10_000 * MB - 2)
   ada.clock.ms += 1
-  expect((await calls[0]?.())).toMatchObject({ parts: [{ part: 1 }] })
+  expect(await calls[0]?.()).toMatchObject({ parts: [{ part: 1 }] })
   ada.put('more', 10_000 * MB - 1)
   await allRefuse('invalid')
   await ada.ctx.db.delete(plans)
@@ -196,6 +196,32 @@ test("parts that programs begin and don't end are counted, ended after 7 days, a
   await endFilesWithPlans(ada.ctx)
   await continueRemovals(ada.ctx)
   expect(ada.memory.begun()).toEqual([])
+})
+
+test('an upload that is completed four times at once is one file, and beside a discard it is over', async () => {
+  const ada = await open()
+  for (const kept of [false, true]) {
+    if (kept) ada.put('x.bin', 4)
+    ada.clock.ms += MINUTE
+    const { id } = await ada.begin('x.bin', 600 * MB)
+    for (let part = 1; part <= 36; part++)
+      ada.memory.putPart(ada.memory.begun()[0] ?? '', part, part < 36 ? 16_777_216 : 12_797_440)
+    const complete = () => completeParts(ada.ctx, ada.userId, id)
+    const answers = await Promise.allSettled([complete(), complete(), complete(), complete()])
+    expect(answers).toEqual(Array(4).fill({ status: 'fulfilled', value: { path: 'x.bin', size: 600 * MB } }))
+    expect(await complete()).toEqual({ path: 'x.bin', size: 600 * MB })
+  }
+  ada.clock.ms += MINUTE
+  const { id } = await ada.begin('y.bin', 1)
+  ada.memory.putPart(ada.memory.begun()[0] ?? '', 1, 1)
+  const bucket = {
+    ...ada.ctx.bucket,
+    completeParts: async () => {
+      await abortParts(ada.ctx, ada.userId, id)
+      return false
+    },
+  }
+  await expect(completeParts({ ...ada.ctx, bucket }, ada.userId, id)).rejects.toMatchObject({ code: 'not_found' })
 })
 
 test('an upload that the bucket has lost is over, also beside an old file of its size', async () => {
