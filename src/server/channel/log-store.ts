@@ -31,7 +31,7 @@ type State = {
   saidAt: number
   endedAt: number | null
   complete: boolean
-  /** While the machine may still keep what it couldn't send: its last word before that, and the first one after. */
+  /** The last time that it heard nothing for longer than a request takes: its last word before that, and the first one after. */
   pause?: { before: number; after: number }
   /** The last phase that it heard, and when that began. */
   phase?: { said: string; at: number }
@@ -78,14 +78,8 @@ const PART_CHARACTERS = 1_000_000
 const PULL_NEWS_MS = { seen: 5 * SECOND_MS, unseen: 20 * SECOND_MS }
 /** A machine gives up a request after 10 s, so what it says is at most that old, or it couldn't reach us before. */
 const ON_ITS_WAY_MS = 10 * SECOND_MS
-/** A quiet machine speaks every 30 s, and a request takes up to 10 s. */
-const PAUSE_MS = 45 * SECOND_MS
 /** What it couldn't send meanwhile comes in several batches, some of which it tries again. */
 const CATCHES_UP_MS = 3 * MINUTE_MS
-/** Of several pauses, the first one counts only for so long: a machine could pause all day. */
-const LONGEST_BEHIND_MS = 15 * MINUTE_MS
-/** A machine fills a batch to many times that, or ends it with a phase: with less, it has sent all that it kept. */
-const LAST_BATCH_LENGTH = 16 * 1024
 /** Who watches a quiet machine asks 3 minutes after its word, so an older one was missed. It tries again within 25 s. */
 const FORGOTTEN_MS = 3.5 * MINUTE_MS
 const TRIES_AGAIN_MS = 90 * SECOND_MS
@@ -122,11 +116,7 @@ export class LogStore {
     // What it has already, because an answer was lost.
     const fresh = lines.slice(Math.max(0, state.next - first))
     const before = this.heardAt()
-    if (before !== null && now - before > PAUSE_MS) {
-      const first = this.isBehind(now) ? state.pause?.before : undefined
-      const counts = first !== undefined && now - first <= LONGEST_BEHIND_MS
-      state.pause = { before: counts ? first : before, after: now }
-    } else if (state.pause && !phase && JSON.stringify(lines).length < LAST_BATCH_LENGTH) delete state.pause
+    if (before !== null && now - before > ON_ITS_WAY_MS && !this.isBehind(now)) state.pause = { before, after: now }
     if (phase && isAct(phase)) this.notePhase(state, phase, lines.at(-1)?.at ?? now, now)
     if (fresh.length) this.add(state, Math.max(first, state.next), fresh, now)
     this.samples.add(samples, now)

@@ -337,43 +337,6 @@ test('after a pause, each word of what it could not send keeps its time', async 
   expect(await run()).toMatchObject({ meteredUntil: from + 20 * SECOND_MS, endedBecause: 'exited' })
 })
 
-test('a machine that has sent what it kept says nothing older than its last word', async () => {
-  const { ada, run, say, begin } = await start()
-  const from = await begin()
-  world.clock.ms = from + 170 * SECOND_MS
-  await say(null, from)
-  let lastAt = 0
-  for (let word = 0; word < 19; word++) {
-    world.clock.ms += 9 * SECOND_MS
-    lastAt = world.clock.ms
-    await say(null, 0)
-  }
-  await say(exit(0), 0)
-  await settle(world, ada)
-  const { meteredUntil, endedBecause } = await run()
-  expect([(meteredUntil ?? 0) >= lastAt - 10 * SECOND_MS, endedBecause]).toEqual([true, 'exited'])
-})
-
-test('its usual rhythm is no pause, and a second pause keeps the word before the first', async () => {
-  const { ada, run, say, begin } = await start()
-  const from = await begin()
-  world.clock.ms = from + 40 * SECOND_MS
-  const lastAt = world.clock.ms
-  await say(null, lastAt)
-  const { id } = await run()
-  const provenUntil = await world.process.ctx.runLog(id).provenUntil(world.clock.ms)
-  expect(provenUntil).toBeGreaterThanOrEqual(lastAt - 10 * SECOND_MS)
-  const before = world.clock.ms
-  for (const pause of [150, 150]) {
-    world.clock.ms += pause * SECOND_MS
-    await say(null, before + 4 * SECOND_MS)
-  }
-  world.clock.ms += SECOND_MS
-  await say(exit(0), before + 5 * SECOND_MS)
-  await settle(world, ada)
-  expect(await run()).toMatchObject({ meteredUntil: before + 5 * SECOND_MS, endedBecause: 'exited' })
-})
-
 test('a log that does not answer holds up the end for a minute at most', async () => {
   const { ada, run, say, begin } = await start()
   const from = await begin()
