@@ -58,12 +58,11 @@ export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unkn
     deliverMail,
     recordMailboxes,
     freeClosedAddresses,
-    // What is deleted goes, and is counted, before we look what is over a limit.
+    endFilesWithPlans,
     continueRemovals,
+    deleteLogsOfClosed,
     dropStaleUploads,
     countChanged,
-    endFilesWithPlans,
-    deleteLogsOfClosed,
   },
   '17 4 * * *': { forgetTraces, forgetRemovals, renewSecrets, renewMailboxKey },
 }

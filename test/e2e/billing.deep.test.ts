@@ -109,7 +109,7 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', async ()
   const month = (await page.getByLabel('Month', { exact: true }).locator('option').last().textContent()) ?? ''
   await page.getByLabel('Month', { exact: true }).selectOption(month)
   await page.getByRole('button', { name: 'Show' }).click()
-  await page.waitForURL(`**/billing_history?month=${month}`)
+  await page.waitForURL(`**/billing_history?month=${month}#month`)
   await page.getByRole('row', { name: /^Total \$30\.2/ }).waitFor()
   // The month of that bill also has the plan's payment.
   await page.getByRole('row').filter({ hasText: 'Plan: Basic' }).getByText('$25.00').waitFor()
@@ -254,9 +254,11 @@ test('upgrade during a run, choose a machine, use it up, and pay, to the last ma
 
   await advance(world.url, 31 * DAY)
   await open(page, '/dashboard', ada)
+  await page.getByRole('link', { name: /^\$3\.\d\d$/ }).click()
+  await page.waitForURL('**/billing_history')
   const owed = page.getByRole('list', { name: 'Open invoices' })
-  await owed.getByText(/^\$3\.\d\d for usage, .+, due \w+ \d+, \d{4}\. Pay$/).waitFor()
-  await owed.getByRole('link').click()
+  await owed.getByText(/^\$3\.\d\d for usage, .+, due \w+ \d+, \d{4}\.$/).waitFor()
+  await page.getByRole('link', { name: /^Pay \$3\.\d\d$/ }).click()
   await page.getByRole('button', { name: /^Pay \$3\.\d\d/ }).click()
   await page.getByText('Paid', { exact: true }).waitFor()
   await advance(world.url, 60)

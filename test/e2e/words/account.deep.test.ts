@@ -227,7 +227,7 @@ const SCENES: Scene[] = [
     as: 'debtor',
     open: (_, { go }) => go('/billing_history'),
     words: [
-      [2, 'cell', 'Not paid Pay', { note: 'the cross, and the way to pay' }],
+      [2, 'cell', 'Not paid', { note: 'the cross' }],
       [2, 'cell', 'Overdue', { note: 'the warning' }],
     ],
   },
