@@ -63,10 +63,11 @@ export async function invoiceMailQueries(ctx: Context, invoice: Invoice, dueAt: 
   // Stripe ends its tries with the last one, or never makes one if we may not charge it: then they pay it as any other.
   const isTried = charges && (invoice.advances || status === 'uncollectible')
   if (isTried) return closedAt === null ? [...reminder, ...failed] : []
+  // A bank debit from Stripe's page comes back days later. Its email has the sum and the link, months later as well, when
+  // the outbox has forgotten that the invoice was ready.
+  if (failure?.method === 'bank account' && closedAt === null) return [...reminder, ...failed]
   const ready = tellQueries(ctx, to, invoiceReadyMail(origin, due), open, `ready:${billId}`)
-  // A bank debit from Stripe's page comes back days later.
-  const returned = failure?.method === 'bank account' && closedAt === null ? failed : []
-  return [...reminder, ...returned, ...ready]
+  return [...reminder, ...ready]
 }
 
 /** Stripe tries a card again by itself, and one email says so. A debit is tried once: each that comes back is news. */
