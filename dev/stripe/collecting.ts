@@ -59,7 +59,7 @@ export function beginDebit(account: Account, invoice: Invoice, { returned }: { r
 
 export const isOnItsWay = ({ store }: Account, invoice: string) => store.get('debits', invoice) !== undefined
 
-/** Banks have paid what they were asked for days ago, or haven't. */
+/** Settles the bank debits that are a few days old: paid or failed. */
 export function endDebits(account: Account): void {
   for (const [id, { returned, at }] of account.store.entries<Debit>('debits')) {
     if (at > account.now()) continue

@@ -74,7 +74,7 @@ export function openDispute(account: Account, invoiceId: string): Dispute {
   return dispute
 }
 
-/** The bank decides: whoever wins keeps the money. */
+/** The bank decides, and the winner keeps the money. */
 export function closeDispute(account: Account, id: string, status: 'won' | 'lost'): Dispute {
   const dispute = account.store.get<Dispute>('disputes', id)
   if (!dispute) throw noSuch('dispute', id)

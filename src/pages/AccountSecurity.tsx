@@ -62,7 +62,7 @@ export function AccountSecurity({ totp, recovery_codes, link, started, codes, cs
       </p>
     </div>
   )
-  // The answer that has just added the app was asked for by a sign-in without one.
+  // Right after adding the app, the sign-in of this request still has none.
   return <HasFactor value={totp !== null}>{page}</HasFactor>
 }
 

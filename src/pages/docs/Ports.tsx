@@ -61,7 +61,7 @@ export function Ports() {
         ]}
       />
       <p>
-        Guests see those pictures as well: whoever may open your server's page may open every port with HTTP. What can
+        Guests see those pictures as well: anyone who can open your server's page can open every HTTP port. What can
         control your simulator should ask for a password of its own, or look at <code>x-door-visitor</code>.
       </p>
 
