@@ -18,6 +18,7 @@ test.each(SCRIPT_OR_NOT)('adds an app, signs in with it, and removes it on a nar
   }
   await page.goto(`${url}/account_overview`)
   await page.getByRole('link', { name: 'Two-factor sign-in' }).click()
+  await page.waitForURL('**/account_security')
   await fits()
   await page.getByLabel('Current password').fill(PASSWORD)
   await page.getByRole('button', { name: 'Add an app' }).click()
