@@ -11,11 +11,11 @@ process.once('message', async (first: Task) => {
   takeOverRandomness()
   // The product's code may be loaded only now, with its mistake.
   const { openWorldDatabase } = await import('./database.ts')
-  const { runSchedule, runSeed } = await import('./run-seed.ts')
+  const { runNear, runSeed } = await import('./run-seed.ts')
   const database = await openWorldDatabase()
   const play = async ({ scenario, seeds, schedules = [], mutant }: Task) => {
     const outcomes: Outcome[] = []
-    for (const schedule of schedules) outcomes.push(await runSchedule(database, schedule))
+    for (const schedule of schedules) outcomes.push(await runNear(database, schedule))
     for (const seed of seeds) {
       const outcome = await runSeed(database, seed, scenario)
       outcomes.push(outcome)

@@ -7,7 +7,7 @@ import { play } from './play.ts'
 import { SCENARIOS, type Scenario, type Schedule } from './schedule.ts'
 
 const SHRINK_MS = 60_000
-const VARY_MS = 5 * MINUTE_MS
+const VARIATIONS = 300
 const WAITS = ['edge', 0, 5_000, MINUTE_MS, 10 * MINUTE_MS, HOUR_MS, 12 * HOUR_MS, 3 * DAY_MS, 30 * DAY_MS] as const
 
 /** The outcome of a world: of a seed, or of a schedule that we kept. */
@@ -41,10 +41,11 @@ export async function runSchedule(
   }
 }
 
-/** Changes steps here and there until a rule breaks, for five minutes at most. @returns null if none did */
-export async function vary(database: WorldDatabase, schedule: Schedule): Promise<Schedule | null> {
+/** Plays a kept schedule, then variations of it until a rule breaks: the product changes around it, and its mistake may stay. */
+export async function runNear(database: WorldDatabase, schedule: Schedule): Promise<Outcome> {
   const random = seededRandom(1)
-  for (const until = Date.now() + VARY_MS; Date.now() < until; ) {
+  let outcome = await runSchedule(database, schedule)
+  for (let tries = 0; !outcome.broken && tries < VARIATIONS; tries++) {
     const candidate = structuredClone(schedule)
     for (let times = random.between(1, 5); times > 0; times--) {
       const step = random.pick(candidate.steps)
@@ -53,9 +54,9 @@ export async function vary(database: WorldDatabase, schedule: Schedule): Promise
       else if (what === 1) step.weather = random.pick(['calm', 'rough', 'storm'])
       else step.luck = random.between(0, 0x7fffffff)
     }
-    if ((await runSchedule(database, candidate)).broken) return candidate
+    outcome = await runSchedule(database, candidate)
   }
-  return null
+  return outcome
 }
 
 /** Leaves out and simplifies steps while the same rule still breaks, for a minute at most. */
