@@ -14,7 +14,7 @@ import { apiTokenMadeMail } from '../mail/account-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
-import { type Proof, requireCurrentPassword, wrongPassword } from './credentials/current-password.ts'
+import { type Proof, requireCurrentPassword } from './credentials/current-password.ts'
 import {
   type CurrentSignIn,
   holderColumns,
@@ -53,34 +53,31 @@ export async function createApiToken(
 ): Promise<ApiToken & { token: string }> {
   const { name, scope, days } = requireValid(apiTokenForm, input)
   await limitPerson(ctx, 'new_token', user.id)
-  const stored = await requireCurrentPassword(ctx, user.id, input)
+  const proven = await requireCurrentPassword(ctx, user.id, input)
   const now = ctx.now()
   const row = { id: newId('tok'), name, scope, createdAt: now, expiresAt: now + days * DAY_MS }
   const live = sql`FROM api_tokens WHERE user_id = ${user.id} AND revoked_at IS NULL AND expires_at > ${now}`
+  const isMade = sql`EXISTS (SELECT 1 FROM api_tokens WHERE id = ${row.id})`
   const [made] = await writeBatch(ctx.db, [
     // A password change during our check revoked every token, so no new one may follow it.
     ctx.db.run(sql`
       INSERT INTO api_tokens (id, hash, user_id, name, scope, created_at, expires_at)
       SELECT ${row.id}, ${hashApiToken(token)}, id, ${name}, ${scope}, ${now}, ${row.expiresAt} FROM users
-      WHERE id = ${user.id} AND password_hash = ${stored} AND closed_at IS NULL AND ${when}
+      WHERE id = ${user.id} AND ${proven.holds} AND ${when}
       AND (SELECT count(*) ${live}) < ${MAX_TOKENS} AND NOT EXISTS (SELECT 1 ${live} AND name = ${name})`),
-    mailQuery(
-      ctx,
-      user.email,
-      apiTokenMadeMail(siteOrigin(ctx), row),
-      sql`EXISTS (SELECT 1 FROM api_tokens WHERE id = ${row.id})`,
-    ),
+    mailQuery(ctx, user.email, apiTokenMadeMail(siteOrigin(ctx), row), isMade),
+    ...proven.spendQueries(isMade),
     ...after(row.id),
   ])
-  if (!made?.rowsAffected) throw await whyNotMade(ctx, user.id, name)
+  if (!made?.rowsAffected) throw (await whyNotMade(ctx, user.id, name)) ?? proven.lapsed()
   ctx.background(deliverMail(ctx))
   return { ...toApiToken({ ...row, lastUsedAt: null, lastAddress: null }), token }
 }
 
-async function whyNotMade(ctx: Context, userId: string, name: string): Promise<AppError> {
+async function whyNotMade(ctx: Context, userId: string, name: string): Promise<AppError | null> {
   const live = await listApiTokens(ctx, userId)
   if (live.some((token) => token.name === name)) return new AppError('conflict', TOKEN_NAME_TAKEN, { field: 'name' })
-  return live.length >= MAX_TOKENS ? new AppError('conflict', TOO_MANY_TOKENS) : wrongPassword()
+  return live.length >= MAX_TOKENS ? new AppError('conflict', TOO_MANY_TOKENS) : null
 }
 
 /** The user's live tokens, oldest first. */

@@ -29,7 +29,7 @@ import type { Context } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
 import { fourAtOnce } from '../runtime/four-at-once.ts'
 import { revokeTokensQuery } from './api-tokens.ts'
-import { type Proof, requireCurrentPassword } from './credentials/current-password.ts'
+import { type Proof, requireCurrentPassword, spendProof } from './credentials/current-password.ts'
 
 const MOST_AT_ONCE = 100
 
@@ -45,9 +45,10 @@ export async function closeAccount(
   input: InferInput<typeof currentPasswordForm> & Proof,
 ): Promise<void> {
   requireValid(currentPasswordForm, input)
-  await requireCurrentPassword(ctx, user.id, input)
+  const proven = await requireCurrentPassword(ctx, user.id, input)
   await closeOpenCheckout(ctx, user.id)
   await endPlan(ctx, user)
+  await spendProof(ctx, proven)
   const channel = ctx.channel(user.id)
   await channel.arm(user.id)
   // Once before closing, so that a crash can't leave a closed account with a running server, and once after,

@@ -9,7 +9,7 @@ import { limitPerson } from '../limits/limits.ts'
 import type { MailContent } from '../mail/letter.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import type { Context } from '../runtime/context.ts'
-import { type Proof, requireCurrentPassword, wrongPassword } from './credentials/current-password.ts'
+import { type Proof, requireCurrentPassword } from './credentials/current-password.ts'
 
 /** Values and logins that an account keeps for its own images, in one table. */
 export type Kind = {
@@ -29,7 +29,7 @@ type Given = { name: string; username: string | null; value: string; proof: Proo
 export async function keepSecret(ctx: Context, user: User, { is, most, tooMany, mail }: Kind, given: Given) {
   const { name, username, value, proof } = given
   await limitPerson(ctx, 'put_secret', user.id)
-  const stored = await requireCurrentPassword(ctx, user.id, proof)
+  const proven = await requireCurrentPassword(ctx, user.id, proof)
   const sealed = sealSecret(ctx.config.secretKey, user.id, name, value)
   const now = ctx.now()
   const theirs = sql`FROM secrets WHERE user_id = ${user.id} AND ${is}`
@@ -40,16 +40,17 @@ export async function keepSecret(ctx: Context, user: User, { is, most, tooMany, 
     ctx.db.run(sql`
       INSERT INTO secrets (user_id, name, username, sealed, created_at, updated_at)
       SELECT id, ${name}, ${username}, ${sealed}, ${now}, ${now} FROM users
-      WHERE id = ${user.id} AND password_hash = ${stored} AND closed_at IS NULL
+      WHERE id = ${user.id} AND ${proven.holds}
       AND ((SELECT count(*) ${theirs}) < ${most} OR EXISTS (SELECT 1 ${theirs} AND name = ${name}))
       ON CONFLICT (user_id, name) DO UPDATE
       SET username = excluded.username, sealed = excluded.sealed, updated_at = excluded.updated_at`),
     mailQuery(ctx, user.email, mail(name, 'added'), sql`EXISTS (SELECT 1 ${isOurs} AND created_at = updated_at)`),
     mailQuery(ctx, user.email, mail(name, 'changed'), sql`EXISTS (SELECT 1 ${isOurs} AND created_at <> updated_at)`),
+    ...proven.spendQueries(sql`EXISTS (SELECT 1 ${isOurs})`),
   ])
   if (!put?.rowsAffected) {
     const kept = await ctx.db.$count(secrets, and(eq(secrets.userId, user.id), is))
-    throw kept >= most ? new AppError('conflict', tooMany) : wrongPassword()
+    throw kept >= most ? new AppError('conflict', tooMany) : proven.lapsed()
   }
   ctx.background(deliverMail(ctx))
   return toIso(now)

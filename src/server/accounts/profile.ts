@@ -12,7 +12,7 @@ import { type Context, siteOrigin } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
 import { revokeTokensQuery } from './api-tokens.ts'
 import { endChallengesQuery } from './credentials/challenges.ts'
-import { type Proof, requireCurrentPassword, wrongPassword } from './credentials/current-password.ts'
+import { type Proof, requireCurrentPassword } from './credentials/current-password.ts'
 import { hashPassword } from './credentials/password.ts'
 import { refuseCommonPassword } from './credentials/password-rule.ts'
 import type { CurrentSignIn } from './live-sign-ins.ts'
@@ -45,7 +45,7 @@ async function changePassword(
   proof: Proof,
 ): Promise<string> {
   await limitPerson(ctx, 'new_password', user.id)
-  const stored = await requireCurrentPassword(ctx, user.id, proof)
+  const proven = await requireCurrentPassword(ctx, user.id, proof)
   const passwordHash = await hashPassword(ctx, next)
   const changed = sql`EXISTS (SELECT 1 FROM users WHERE id = ${user.id} AND password_hash = ${passwordHash})`
   const renewedId = newId('in')
@@ -55,7 +55,7 @@ async function changePassword(
     ctx.db
       .update(users)
       .set({ name, passwordHash })
-      .where(and(eq(users.id, user.id), eq(users.passwordHash, stored))),
+      .where(and(eq(users.id, user.id), proven.holds)),
     ctx.db
       .update(signIns)
       .set({ revokedAt: ctx.now() })
@@ -71,8 +71,9 @@ async function changePassword(
       WHERE user_id = ${user.id} AND purpose = 'reset' AND used_at IS NULL AND ${changed}`),
     endChallengesQuery(ctx, user.id, changed),
     mailQuery(ctx, user.email, passwordChangedMail(siteOrigin(ctx)), changed),
+    ...proven.spendQueries(changed),
   ])
-  if (!update?.rowsAffected) throw wrongPassword()
+  if (!update?.rowsAffected) throw proven.lapsed()
   const ids = [others, tokens].flatMap((ended) => ended?.rows ?? []).map((row) => String(row.id))
   // Not this browser's sockets: a tab that reconnects at once would still send the old cookie and lose the new one.
   // The channel closes a copy's sockets before its next push, within a minute.

@@ -1,4 +1,4 @@
-import { and, eq, gt, isNull, ne, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, ne, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { emailTokens, signIns, totps } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
@@ -17,7 +17,7 @@ import { limitPerson } from '../limits/limits.ts'
 import { factorLinkMail, factorMail } from '../mail/factor-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
-import { type Proof, requireCurrentPassword, wrongPassword } from './credentials/current-password.ts'
+import { type Proof, requireCurrentPassword } from './credentials/current-password.ts'
 import { newRecoveryCodes } from './credentials/recovery-codes.ts'
 import { findTotp, type NewTotp, newTotp, newTotpSecret, openTotp, sealTotp, stepOf } from './credentials/totp.ts'
 import { hashEmailToken, isGoodLink, keepLinkQuery, newEmailToken } from './email-tokens.ts'
@@ -56,7 +56,7 @@ export async function startTotp(
 ): Promise<NewTotp> {
   const { id, user } = current
   await limitPerson(ctx, 'change_factor', user.id)
-  const stored = await requireCurrentPassword(ctx, user.id, proof)
+  const proven = await requireCurrentPassword(ctx, user.id, proof)
   const secret = await newTotpSecret()
   const sealed = sealTotp(ctx.config.secretKey, user.id, secret)
   const now = ctx.now()
@@ -64,30 +64,24 @@ export async function startTotp(
   const mayAdd = ctx.config.adminFactor
     ? sql`(NOT admin OR EXISTS (SELECT 1 FROM ${emailTokens} WHERE ${link}))`
     : sql`1`
+  const isStarted = sql`EXISTS (SELECT 1 FROM totps WHERE user_id = ${user.id} AND sealed = ${sealed})`
   const [started] = await writeBatch(ctx.db, [
     ctx.db.run(sql`
       INSERT INTO totps (user_id, sealed, created_at, sign_in_id)
       SELECT id, ${sealed}, ${now}, ${id} FROM users
-      WHERE id = ${user.id} AND ${stillHas(user.id, stored)} AND ${mayAdd}
+      WHERE id = ${user.id} AND ${proven.holds} AND ${mayAdd}
       ON CONFLICT (user_id) DO UPDATE SET sealed = excluded.sealed, created_at = excluded.created_at,
         sign_in_id = excluded.sign_in_id WHERE confirmed_at IS NULL`),
-    ctx.db
-      .update(emailTokens)
-      .set({ usedAt: now })
-      .where(and(link, sql`EXISTS (SELECT 1 FROM totps WHERE user_id = ${user.id} AND sealed = ${sealed})`)),
+    ctx.db.update(emailTokens).set({ usedAt: now }).where(and(link, isStarted)),
+    ...proven.spendQueries(isStarted),
   ])
-  if (!started?.rowsAffected) throw await whyNotStarted(ctx, current)
+  if (!started?.rowsAffected) throw (await whyNotStarted(ctx, current)) ?? proven.lapsed()
   return newTotp(user.email, secret)
 }
 
-async function whyNotStarted(ctx: Context, current: CurrentSignIn): Promise<AppError> {
+async function whyNotStarted(ctx: Context, current: CurrentSignIn): Promise<AppError | null> {
   if (await findTotp(ctx, current.user.id)) return new AppError('conflict', HAS_TOTP)
-  return needsLink(ctx, current) ? new AppError('forbidden', LINK_NEEDED) : wrongPassword()
-}
-
-/** The password may have changed during our check. */
-function stillHas(userId: string, passwordHash: string): SQL {
-  return sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND password_hash = ${passwordHash} AND closed_at IS NULL)`
+  return needsLink(ctx, current) ? new AppError('forbidden', LINK_NEEDED) : null
 }
 
 /** What this sign-in has started and may still confirm, so that its page can show it again; null: nothing. */
@@ -160,26 +154,30 @@ export async function confirmTotp(ctx: Context, current: CurrentSignIn, code: st
 /** Emails its owner. The last factor takes the recovery codes with it. @throws invalid, second_factor_required, invalid_code, not_found, too_many */
 export async function removeTotp(ctx: Context, user: User, proof: Proof): Promise<void> {
   await limitPerson(ctx, 'change_factor', user.id)
-  const stored = await requireCurrentPassword(ctx, user.id, proof)
-  const theirs = sql`FROM totps WHERE user_id = ${user.id} AND confirmed_at IS NOT NULL AND ${stillHas(user.id, stored)}`
+  const proven = await requireCurrentPassword(ctx, user.id, proof)
+  const theirs = sql`FROM totps WHERE user_id = ${user.id} AND confirmed_at IS NOT NULL AND ${proven.holds}`
   const [, removed] = await writeBatch(ctx.db, [
     mailQuery(ctx, user.email, factorMail(siteOrigin(ctx), 'totp_removed'), sql`EXISTS (SELECT 1 ${theirs})`),
     ctx.db.run(sql`DELETE ${theirs}`),
+    // Before its code goes as well, so that its owner hears of it.
+    ...proven.spendQueries(sql`NOT ${hasFactor(sql`${user.id}`)}`),
     ctx.db.run(sql`DELETE FROM recovery_codes WHERE user_id = ${user.id} AND NOT ${hasFactor(sql`${user.id}`)}`),
   ])
-  if (!removed?.rowsAffected) throw new AppError('not_found', NO_TOTP)
+  if (!removed?.rowsAffected)
+    throw (await findTotp(ctx, user.id)) ? proven.lapsed() : new AppError('not_found', NO_TOTP)
   ctx.background(deliverMail(ctx))
 }
 
 /** Replaces them, and emails their owner. @throws invalid, second_factor_required, invalid_code, conflict, too_many */
 export async function renewRecoveryCodes(ctx: Context, user: User, proof: Proof): Promise<string[]> {
   await limitPerson(ctx, 'change_factor', user.id)
-  const stored = await requireCurrentPassword(ctx, user.id, proof)
-  const when = sql`${hasFactor(sql`${user.id}`)} AND ${stillHas(user.id, stored)}`
-  const { codes, queries } = newRecoveryCodes(ctx, user.id, when)
-  const mail = mailQuery(ctx, user.email, factorMail(siteOrigin(ctx), 'codes_renewed'), when)
-  const [, inserted] = await writeBatch(ctx.db, [...queries, mail])
-  if (!inserted?.rowsAffected) throw new AppError('conflict', CODES_NEED_FACTOR)
+  const proven = await requireCurrentPassword(ctx, user.id, proof)
+  const when = sql`${hasFactor(sql`${user.id}`)} AND ${proven.holds}`
+  const { codes, made, queries } = newRecoveryCodes(ctx, user.id, when)
+  const mail = mailQuery(ctx, user.email, factorMail(siteOrigin(ctx), 'codes_renewed'), made)
+  const [inserted] = await writeBatch(ctx.db, [...queries, mail, ...proven.spendQueries(made)])
+  if (!inserted?.rowsAffected)
+    throw (await findTotp(ctx, user.id)) ? proven.lapsed() : new AppError('conflict', CODES_NEED_FACTOR)
   ctx.background(deliverMail(ctx))
   return codes
 }

@@ -29,7 +29,7 @@ import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { webhookMadeMail } from '../mail/webhook-letters.ts'
 import { type Context, siteHosts, siteOrigin } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
-import { type Proof, requireCurrentPassword, wrongPassword } from './credentials/current-password.ts'
+import { type Proof, requireCurrentPassword } from './credentials/current-password.ts'
 
 /**
  * Adds an endpoint, emails its owner, and returns its secret. From then on, we only use it to sign.
@@ -45,34 +45,31 @@ export async function createWebhook(
   if (fault) throw new AppError('invalid', fault, { field: 'url' })
   const url = normalUrl(form.url)
   await limitPerson(ctx, 'new_webhook', user.id)
-  const stored = await requireCurrentPassword(ctx, user.id, input)
+  const proven = await requireCurrentPassword(ctx, user.id, input)
   const [id, secret, now] = [newId('whk'), newSecret(), ctx.now()]
   const secrets = [{ sealed: sealSecret(ctx.config.secretKey, id, secret), endsAt: null }]
   const theirs = sql`FROM webhook_endpoints WHERE user_id = ${user.id}`
+  const isMade = sql`EXISTS (SELECT 1 FROM webhook_endpoints WHERE id = ${id})`
   const [made] = await writeBatch(ctx.db, [
     // The password may have changed during our check.
     ctx.db.run(sql`
       INSERT INTO webhook_endpoints (id, user_id, url, events, secrets, created_at)
       SELECT ${id}, id, ${url}, ${JSON.stringify(form.events)}, ${JSON.stringify(secrets)}, ${now} FROM users
-      WHERE id = ${user.id} AND password_hash = ${stored} AND closed_at IS NULL
+      WHERE id = ${user.id} AND ${proven.holds}
       AND (SELECT count(*) ${theirs}) < ${MAX_WEBHOOKS} AND NOT EXISTS (SELECT 1 ${theirs} AND url = ${url})`),
-    mailQuery(
-      ctx,
-      user.email,
-      webhookMadeMail(siteOrigin(ctx), id),
-      sql`EXISTS (SELECT 1 FROM webhook_endpoints WHERE id = ${id})`,
-    ),
+    mailQuery(ctx, user.email, webhookMadeMail(siteOrigin(ctx), id), isMade),
+    ...proven.spendQueries(isMade),
   ])
-  if (!made?.rowsAffected) throw await whyNotMade(ctx, user.id, url)
+  if (!made?.rowsAffected) throw (await whyNotMade(ctx, user.id, url)) ?? proven.lapsed()
   ctx.background(deliverMail(ctx))
   const row = { id, url, events: form.events, createdAt: now, answeredAt: null, offAt: null, offBecause: null }
   return { ...toWebhook({ ...row, waiting: 0 }), secret }
 }
 
-async function whyNotMade(ctx: Context, userId: string, url: string): Promise<AppError> {
+async function whyNotMade(ctx: Context, userId: string, url: string): Promise<AppError | null> {
   const known = await listWebhooks(ctx, userId)
   if (known.some((webhook) => webhook.url === url)) return new AppError('conflict', URL_TAKEN, { field: 'url' })
-  return known.length >= MAX_WEBHOOKS ? new AppError('conflict', TOO_MANY_WEBHOOKS) : wrongPassword()
+  return known.length >= MAX_WEBHOOKS ? new AppError('conflict', TOO_MANY_WEBHOOKS) : null
 }
 
 const LISTED = {
@@ -131,7 +128,7 @@ export async function rotateSecret(
 ): Promise<string> {
   requireValid(currentPasswordForm, input)
   await limitPerson(ctx, 'new_webhook_secret', userId)
-  await requireCurrentPassword(ctx, userId, input)
+  const proven = await requireCurrentPassword(ctx, userId, input)
   const [row] = await ctx.db.select({ secrets: webhooks.secrets }).from(webhooks).where(isTheirs(userId, id))
   if (!row) throw notFound()
   const now = ctx.now()
@@ -142,12 +139,16 @@ export async function rotateSecret(
     { sealed: sealSecret(ctx.config.secretKey, id, secret), endsAt: null },
     ...live.map(({ sealed, endsAt }) => ({ sealed, endsAt: endsAt ?? now + SECRET_OVERLAP_MS })),
   ]
-  const { rowsAffected } = await ctx.db
-    .update(webhooks)
-    .set({ secrets })
-    .where(and(isTheirs(userId, id), eq(webhooks.secrets, row.secrets)))
+  const isOurs = sql`EXISTS (SELECT 1 FROM ${webhooks} WHERE ${and(isTheirs(userId, id), eq(webhooks.secrets, secrets))})`
+  const [rotated] = await writeBatch(ctx.db, [
+    ctx.db
+      .update(webhooks)
+      .set({ secrets })
+      .where(and(isTheirs(userId, id), eq(webhooks.secrets, row.secrets), proven.holds)),
+    ...proven.spendQueries(isOurs),
+  ])
   // Two at once: the other answer shows the secret that counts.
-  if (!rowsAffected) throw new AppError('conflict', 'The secret has just been replaced. Please try again.')
+  if (!rotated?.rowsAffected) throw new AppError('conflict', 'The secret has just been replaced. Please try again.')
   return secret
 }
 

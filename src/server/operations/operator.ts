@@ -1,4 +1,5 @@
-import { eq } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
+import { writeBatch } from '../../../db/client.ts'
 import { auditLog, signIns, users } from '../../../db/schema.ts'
 import { LONGEST_REASON } from '../../domain/audit.ts'
 import { AppError } from '../../domain/error.ts'
@@ -70,7 +71,17 @@ export async function confirmPassword(
   { id, hasFactor }: Pick<CurrentSignIn, 'id' | 'hasFactor'>,
   proof: Proof,
 ): Promise<void> {
-  if (hasFactor) await requireFactor(ctx, admin.id, proof)
-  else await requireCurrentPassword(ctx, admin.id, proof)
-  await ctx.db.update(signIns).set({ passwordAt: ctx.now() }).where(eq(signIns.id, id))
+  const proven = hasFactor
+    ? await requireFactor(ctx, admin.id, proof)
+    : await requireCurrentPassword(ctx, admin.id, proof)
+  const now = ctx.now()
+  const isDone = sql`EXISTS (SELECT 1 FROM sign_ins WHERE id = ${id} AND password_at = ${now})`
+  const [confirmed] = await writeBatch(ctx.db, [
+    ctx.db
+      .update(signIns)
+      .set({ passwordAt: now })
+      .where(and(eq(signIns.id, id), proven.holds)),
+    ...proven.spendQueries(isDone),
+  ])
+  if (!confirmed?.rowsAffected) throw proven.lapsed()
 }

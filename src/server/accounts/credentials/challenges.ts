@@ -15,9 +15,11 @@ import {
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import { INVALID_CREDENTIALS } from '../../../domain/user.ts'
 import { type Caller, limitCalls, mayStill } from '../../limits/limits.ts'
+import { deliverMail } from '../../mail/outbox.ts'
 import type { Context } from '../../runtime/context.ts'
 import { type Device, newSignIn, type SignedIn, signInQuery } from '../new-sign-in.ts'
-import { factorSecret, getFactors, spendFactor, wrongCode } from './second-factor.ts'
+import type { Proven } from './current-password.ts'
+import { checkFactor, factorSecret, getFactors } from './second-factor.ts'
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url')
 
@@ -101,23 +103,31 @@ export async function answerChallenge(
     .set({ tries: sql`tries + 1` })
     .where(isOpen(ctx, challenge, browser))
   if (!rowsAffected) throw over()
-  if (!(await spendFactor(ctx, userId, factor, factorSecret(userId, known ?? '')))) throw wrongCode()
-  return finish(ctx, userId, hashOf(challenge), device)
+  const proven = await checkFactor(ctx, userId, factor, factorSecret(userId, known ?? ''))
+  return finish(ctx, userId, { hash: hashOf(challenge), proven, device })
 }
 
 /** A password change, or another call with this challenge, may have ended it meanwhile. */
-async function finish(ctx: Context, userId: string, hash: string, device: Device): Promise<SignedIn> {
+async function finish(
+  ctx: Context,
+  userId: string,
+  { hash, proven, device }: { hash: string; proven: Proven; device: Device },
+): Promise<SignedIn> {
   const row = newSignIn(ctx)
   const isThere = sql`EXISTS (SELECT 1 FROM sign_in_challenges WHERE hash = ${hash})`
+  const isIn = sql`EXISTS (SELECT 1 FROM sign_ins WHERE id = ${row.id})`
   const [made] = await writeBatch(ctx.db, [
-    signInQuery(ctx, row, device, sql`id = ${userId} AND closed_at IS NULL AND ${isThere}`),
-    ctx.db.delete(signInChallenges).where(eq(signInChallenges.hash, hash)),
+    signInQuery(ctx, row, device, sql`id = ${userId} AND closed_at IS NULL AND ${isThere} AND ${proven.holds}`),
+    ...proven.spendQueries(isIn),
+    ctx.db.delete(signInChallenges).where(and(eq(signInChallenges.hash, hash), isIn)),
   ])
   const [user] = await ctx.db
     .select({ id: users.id, name: users.name, email: users.email, admin: users.admin })
     .from(users)
     .where(eq(users.id, userId))
-  if (!made?.rowsAffected || !user) throw over()
+  if (!made?.rowsAffected || !user)
+    throw (await ctx.db.$count(signInChallenges, eq(signInChallenges.hash, hash))) ? proven.lapsed() : over()
+  ctx.background(deliverMail(ctx))
   return { user, signIn: row }
 }
 

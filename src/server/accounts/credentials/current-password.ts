@@ -1,4 +1,5 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { type Query, writeBatch } from '../../../../db/client.ts'
 import { users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import type { GivenFactor } from '../../../domain/factor.ts'
@@ -11,12 +12,21 @@ import { verifyPassword } from './password.ts'
 /** What a signed-in person typed again: the password, and where their account has one, a second factor. */
 export type Proof = { current_password: string } & GivenFactor
 
+/** What was right when we checked. The act's own write requires that it still is, and uses the code up: a refused act doesn't. */
+export type Proven = {
+  /** An SQL condition: the password hasn't changed since, and nobody used the code. */
+  holds: SQL
+  /** Part of the act's batch, after it. @param done an SQL condition: the act happened */
+  spendQueries: (done: SQL) => Query[]
+  /** Why an act was refused, where nothing but `holds` can have failed. */
+  lapsed: () => AppError
+}
+
 /**
  * Checks what a signed-in person typed again, and counts the guesses.
- * @returns the stored hash that the password matched: the next write can require that it hasn't changed
  * @throws invalid, second_factor_required, invalid_code, too_many
  */
-export async function requireCurrentPassword(ctx: Context, userId: string, proof: Proof): Promise<string> {
+export async function requireCurrentPassword(ctx: Context, userId: string, proof: Proof): Promise<Proven> {
   let stored: { hash: string; factor: unknown } | undefined
   const right = await limitGuesses(ctx, sessionSecret(userId), async () => {
     // A closed account has none.
@@ -26,13 +36,21 @@ export async function requireCurrentPassword(ctx: Context, userId: string, proof
     return verifyPassword(ctx, proof.current_password, stored?.hash ?? null)
   })
   if (!right || !stored) throw wrongPassword()
-  if (stored.factor) {
-    const { requireFactor } = await import('./second-factor.ts')
-    await requireFactor(ctx, userId, proof)
-  }
-  return stored.hash
+  const same = sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND password_hash = ${stored.hash} AND closed_at IS NULL)`
+  if (!stored.factor) return { holds: same, spendQueries: () => [], lapsed: wrongPassword }
+  const { requireFactor } = await import('./second-factor.ts')
+  const factor = await requireFactor(ctx, userId, proof)
+  return { ...factor, holds: sql`(${same} AND ${factor.holds})` }
 }
 
-export function wrongPassword(): AppError {
+/** For an act of more than one write, right before the first that nothing refuses. @throws invalid_code */
+export async function spendProof(ctx: Pick<Context, 'db'>, { holds, spendQueries, lapsed }: Proven): Promise<void> {
+  const queries = spendQueries(holds)
+  if (!queries.length) return
+  const [spent] = await writeBatch(ctx.db, queries)
+  if (!spent?.rowsAffected) throw lapsed()
+}
+
+function wrongPassword(): AppError {
   return new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
 }

@@ -5,33 +5,45 @@ import { CODE_WRONG, FACTOR_REQUIRED, type Factor, type GivenFactor, readFactor 
 import { toIso } from '../../../domain/instant.ts'
 import { limitGuesses } from '../../limits/limits.ts'
 import type { Context } from '../../runtime/context.ts'
-import { spendRecoveryCode } from './recovery-codes.ts'
-import { findTotp, spendTotp } from './totp.ts'
+import type { Proven } from './current-password.ts'
+import { checkRecoveryCode } from './recovery-codes.ts'
+import { checkTotp, findTotp } from './totp.ts'
 
 /** The key for counting guesses at an account's codes, from one place: each known device, all others, and sign-ins. */
 export function factorSecret(userId: string, place: string): string {
   return `${userId} factor ${place}`
 }
 
+/** Before it is known in which words to refuse. */
+export type Checked = Omit<Proven, 'lapsed'>
+
 /**
- * Accepts a factor once. Guesses at an app's codes count for the account; nobody can guess a recovery code, so that it
- * still lets its owner in while someone guesses.
- * @throws too_many
+ * Checks a factor, which the act that it allows uses up: it counts once, however many calls send it at once. Guesses at an
+ * app's codes count for the account; nobody can guess a recovery code, so that it still lets its owner in while someone
+ * guesses.
+ * @throws invalid_code, too_many
  */
-export async function spendFactor(ctx: Context, userId: string, factor: Factor, guesses: string): Promise<boolean> {
-  if (factor.method === 'recovery') return spendRecoveryCode(ctx, userId, factor.code)
-  return limitGuesses(ctx, guesses, () => spendTotp(ctx, userId, factor.code))
+export async function checkFactor(ctx: Context, userId: string, factor: Factor, guesses: string): Promise<Proven> {
+  let right = null as Checked | null
+  if (factor.method === 'recovery') right = await checkRecoveryCode(ctx, userId, factor.code)
+  else
+    await limitGuesses(ctx, guesses, async () => {
+      right = await checkTotp(ctx, userId, factor.code)
+      return right !== null
+    })
+  if (!right) throw wrongCode()
+  return { ...right, lapsed: wrongCode }
 }
 
-export function wrongCode(): AppError {
+function wrongCode(): AppError {
   return new AppError('invalid_code', CODE_WRONG, { field: 'totp' })
 }
 
 /** For a signed-in person who has one. @throws second_factor_required, invalid_code, too_many */
-export async function requireFactor(ctx: Context, userId: string, given: GivenFactor): Promise<void> {
+export async function requireFactor(ctx: Context, userId: string, given: GivenFactor): Promise<Proven> {
   const factor = readFactor(given)
   if (!factor) throw new AppError('second_factor_required', FACTOR_REQUIRED, { field: 'totp' })
-  if (!(await spendFactor(ctx, userId, factor, factorSecret(userId, 'signed in')))) throw wrongCode()
+  return checkFactor(ctx, userId, factor, factorSecret(userId, 'signed in'))
 }
 
 /** What an account's page shows about its factors. */

@@ -1,9 +1,10 @@
-import { and, eq, isNotNull, lt, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { totps } from '../../../../db/schema.ts'
 import { TOTP_PERIOD_S } from '../../../domain/factor.ts'
 import { deriveKeys } from '../../crypto/keys.ts'
 import { seal, unseal } from '../../crypto/sealed.ts'
 import type { Context } from '../../runtime/context.ts'
+import type { Checked } from './second-factor.ts'
 
 const ISSUER = 'Proving Ground'
 const SECRET_BYTES = 20
@@ -58,16 +59,18 @@ export async function findTotp(ctx: Pick<Context, 'db'>, userId: string) {
   return row ?? null
 }
 
-/** Accepts a code once: neither it nor one from an earlier step counts again, however many calls send it at once. */
-export async function spendTotp(ctx: Context, userId: string, code: string): Promise<boolean> {
+/** Null: it is wrong, or it or one from a later step was used before. */
+export async function checkTotp(ctx: Context, userId: string, code: string): Promise<Checked | null> {
   const row = await findTotp(ctx, userId)
   const step = row && (await stepOf(ctx, row.sealed, userId, code))
-  if (step === null) return false
-  const { rowsAffected } = await ctx.db
-    .update(totps)
-    .set({ lastStep: step, lastUsedAt: ctx.now() })
-    .where(and(eq(totps.userId, userId), isNotNull(totps.confirmedAt), lt(totps.lastStep, step)))
-  return rowsAffected === 1
+  if (!row || step === null || step <= row.lastStep) return null
+  const unused = sql`user_id = ${userId} AND confirmed_at IS NOT NULL AND last_step < ${step}`
+  return {
+    holds: sql`EXISTS (SELECT 1 FROM totps WHERE ${unused})`,
+    spendQueries: (done) => [
+      ctx.db.run(sql`UPDATE totps SET last_step = ${step}, last_used_at = ${ctx.now()} WHERE ${unused} AND ${done}`),
+    ],
+  }
 }
 
 const BATCH = 500

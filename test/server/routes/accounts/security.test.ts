@@ -1,6 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { outbox, recoveryCodes, signInChallenges, signIns, totps } from '../../../../db/schema.ts'
+import { apiTokens, outbox, recoveryCodes, signInChallenges, signIns, totps, users } from '../../../../db/schema.ts'
 import { CHALLENGE_OVER, CODE_WRONG, FACTOR_REQUIRED } from '../../../../src/domain/factor.ts'
 import { CURRENT_PASSWORD_WRONG, INVALID_CREDENTIALS } from '../../../../src/domain/user.ts'
 import { renewTotpSecrets } from '../../../../src/server/accounts/credentials/totp.ts'
@@ -100,17 +100,17 @@ test('of two sign-ins with one code at once, one gets in', async () => {
   // Both have read the last step before either writes.
   const { promise, resolve } = Promise.withResolvers<void>()
   let reads = 0
-  const execute = ctx.db.$client.execute
-  ctx.db.$client.execute = async function run(...given: unknown[]) {
+  const batch = ctx.db.$client.batch
+  ctx.db.$client.batch = async function run(...given: unknown[]) {
     const text = JSON.stringify(given)
-    if (text.includes('update \\"totps\\"')) {
+    if (text.includes('UPDATE totps SET last_step')) {
       if (++reads === 2) resolve()
       await promise
     }
-    return execute.apply(ctx.db.$client, given as never)
-  } as typeof execute
+    return batch.apply(ctx.db.$client, given as never)
+  } as typeof batch
   const answers = await Promise.all(browsers.map((one, i) => answer(one, challenges[i] ?? '', { totp: app.code() })))
-  ctx.db.$client.execute = execute
+  ctx.db.$client.batch = batch
   expect(reads).toBe(2)
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 401])
   expect(await signInsOf()).toBe(before + 1)
@@ -132,11 +132,72 @@ test('a recovery code works once, however it is typed, and its owner hears of it
   expect((await answer(other, challenge, { recovery: first })).body.code).toBe('invalid_code')
   const told = and(eq(outbox.recipient, user.email), eq(outbox.subject, 'A recovery code was used'))
   expect(await ctx.db.$count(outbox, told)).toBe(1)
-  const racing = await Promise.all([1, 2, 3].map(() => call('POST', '/webhooks/whk_x/secret', { recovery: second })))
-  expect(racing.map(({ status }) => status).sort()).toEqual([401, 401, 404])
+  const token = (name: string) => call('POST', '/api_tokens', { name, scope: 'read', days: 1, recovery: second })
+  const racing = await Promise.all(['a', 'b', 'c'].map(token))
+  expect(racing.map(({ status }) => status).sort()).toEqual([201, 401, 401])
   const rows = await ctx.db.select().from(recoveryCodes).where(eq(recoveryCodes.userId, user.id))
   expect(JSON.stringify(rows)).not.toContain(first)
   expect(rows.filter(({ usedAt }) => usedAt !== null)).toHaveLength(2)
+})
+
+test('a call that is refused for another reason uses up no code, and what it was for uses it up', async () => {
+  const { add, call, ctx, user, subjects } = await setup()
+  const app = await add()
+  const tokens = () => ctx.db.$count(apiTokens, eq(apiTokens.userId, user.id))
+  const make = (name: string, proof: object) => call('POST', '/api_tokens', { name, scope: 'read', days: 1, ...proof })
+  const recovery = app.recoveryCodes[0]
+  expect((await make('CI', { recovery })).status).toBe(201)
+  const next = { recovery: app.recoveryCodes[1] }
+  const refused: [string, string, object, number][] = [
+    ['POST', '/api_tokens', { name: 'CI', scope: 'read', days: 1 }, 409],
+    ['POST', '/api_tokens', { name: '', scope: 'read', days: 1 }, 422],
+    ['POST', '/webhooks/whk_x/secret', {}, 404],
+    ['POST', '/account_security/totp', {}, 409],
+    ['PUT', '/secrets/A-B', { value: 'x' }, 422],
+    [
+      'PUT',
+      '/users',
+      { user: { current_password: PASSWORD, ...next, password: 'short', password_confirmation: 'short' } },
+      422,
+    ],
+  ]
+  for (const given of [next, { totp: app.code() }]) {
+    for (const [method, path, body, status] of refused)
+      expect((await call(method, path, { ...given, ...body })).status, `${method} ${path}`).toBe(status)
+    expect((await subjects()).filter((subject) => subject === 'A recovery code was used')).toHaveLength(1)
+  }
+  expect((await make('A', next)).status).toBe(201)
+  expect((await make('B', next)).body.code).toBe('invalid_code')
+  expect((await make('C', { totp: app.code() })).status).toBe(201)
+  expect((await make('D', { totp: app.code() })).body.code).toBe('invalid_code')
+  expect(await tokens()).toBe(3)
+  expect((await subjects()).filter((subject) => subject === 'A recovery code was used')).toHaveLength(2)
+})
+
+test('of two different calls with one code at once, one is done', async () => {
+  const { add, call, ctx, user } = await setup()
+  const app = await add()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let waiting = 0
+  const batch = ctx.db.$client.batch
+  ctx.db.$client.batch = async function run(...given: unknown[]) {
+    if (JSON.stringify(given).includes('UPDATE totps SET last_step')) {
+      if (++waiting === 2) resolve()
+      await promise
+    }
+    return batch.apply(ctx.db.$client, given as never)
+  } as typeof batch
+  const totp = app.code()
+  const answers = await Promise.all([
+    call('PUT', '/secrets/A', { value: 'x', totp }),
+    call('DELETE', '/users', { user: { current_password: PASSWORD, totp } }),
+  ])
+  ctx.db.$client.batch = batch
+  expect(waiting).toBe(2)
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 401])
+  expect(answers.find(({ status }) => status === 401)?.body.code).toBe('invalid_code')
+  const [row] = await ctx.db.select().from(users).where(eq(users.id, user.id))
+  expect(row?.closedAt !== null).toBe(answers[1].status === 200)
 })
 
 test('renewing the codes ends the earlier ones', async () => {
