@@ -799,8 +799,10 @@ export const invoices = sqliteTable(
     heldAt: integer('held_at'),
     /** How long holds, and a bank debit that failed late, have put off its due date. */
     heldMs: integer('held_ms').notNull().default(0),
-    /** Since when we know of a payment on its way: a bank debit takes days. Nobody is overdue meanwhile. */
+    /** Since when we know of a payment on its way: a bank debit takes days. Nobody is overdue during the first. */
     processingAt: integer('processing_at'),
+    /** When a bank debit first came back. That gave days to pay otherwise, and the next debit puts nothing off. */
+    debitReturnedAt: integer('debit_returned_at'),
     /** For a credit: the credit note's id. */
     stripeInvoiceId: text('stripe_invoice_id').unique(),
     /** Stripe's number of it, which its page, its PDF, and a bookkeeper use. */

@@ -42,7 +42,7 @@ export const WITNESSES = `
       JOIN users AS closed ON closed.mailbox = me.mailbox AND closed.closed_at IS NOT NULL
       JOIN invoices ON invoices.user_id = closed.id AND invoices.created_at < me.confirmed_at - 3600000
       WHERE me.id = new.user_id AND invoices.status IN ('open', 'uncollectible')
-        AND invoices.held_at IS NULL AND invoices.processing_at IS NULL;
+        AND invoices.held_at IS NULL AND (invoices.processing_at IS NULL OR invoices.debit_returned_at IS NOT NULL);
     INSERT INTO witnessed SELECT 'start: held', id FROM users WHERE id = new.user_id AND held_at IS NOT NULL;
     INSERT INTO witnessed SELECT 'start: unpaid', user_id FROM subscriptions WHERE user_id = new.user_id
       AND ended_at IS NULL AND coalesce(cancel_at, 9e15) > new.requested_at AND status IN ('past_due', 'unpaid') AND NOT EXISTS (SELECT 1 FROM witnessed
@@ -140,6 +140,8 @@ export const WITNESSES = `
     OR new.cause LIKE 'charge_failed:%' OR new.cause LIKE 'charge_asks:%' BEGIN
     INSERT INTO witnessed SELECT 'asked while a bank pays', record_id FROM invoices
       WHERE record_id = substr(new.cause, instr(new.cause, ':') + 1) AND processing_at IS NOT NULL; END;
+  CREATE TRIGGER debit_days AFTER UPDATE ON invoices WHEN old.processing_at IS NOT NULL AND new.processing_at IS NULL
+    AND new.held_ms > old.held_ms BEGIN INSERT INTO witnessed VALUES ('days after a debit', new.record_id); END;
   CREATE TRIGGER old_invoice AFTER UPDATE ON invoices WHEN new.synced_at < old.synced_at
     BEGIN INSERT INTO witnessed VALUES ('older answer', new.record_id); END;
   CREATE TRIGGER old_plan AFTER UPDATE ON subscriptions WHEN new.synced_at < old.synced_at

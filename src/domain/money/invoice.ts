@@ -31,22 +31,10 @@ export const AFTER_DEBIT_MS = 3 * DAY_MS
 
 type Bill = {
   amountCents: number
-  /** `heldAt`: set while an operator holds it; `processingAt`: while a bank debit is on its way. */
-  invoice: {
-    status: InvoiceStatus | null
-    dueAt: number | null
-    heldAt: number | null
-    processingAt?: number | null
-  } | null
+  invoice: { status: InvoiceStatus | null } | null
 }
 
 /** Nothing is owed: the bill came to 0 cents or a credit, was paid, or was forgiven. */
 export function isPaid({ amountCents, invoice }: Bill): boolean {
   return amountCents <= 0 || invoice?.status === 'paid' || invoice?.status === 'void'
-}
-
-export function isOverdue(bill: Bill, now: number): boolean {
-  const dueAt = bill.invoice?.dueAt ?? null
-  const waits = bill.invoice?.heldAt != null || bill.invoice?.processingAt != null
-  return !isPaid(bill) && !waits && dueAt !== null && dueAt <= now
 }

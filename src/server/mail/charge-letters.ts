@@ -25,12 +25,21 @@ export function disputedMail(origin: string): Message {
   ])
 }
 
-type Failed = InvoicedBill & { dueAt: number; payUrl: string; why: string; method: 'card' | 'bank account' }
+type Failed = InvoicedBill & {
+  dueAt: number
+  isLate: boolean
+  payUrl: string
+  why: string
+  method: 'card' | 'bank account'
+}
 
 export function chargeFailedMail(origin: string, bill: Failed): Message {
-  return composeMessage('owed', `We couldn't charge your ${bill.method}: ${sum(bill)} is due ${day(bill.dueAt)}`, [
+  const when = bill.isLate ? 'overdue' : `due ${day(bill.dueAt)}`
+  return composeMessage('owed', `We couldn't charge your ${bill.method}: ${sum(bill)} is ${when}`, [
     `We couldn't charge your ${bill.method} ${sum(bill)} for ${period(bill)}. The answer was: “${bill.why}”`,
-    `Please pay by ${day(bill.dueAt)}. After that, you can't start servers until it's paid.`,
+    bill.isLate
+      ? "Please pay it now. You can't start servers until it's paid."
+      : `Please pay by ${day(bill.dueAt)}. After that, you can't start servers until it's paid.`,
     { link: bill.payUrl, label: `Pay ${sum(bill)}` },
     { link: `${origin}${BILLING}`, label: `Change your ${bill.method}` },
     // Stripe doesn't repeat a bank debit.
@@ -38,7 +47,7 @@ export function chargeFailedMail(origin: string, bill: Failed): Message {
   ])
 }
 
-export function chargeAsksMail(origin: string, bill: Omit<Failed, 'why' | 'method'>): Message {
+export function chargeAsksMail(origin: string, bill: Omit<Failed, 'why' | 'method' | 'isLate'>): Message {
   return composeMessage('owed', `Your bank wants you to confirm ${sum(bill)}`, [
     `We charged your card ${sum(bill)} for ${period(bill)}, and your bank wants you to confirm it. Please do so by ${day(bill.dueAt)}. After that, you can't start servers until it's paid.`,
     { link: bill.payUrl, label: `Confirm ${sum(bill)}` },

@@ -13,13 +13,19 @@ const sum = ({ cents }: Overdue) => dollars(cents / 100)
 const day = (at: number) => instantText(toIso(at), false, 'day')
 
 /** `periodEnd` is when the next bill begins, so this one's last day is the day before. */
-export function suspendedMail(bill: Overdue & { periodStart: number; periodEnd: number; dueAt: number }): Message {
-  const { periodStart, periodEnd, dueAt, payUrl } = bill
+export function suspendedMail(
+  bill: Overdue & { periodStart: number; periodEnd: number; dueAt: number; processing: boolean },
+): Message {
+  const { periodStart, periodEnd, dueAt, payUrl, processing } = bill
   return composeMessage('owed', `Account suspended: ${sum(bill)} is overdue`, [
     `Your ${sum(bill)} bill for ${day(periodStart)} – ${day(periodEnd - 1)} was due on ${day(dueAt)}. You can't start servers until it's paid.`,
-    { link: payUrl, label: `Pay ${sum(bill)}` },
+    ...(processing
+      ? [
+          "Your bank is paying it, but an earlier payment of it came back. So we wait until the money is here. You don't need to pay again.",
+        ]
+      : [{ link: payUrl, label: `Pay ${sum(bill)}` }]),
     `If you have a server running, it keeps running for now, and you pay for it as usual. We'll stop it if the bill is still unpaid ${STOP_AFTER_DAYS} days from now, and email you the day before.`,
-    'Once you pay, your account works again right away.',
+    `Once ${processing ? "it's paid" : 'you pay'}, your account works again right away.`,
   ])
 }
 

@@ -35,7 +35,14 @@ async function newUser(muted: MailKind[] = [], closedAt: number | null = null) {
 }
 
 const budget = budgetReachedMail(ORIGIN, { cents: 500, chargedCents: 500, stops: false, from: 0, until: 1 })
-const owed = suspendedMail({ cents: 1, periodStart: 0, periodEnd: 1, dueAt: 0, payUrl: 'https://pay.example/1' })
+const owed = suspendedMail({
+  cents: 1,
+  periodStart: 0,
+  periodEnd: 1,
+  dueAt: 0,
+  payUrl: 'https://pay.example/1',
+  processing: false,
+})
 
 test('a notice and an email say the same: subject, first sentence, and first link', async () => {
   const { tell, heard, mailed } = await newUser()

@@ -1,6 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../../../src/domain/instant.ts'
 import { customerOf, disputes, refundedOf, tries, usableMethod } from '../payers.ts'
 import type { World } from '../world.ts'
+import { isPressing } from './debts.ts'
 import { isOverdue, iso, type Rule } from './rule.ts'
 
 /** Triggers that may pass until Stripe has heard that it may try a card no more. */
@@ -57,7 +58,8 @@ export const CHARGES_RULES: Rule[] = [
           `can be charged ${user.id}`,
           isWilling && usableMethod(world.stripe, user.id, now) !== null,
         )
-        return rows.invoices.flatMap(({ billId, userId, stripeInvoiceId, dueAt, processingAt, heldAt, heldMs }) => {
+        return rows.invoices.flatMap((row) => {
+          const { billId, userId, stripeInvoiceId, dueAt, heldAt, heldMs } = row
           const invoice = world.stripe.invoices().find(({ id }) => id === stripeInvoiceId)
           if (userId !== user.id || !invoice?.status_transitions.finalized_at) return []
           const bill = rows.bills.find(({ id }) => id === billId)
@@ -77,7 +79,7 @@ export const CHARGES_RULES: Rule[] = [
             ...(isSuspended && isWaiting && invoice.amount_remaining > 0
               ? [`${user.name} is suspended for ${billId}, which Stripe hasn't tried to charge`]
               : []),
-            ...(processingAt !== null && heldAt === null && isSuspended && rows.invoices.length === 1
+            ...(!isPressing(row) && heldAt === null && isSuspended && rows.invoices.length === 1
               ? [`${user.name} is suspended for ${billId}, which a bank is paying`]
               : []),
           ]
@@ -89,6 +91,14 @@ export const CHARGES_RULES: Rule[] = [
     sentence: 'While we know that a bank is paying an invoice, we ask nobody to pay it.',
     broken: ({ rows }) =>
       rows.witnessed.filter(({ what }) => what === 'asked while a bank pays').map(({ id }) => `the invoice of ${id}`),
+  },
+  {
+    name: 'a-debit-gives-days-once',
+    sentence: 'A bank debit that comes back puts off the due date of an invoice once.',
+    broken: ({ rows }) => {
+      const given = rows.witnessed.flatMap(({ what, id }) => (what === 'days after a debit' ? [id] : []))
+      return given.filter((id, at) => given.indexOf(id) < at).map((id) => `the invoice of ${id}`)
+    },
   },
   {
     name: 'what-was-given-back-is-in-the-books',

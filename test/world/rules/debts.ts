@@ -4,17 +4,20 @@ import type { Rows } from '../database.ts'
 import { isBeingPaid } from '../payers.ts'
 import { isOverdue, iso, type Rule } from './rule.ts'
 
+/** Nobody owes what an operator holds, or what a bank is paying, unless a debit of it came back before. */
+export const isPressing = ({ heldAt, processingAt, debitReturnedAt }: InvoiceRow): boolean =>
+  heldAt === null && (processingAt === null || debitReturnedAt !== null)
+
 /** The unpaid bills of closed accounts with this one's mailbox. */
 export function debtsOf({ id, mailbox }: UserRow, { users, invoices }: Pick<Rows, 'users' | 'invoices'>): InvoiceRow[] {
   const closed = users.filter((one) => one.id !== id && one.closedAt !== null && mailbox && one.mailbox === mailbox)
   return invoices.filter(
-    ({ userId, status, step, heldAt, processingAt }) =>
-      closed.some((one) => one.id === userId) &&
-      !/^credit/.test(step) &&
-      status !== 'paid' &&
-      status !== 'void' &&
-      heldAt === null &&
-      processingAt === null,
+    (row) =>
+      closed.some((one) => one.id === row.userId) &&
+      !/^credit/.test(row.step) &&
+      row.status !== 'paid' &&
+      row.status !== 'void' &&
+      isPressing(row),
   )
 }
 
@@ -31,8 +34,8 @@ export const DEBTS_RULES: Rule[] = [
           .filter(({ status }) => /^(open|uncollectible)$/.test(status))
           .flatMap(({ id, metadata, status_transitions: { finalized_at } }) => {
             const row = theirs.get(metadata.record_id ?? '')
-            // Nobody owes what an operator holds, or what a bank is paying.
-            if (!row || row.heldAt !== null || isBeingPaid(world.stripe, id)) return []
+            if (!row || row.heldAt !== null) return []
+            if (row.debitReturnedAt === null && isBeingPaid(world.stripe, id)) return []
             return [(finalized_at ?? Infinity) * 1000 + 15 * DAY_MS + row.heldMs]
           })
           .filter((due) => due <= world.clock.ms)
@@ -80,12 +83,11 @@ export const DEBTS_RULES: Rule[] = [
     broken: ({ rows, now }) =>
       rows.users.flatMap((user) => {
         const unpaid = rows.invoices.filter(
-          ({ userId, status, dueAt, heldAt, processingAt }) =>
-            userId === user.id &&
-            dueAt !== null &&
-            heldAt === null &&
-            processingAt === null &&
-            (status === 'open' || status === 'uncollectible'),
+          (row) =>
+            row.userId === user.id &&
+            row.dueAt !== null &&
+            isPressing(row) &&
+            (row.status === 'open' || row.status === 'uncollectible'),
         )
         // We ask next about one that was just released.
         const isSeen = unpaid.some(({ dueAt, syncedAt, step }) => step !== 'resume' && (dueAt ?? Infinity) <= syncedAt)

@@ -12,7 +12,7 @@ import {
 import { DAY_MS, toDay, toIso } from '../../../domain/instant.ts'
 import { type Bill, openInvoices, type Statement, unpaidDollars } from '../../../domain/money/bill.ts'
 import { chargedSeconds, meterEnd } from '../../../domain/money/billing.ts'
-import { isOverdue, isPaid } from '../../../domain/money/invoice.ts'
+import { isPaid } from '../../../domain/money/invoice.ts'
 import { UNITS_PER_DOLLAR } from '../../../domain/money/money.ts'
 import { planName } from '../../../domain/money/plan.ts'
 import { shareCycle } from '../../../domain/money/run-cost.ts'
@@ -22,8 +22,9 @@ import type { Context } from '../../runtime/context.ts'
 import { closedAccountsOf, IS_UNPAID } from './debts.ts'
 import { planPaymentsQuery, reversalOf, toPlanBill } from './plan-payments.ts'
 import { chargingOf, customerQuery, hasPortal } from './portal.ts'
+import { isOverdue } from './suspension.ts'
 
-type Row = { record: BillRow; invoice: InvoiceRow | null; isDebt?: number }
+type Row = { record: BillRow; invoice: InvoiceRow | null; isDebt?: number; overdue: number | null }
 
 const CHART_MS = 31 * DAY_MS
 
@@ -36,7 +37,7 @@ export async function listBills(ctx: Context, userId: string): Promise<Bill[]> {
 /** Newest first. A plan's payment precedes the usage of the month it starts, so it's listed below it. */
 export function toBills(rows: Row[], payments: PlanPaymentRow[], now: number): Bill[] {
   const found = [
-    ...rows.map((row) => ({ at: row.record.periodStart, bill: toBill(row, now) })),
+    ...rows.map((row) => ({ at: row.record.periodStart, bill: toBill(row) })),
     ...payments.map((row) => ({ at: row.periodStart, bill: toPlanBill(row, now) })),
   ]
   return found.sort((a, b) => b.at - a.at).map(({ bill }) => bill)
@@ -46,7 +47,7 @@ export function toBills(rows: Row[], payments: PlanPaymentRow[], now: number): B
 export function billsQuery(ctx: Context, userId: string | SQL, which?: SQL) {
   const isDebt = sql<number>`${bills.userId} <> ${userId}`
   return ctx.db
-    .select({ record: bills, invoice: invoices, isDebt })
+    .select({ record: bills, invoice: invoices, isDebt, overdue: overdue(ctx) })
     .from(bills)
     .leftJoin(invoices, eq(invoices.billId, bills.id))
     .where(
@@ -58,6 +59,8 @@ export function billsQuery(ctx: Context, userId: string | SQL, which?: SQL) {
     )
     .orderBy(desc(bills.periodStart), desc(bills.createdAt), desc(sql`${bills.corrects} IS NOT NULL`))
 }
+
+const overdue = (ctx: Context) => sql<number | null>`${isOverdue(ctx.now())}`
 
 /** The reads for `toUnpaidDollars`. */
 export function openInvoiceQueries(ctx: Context, userId: string | SQL) {
@@ -101,7 +104,7 @@ export async function findStatement(ctx: Context, userId: string, billId: string
   const mine = sql`${bills.id} = ${billId} AND ${bills.userId} = ${userId}`
   const [[row], runRows, corrections] = await ctx.db.batch([
     ctx.db
-      .select({ record: bills, invoice: invoices })
+      .select({ record: bills, invoice: invoices, overdue: overdue(ctx) })
       .from(bills)
       .leftJoin(invoices, eq(invoices.billId, bills.id))
       .where(mine),
@@ -137,14 +140,14 @@ export async function findStatement(ctx: Context, userId: string, billId: string
     dollars: units / UNITS_PER_DOLLAR,
   }))
   return {
-    ...toBill(row, ctx.now()),
+    ...toBill(row),
     bill_to: row.invoice?.billTo ?? null,
     included_hours: record.includedHours,
     trial: record.trial,
     charged_seconds: record.trial ? 0 : chargedSeconds(record.seconds, record.includedHours),
     // A correction has no runs: they are in the bill it corrects.
     lines: record.corrects ? [] : lines,
-    corrections: corrections.map((correction) => toBill(correction, ctx.now())),
+    corrections: corrections.map((correction) => toBill(correction)),
   }
 }
 
@@ -165,7 +168,7 @@ function willBeCharged({ step, chargeAt, heldAt }: InvoiceRow): boolean {
   return chargeAt !== null && heldAt === null && (step === 'finalize' || step === 'resume')
 }
 
-function toBill({ record, invoice, isDebt }: Row, now: number): Bill {
+function toBill({ record, invoice, isDebt, overdue }: Row): Bill {
   const bill = { amountCents: record.amountCents, invoice }
   return {
     id: record.id,
@@ -176,7 +179,7 @@ function toBill({ record, invoice, isDebt }: Row, now: number): Bill {
     amount_owed: record.amountCents / 100,
     seconds_used: record.seconds,
     paid: isPaid(bill),
-    overdue: isOverdue(bill, now),
+    overdue: Boolean(overdue),
     transaction_id: invoice?.stripeInvoiceId ?? null,
     plan: record.planType ? planName(record.planType) : 'No plan',
     invoice_url: invoice?.hostedUrl ?? null,

@@ -87,7 +87,7 @@ async function recordQueries(
     (id, user_id, period_start, period_end, plan_type, included_hours, trial, seconds, amount_cents, created_at)
     SELECT ${id}, ${account.id}, ${cycle.start}, ${cycle.end}, ${row.planType}, ${cycle.includedHours},
       ${cycle.trial ? 1 : 0}, ${seconds}, ${amountCents}, ${now} WHERE ${stands}`)
-  const [billing] = toBills([{ record: row, invoice: null }], [], now).map(toBillingRecord)
+  const [billing] = toBills([{ record: row, invoice: null, overdue: null }], [], now).map(toBillingRecord)
   const event = eventQuery(ctx, account.id, { type: 'bill.closed', about: id, data: { billing } }, stands)
   if (amountCents === 0) return [record, event]
   return [

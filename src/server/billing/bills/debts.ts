@@ -16,8 +16,11 @@ const BATCH = 100
 export const IS_UNPAID = sql`(invoices.status IS NULL OR invoices.status IN ('draft', 'open', 'uncollectible'))
   AND invoices.step NOT IN ('credit', 'credited')`
 
-/** It isn't paid, no payment is on its way, and no operator holds it. */
-const IS_OWED = sql`${IS_UNPAID} AND invoices.processing_at IS NULL AND invoices.held_at IS NULL`
+/** No operator holds it, and no bank is paying it, unless a debit came back before: someone could send one after another. */
+export const IS_PRESSING = sql`invoices.held_at IS NULL
+  AND (invoices.processing_at IS NULL OR invoices.debit_returned_at IS NOT NULL)`
+
+const IS_OWED = sql`${IS_UNPAID} AND ${IS_PRESSING}`
 
 /** A subselect of the closed accounts with this open account's mailbox. @param userId also as SQL */
 export function closedAccountsOf(userId: string | SQL): SQL {

@@ -10,14 +10,19 @@ import { type Context, siteOrigin } from '../../runtime/context.ts'
 
 /**
  * The emails that Stripe's answer calls for: the invoice is ready, its charge failed, it's due soon, or paid. Each is written once per bill,
- * however often and in whatever order we ask. They follow the invoice's own write in the same batch. A closed account
+ * however often and in whatever order we ask. One that is overdue calls for none, except that a bank debit just came back. They follow the invoice's own write in the same batch. A closed account
  * gets none, because Stripe's own email has the link, unless their card was to be charged: then only ours has it.
  */
-export async function invoiceMailQueries(ctx: Context, invoice: Invoice, dueAt: number): Promise<Query[]> {
+export async function invoiceMailQueries(
+  ctx: Context,
+  invoice: Invoice,
+  { dueAt, cameBack }: { dueAt: number; cameBack: boolean },
+): Promise<Query[]> {
   const { billId, status, hostedUrl, remainingCents, paidCents, charges, processing, failure } = invoice
   const now = ctx.now()
   const isOwed = (status === 'open' || status === 'uncollectible') && !processing
-  const isOpen = isOwed && dueAt > now && hostedUrl !== null && remainingCents > 0
+  const isLate = dueAt <= now
+  const isOpen = isOwed && (!isLate || cameBack) && hostedUrl !== null && remainingCents > 0
   const isPaid = status === 'paid' && paidCents > 0
   if (!billId || !(isOpen || isPaid)) return []
   const [owner] = await ctx.db
@@ -51,15 +56,16 @@ export async function invoiceMailQueries(ctx: Context, invoice: Invoice, dueAt: 
       sql`${isAnnounced} AND ${stored(sql`status = 'paid'`)}`,
       `paid:${billId}`,
     )
-  const due = { ...bill, billId, cents: remainingCents, dueAt, payUrl: hostedUrl ?? '' }
+  const due = { ...bill, billId, cents: remainingCents, dueAt, isLate, payUrl: hostedUrl ?? '' }
   const open = stored(sql`status = ${status} AND held_at IS NULL`)
-  const soon = closedAt === null && now >= dueSoonAt(due.dueAt)
+  const soon = closedAt === null && !isLate && now >= dueSoonAt(due.dueAt)
   const reminder = soon
     ? tellQueries(ctx, to, dueSoonMail(origin, due), sql`${isAnnounced} AND ${open}`, `due_soon:${billId}`)
     : []
   const failed = failure
     ? tellQueries(ctx, to, chargeMail(origin, due, failure), open, failureCause(billId, failure))
     : []
+  if (isLate) return closedAt === null ? failed : []
   // Stripe ends its tries with the last one, or never makes one if we may not charge it: then they pay it as any other.
   const isTried = charges && (invoice.advances || status === 'uncollectible')
   if (isTried) return closedAt === null ? [...reminder, ...failed] : []
@@ -78,7 +84,7 @@ function failureCause(billId: string, { id, asks, method }: NonNullable<Invoice[
 
 function chargeMail(
   origin: string,
-  due: Parameters<typeof chargeAsksMail>[1],
+  due: Parameters<typeof chargeAsksMail>[1] & { isLate: boolean },
   { asks, why, method }: NonNullable<Invoice['failure']>,
 ) {
   return asks ? chargeAsksMail(origin, due) : chargeFailedMail(origin, { ...due, why, method })

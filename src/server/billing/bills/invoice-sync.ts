@@ -26,25 +26,28 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
   const settled = invoice.status === 'paid' || invoice.status === 'void'
   const [row] = await ctx.db.select().from(invoices).where(eq(invoices.billId, billId))
   const before = finalizedAt === null ? Infinity : invoiceDueAt(finalizedAt) + (row?.heldMs ?? 0)
-  // A bank debit has failed: they have time to pay otherwise.
-  const lateMs = row?.processingAt && !processing && !settled ? Math.max(0, askedAt + AFTER_DEBIT_MS - before) : 0
+  const cameBack = row?.processingAt != null && !processing && !settled
+  // A bank debit came back: they have time to pay otherwise, once.
+  const lateMs = cameBack && row.debitReturnedAt === null ? Math.max(0, askedAt + AFTER_DEBIT_MS - before) : 0
   const dueAt = before + lateMs
-  const overdue = !settled && !processing && dueAt <= askedAt
+  const overdue = !settled && dueAt <= askedAt
   // Checked again 3 days before it falls due, when it does, and daily: a lost webhook costs a day at most.
   const { invoiceMailQueries } = await import('./invoice-mails.ts')
   const soonAt = dueSoonAt(dueAt)
   const dates = [soonAt, dueAt].filter((at) => at > askedAt)
   const nextAt = settled ? null : Math.min(ctx.now() + DAY_MS, ...dates)
   const tells = [
-    ...(await invoiceMailQueries(ctx, invoice, dueAt)),
-    ...(overdue ? await suspendQueries(ctx, { billId, remainingCents, dueAt, hostedUrl }) : []),
+    ...(await invoiceMailQueries(ctx, invoice, { dueAt, cameBack })),
+    ...(overdue ? await suspendQueries(ctx, { billId, remainingCents, dueAt, hostedUrl, processing }) : []),
   ]
   // A hold that has just begun is due at once, and this answer must not put it off.
   const isWatched = sql`step = 'sent' AND (held_at IS NULL OR ${nextAt} IS NULL)`
-  const heldMs = sql`held_ms + CASE WHEN processing_at IS NULL THEN 0 ELSE ${lateMs} END`
+  const heldMs = sql`held_ms + CASE WHEN processing_at IS NULL OR debit_returned_at IS NOT NULL THEN 0 ELSE ${lateMs} END`
   const results = await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE invoices SET stripe_invoice_id = ${invoice.id}, status = ${invoice.status},
       due_at = ${finalizedAt === null ? null : invoiceDueAt(finalizedAt)} + ${heldMs}, held_ms = ${heldMs},
+      debit_returned_at = CASE WHEN processing_at IS NULL OR NOT ${cameBack} THEN debit_returned_at
+        ELSE coalesce(debit_returned_at, ${askedAt}) END,
       processing_at = CASE WHEN ${processing} THEN coalesce(processing_at, ${askedAt}) END,
       paid_at = ${invoice.paidAt}, remaining_cents = ${remainingCents},
       hosted_url = ${hostedUrl}, pdf_url = ${invoice.pdfUrl}, number = ${invoice.number},

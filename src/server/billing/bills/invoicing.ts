@@ -80,13 +80,15 @@ async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillRow):
  * long, its last answer counts, so that an outage doesn't extend the due date.
  */
 async function noteFailure(ctx: Context, invoice: InvoiceRow, error: unknown): Promise<void> {
-  const { billId, remainingCents, dueAt, hostedUrl } = invoice
+  const { billId, remainingCents, dueAt, hostedUrl, processingAt } = invoice
   const lastError = error instanceof AppError ? String(error.cause ?? error.message) : String(error)
   const unanswered = invoice.step === 'sent' && invoice.attempts >= SILENT_AFTER
   const overdue = unanswered && dueAt !== null && dueAt <= ctx.now() && remainingCents !== null
   const written = await writeBatch(ctx.db, [
     ctx.db.update(invoices).set({ lastError }).where(eq(invoices.billId, billId)),
-    ...(overdue ? await suspendQueries(ctx, { billId, remainingCents, dueAt, hostedUrl }) : []),
+    ...(overdue
+      ? await suspendQueries(ctx, { billId, remainingCents, dueAt, hostedUrl, processing: processingAt !== null })
+      : []),
   ])
   if (overdue) tellSoon(ctx, invoice.userId, written.at(-1))
 }

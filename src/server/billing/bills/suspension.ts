@@ -4,15 +4,20 @@ import { bills, users } from '../../../../db/schema.ts'
 import { tellQueries } from '../../mail/notices.ts'
 import { suspendedMail } from '../../mail/overdue-letters.ts'
 import { type Context, siteOrigin } from '../../runtime/context.ts'
-import { isDebtOf } from './debts.ts'
+import { IS_PRESSING, isDebtOf } from './debts.ts'
 
 /** An invoice that we know is past due. */
-type OverdueInvoice = { billId: string; remainingCents: number; dueAt: number; hostedUrl: string | null }
+type OverdueInvoice = {
+  billId: string
+  remainingCents: number
+  dueAt: number
+  hostedUrl: string | null
+  processing: boolean
+}
 
-/** A condition on rows of `invoices`. */
+/** A condition on rows of `invoices`: the only rule of what is overdue. */
 export function isOverdue(now: number): SQL {
-  return sql`status IN ('open', 'uncollectible') AND due_at <= ${now} AND invoices.held_at IS NULL
-    AND processing_at IS NULL`
+  return sql`invoices.status IN ('open', 'uncollectible') AND invoices.due_at <= ${now} AND ${IS_PRESSING}`
 }
 
 /** The page to pay several bills, or one whose own page we don't know. */
@@ -25,7 +30,7 @@ export function billsUrl(ctx: Pick<Context, 'config'>): string {
  * write time that the invoice is still overdue. A closed account gets no email: it can't start anything.
  */
 export async function suspendQueries(ctx: Context, invoice: OverdueInvoice): Promise<Query[]> {
-  const { billId, remainingCents: cents, dueAt, hostedUrl } = invoice
+  const { billId, remainingCents: cents, dueAt, hostedUrl, processing } = invoice
   const [owner] = await ctx.db
     .select({
       id: users.id,
@@ -40,7 +45,7 @@ export async function suspendQueries(ctx: Context, invoice: OverdueInvoice): Pro
   const { id, email, ...period } = owner
   const now = ctx.now()
   const due = sql`EXISTS (SELECT 1 FROM invoices WHERE record_id = ${billId} AND ${isOverdue(now)})`
-  const mail = suspendedMail({ ...period, cents, dueAt, payUrl: hostedUrl ?? billsUrl(ctx) })
+  const mail = suspendedMail({ ...period, cents, dueAt, payUrl: hostedUrl ?? billsUrl(ctx), processing })
   return [
     ...tellQueries(
       ctx,

@@ -308,13 +308,33 @@ describe('a bank debit that takes days', () => {
     expect((await account())?.suspendedAt).toBe(laterAt)
   })
 
-  test('that comes back again is told again, once', async () => {
+  test('that comes back gives days once: the next one puts off no suspension, and is told, once', async () => {
     await payFromBank('bank_debit_returned')
     await stack.passTime(MONTH + 18 * DAY + 12 * HOUR, 3 * HOUR)
-    await stack.press((await row())?.hostedUrl, 'bank_debit_returned')
-    await stack.passTime(MONTH + 25 * DAY, 6 * HOUR)
-    const causes = (await mails()).map(({ cause }) => cause).filter((cause) => cause?.startsWith('charge_failed'))
-    expect([causes.length, new Set(causes).size]).toEqual([2, 2])
+    const { hostedUrl, dueAt = 0 } = (await row()) ?? {}
+    const oldest = async () => (await listBills(stack.ctx, user.id)).findLast(({ kind }) => kind === 'usage')
+    const suspended = async () => [(await account())?.suspendedAt, (await oldest())?.overdue]
+    for (const again of [0, 5]) {
+      await stack.press(hostedUrl, 'bank_debit_returned')
+      await stack.passTime((dueAt ?? 0) + again * DAY, 6 * HOUR)
+      expect(await row()).toMatchObject({ dueAt, processingAt: expect.any(Number) })
+      expect(await suspended()).toEqual([dueAt, true])
+      await stack.passTime((dueAt ?? 0) + (again + 4) * DAY, 6 * HOUR)
+      expect(await row()).toMatchObject({ dueAt, processingAt: null })
+      expect(await suspended()).toEqual([dueAt, true])
+    }
+    const toThem = sql`${eq(outbox.recipient, user.email)} AND ${like(outbox.subject, 'Account suspended%')}`
+    const [mail] = await stack.db.select().from(outbox).where(toThem)
+    expect(mail?.text).toContain("You don't need to pay again.")
+    expect(mail?.text).not.toContain(hostedUrl)
+    const failures = (await mails()).filter(({ cause }) => cause?.startsWith('charge_failed'))
+    expect(failures.map(({ subject }) => subject)).toEqual([
+      "We couldn't charge your bank account: $5.25 is due Feb 22, 2028",
+      ...Array(2).fill("We couldn't charge your bank account: $5.25 is overdue"),
+    ])
+    await stack.press(hostedUrl, 'bank_debit')
+    await stack.passTime((dueAt ?? 0) + 14 * DAY, 6 * HOUR)
+    expect([await suspended(), (await row())?.status]).toEqual([[null, false], 'paid'])
   })
 
   test('is one charge: nobody is asked to pay meanwhile, even if they turn charges off', async () => {

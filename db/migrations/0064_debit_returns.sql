@@ -1,0 +1,1 @@
+ALTER TABLE `invoices` ADD `debit_returned_at` integer;
