@@ -8,6 +8,8 @@ import { firstOrigin, type Settings } from './environment.ts'
 export const EVENTS: Stripe.WebhookEndpointCreateParams.EnabledEvent[] = [
   'charge.dispute.closed',
   'charge.dispute.created',
+  'charge.dispute.funds_withdrawn',
+  'charge.dispute.updated',
   'charge.refunded',
   'checkout.session.completed',
   'checkout.session.expired',
@@ -22,6 +24,8 @@ export const EVENTS: Stripe.WebhookEndpointCreateParams.EnabledEvent[] = [
   'invoice.payment_failed',
   'invoice.updated',
   'invoice.voided',
+  'refund.failed',
+  'refund.updated',
 ]
 
 /** What must be on sale at Stripe. */

@@ -284,7 +284,8 @@ export type Refund = {
   amount: number
   currency: 'usd'
   payment_intent: string
-  status: 'succeeded'
+  /** A bank may send it back days later. */
+  status: 'succeeded' | 'failed'
 }
 
 /** A customer's complaint about a payment at their bank. */
@@ -296,8 +297,10 @@ export type Dispute = {
   currency: 'usd'
   payment_intent: string
   reason: 'general'
-  status: 'needs_response' | 'won' | 'lost'
+  status: DisputeStatus
 }
+/** A warning is an inquiry: the bank asks, and may make a dispute of it. */
+export type DisputeStatus = 'warning_needs_response' | 'warning_closed' | 'needs_response' | 'won' | 'lost'
 
 /** Ours, for tests: each time that we tried to charge an invoice. */
 export type Try = { id: string; invoice: string; at: number }

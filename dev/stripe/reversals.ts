@@ -3,7 +3,7 @@ import { invalid, missing, noSuch } from './failure.ts'
 import { integer, type Params, text } from './form.ts'
 import { getInvoice } from './invoices.ts'
 import { listPage } from './list-page.ts'
-import type { Dispute, Invoice, Refund } from './objects.ts'
+import type { Dispute, DisputeStatus, Invoice, Refund } from './objects.ts'
 
 /** What gives a payment back: refunds, and disputes at the customer's bank. The invoice stays paid. */
 
@@ -53,10 +53,24 @@ export function createRefund(account: Account, params: Params): Refund {
 }
 
 const refundsOf = ({ store }: Account, intent: string) =>
-  store.all<Refund>('refunds').filter(({ payment_intent }) => payment_intent === intent)
+  store.all<Refund>('refunds').filter(({ payment_intent, status }) => payment_intent === intent && status !== 'failed')
 
-/** The customer tells their bank that they didn't want this payment. The bank takes it back at once. */
-export function openDispute(account: Account, invoiceId: string): Dispute {
+/** The customer's bank sends it back. */
+export function failRefund(account: Account, id: string): void {
+  const refund = account.store.get<Refund>('refunds', id)
+  if (!refund) throw noSuch('refund', id)
+  const failed: Refund = { ...refund, status: 'failed' }
+  account.store.put('refunds', id, failed)
+  account.announce('refund.updated', failed)
+  account.announce('refund.failed', failed)
+}
+
+/** The customer tells their bank that they didn't want this payment. The bank asks first, or takes it back at once. */
+export function openDispute(
+  account: Account,
+  invoiceId: string,
+  status: 'needs_response' | 'warning_needs_response' = 'needs_response',
+): Dispute {
   const invoice = getInvoice(account, invoiceId)
   if (invoice.status !== 'paid' || invoice.amount_paid <= 0) throw invalid('Nobody paid this invoice.')
   const dispute: Dispute = {
@@ -67,19 +81,20 @@ export function openDispute(account: Account, invoiceId: string): Dispute {
     currency: 'usd',
     payment_intent: intentOf(invoice),
     reason: 'general',
-    status: 'needs_response',
+    status,
   }
   account.store.put('disputes', dispute.id, dispute)
   account.announce('charge.dispute.created', dispute)
   return dispute
 }
 
-/** The bank decides, and the winner keeps the money. */
-export function closeDispute(account: Account, id: string, status: 'won' | 'lost'): Dispute {
+/** The bank makes a dispute of its inquiry and takes the money, or ends either. Whoever wins a dispute keeps the money. */
+export function changeDispute(account: Account, id: string, status: DisputeStatus): Dispute {
   const dispute = account.store.get<Dispute>('disputes', id)
   if (!dispute) throw noSuch('dispute', id)
-  const closed = { ...dispute, status }
-  account.store.put('disputes', id, closed)
-  account.announce('charge.dispute.closed', closed)
-  return closed
+  const changed = { ...dispute, status }
+  account.store.put('disputes', id, changed)
+  if (status === 'needs_response') account.announce('charge.dispute.funds_withdrawn', changed)
+  else account.announce('charge.dispute.closed', changed)
+  return changed
 }

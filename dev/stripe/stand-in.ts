@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import { type Asked, listenWhereBefore, type StandInOptions } from '../stand-in/server.ts'
 import { Store } from '../stand-in/store.ts'
 import { moveHostedPages } from './hosted-pages.ts'
-import { closeDispute, openDispute } from './reversals.ts'
+import type { DisputeStatus } from './objects.ts'
+import { changeDispute, failRefund, openDispute } from './reversals.ts'
 import { type StripeCall, type StripeFault, StripeServer } from './stripe-server.ts'
 import { Webhooks } from './webhooks.ts'
 
@@ -19,9 +20,11 @@ export type StripeStandIn = {
   setWebhookUrl(url: string): void
   /** Renews plans this long after the end of a period, as Stripe may. */
   renewLateBy(seconds: number): void
-  /** A customer disputes a payment at their bank. @returns the dispute's id */
-  dispute(invoiceId: string): string
-  decideDispute(id: string, status: 'won' | 'lost'): void
+  /** A customer disputes a payment at their bank, which may inquire first. @returns the dispute's id */
+  dispute(invoiceId: string, status?: 'needs_response' | 'warning_needs_response'): string
+  changeDispute(id: string, status: DisputeStatus): void
+  /** A refund that succeeded comes back. */
+  failRefund(id: string): void
   /** Processes renewals, expirations, and overdue invoices, then sends due webhooks. Also runs every second. */
   settle(): Promise<void>
   calls(): StripeCall[]
@@ -86,8 +89,9 @@ export async function startStripe(options: StripeOptions): Promise<StripeStandIn
     renewLateBy(seconds) {
       stripe.renewsLateBy = seconds
     },
-    dispute: (invoiceId) => act(() => openDispute(account, invoiceId).id),
-    decideDispute: (id, status) => act(() => closeDispute(account, id, status)),
+    dispute: (invoiceId, status) => act(() => openDispute(account, invoiceId, status).id),
+    changeDispute: (id, status) => void act(() => changeDispute(account, id, status)),
+    failRefund: (id) => act(() => failRefund(account, id)),
     settle,
     calls: () => stripe.calls.latest(),
     async close() {

@@ -2,7 +2,7 @@ import { addCard, type Card, defaultOf, detachCard, setDefault } from '../../dev
 import { beginDebit, isOnItsWay } from '../../dev/stripe/collecting.ts'
 import type { Customer, Dispute, Invoice, PaymentMethod, Refund, Try } from '../../dev/stripe/objects.ts'
 import { payInvoice } from '../../dev/stripe/plan-invoices.ts'
-import { closeDispute, createRefund, openDispute } from '../../dev/stripe/reversals.ts'
+import { changeDispute, createRefund, openDispute } from '../../dev/stripe/reversals.ts'
 import type { StripeWorld } from './stripe.ts'
 
 /** What people, their banks, and the operator do about payments, on Stripe's pages and in its dashboard. */
@@ -69,7 +69,7 @@ export function refund(stripe: StripeWorld, { id, amount_paid }: Invoice, whole:
 export const refundedOf = (stripe: StripeWorld, invoiceId: string): number =>
   stripe
     .all<Refund>('refunds')
-    .filter(({ payment_intent }) => payment_intent === `pi_${invoiceId}`)
+    .filter(({ payment_intent, status }) => payment_intent === `pi_${invoiceId}` && status !== 'failed')
     .reduce((sum, { amount }) => sum + amount, 0)
 
 export const disputes = (stripe: StripeWorld): (Dispute & { invoice: string })[] =>
@@ -81,7 +81,7 @@ export function dispute(stripe: StripeWorld, { id }: Invoice): void {
 }
 
 export function decide(stripe: StripeWorld, { id }: Dispute, status: 'won' | 'lost'): void {
-  stripe.act((account) => closeDispute(account, id, status))
+  stripe.act((account) => changeDispute(account, id, status))
 }
 
 /** Each time that Stripe tried to charge usage. */

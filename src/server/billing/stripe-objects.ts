@@ -170,8 +170,7 @@ export function toEvent(event: Stripe.Event): PaymentEvent {
   // A credit note changes its invoice, and not always with an event of the invoice.
   if (object.object === 'credit_note' && object.invoice)
     return { id: event.id, type: event.type, about: 'invoice', objectId: idOf(object.invoice) }
-  // A refund or a dispute.
-  if ((object.object === 'charge' || object.object === 'dispute') && object.payment_intent)
+  if (/^(charge|refund|dispute)$/.test(object.object ?? '') && object.payment_intent)
     return { id: event.id, type: event.type, about: 'payment', objectId: idOf(object.payment_intent) }
   const about = {
     subscription: 'subscription' as const,

@@ -18,14 +18,16 @@ export function reversals(ask: Ask): Pick<Payments, 'findPaidInvoice' | 'findRev
         let refundedCents = 0
         for await (const { status, amount } of s.refunds.list({ payment_intent, limit: 100 }))
           if (status === 'succeeded' || status === 'pending') refundedCents += amount
-        const { data } = await s.disputes.list({ payment_intent, limit: 1 })
-        return { refundedCents, dispute: data[0] ? toState(data[0].status) : null }
+        const { data } = await s.disputes.list({ payment_intent, limit: 100 })
+        // An inquiry takes no money, and may never become a dispute.
+        const dispute = data.find(({ status }) => !status.startsWith('warning_'))
+        return { refundedCents, dispute: dispute ? toState(dispute.status) : null }
       }),
   }
 }
 
-/** The bank asked, or took the money until it decides; then it's ours again, or gone. */
+/** The bank took the money until it decides; then it's ours again, or gone. */
 function toState(status: Stripe.Dispute.Status): DisputeState {
   if (status === 'lost') return 'lost'
-  return status === 'won' || status === 'warning_closed' || status === 'prevented' ? 'won' : 'open'
+  return status === 'won' || status === 'prevented' ? 'won' : 'open'
 }

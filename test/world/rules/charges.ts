@@ -1,4 +1,6 @@
+import type { Dispute } from '../../../dev/stripe/objects.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/domain/instant.ts'
+import type { DisputeState } from '../../../src/domain/money/invoice.ts'
 import { customerOf, disputes, refundedOf, tries, usableMethod } from '../payers.ts'
 import type { World } from '../world.ts'
 import { isPressing } from './debts.ts'
@@ -22,6 +24,11 @@ function disputesOf({ stripe, webhooks }: World, userId: string, since: number):
       ? [created * 1000 + DAY_MS + HOUR_MS]
       : [],
   )
+}
+
+function stateOf(status: Dispute['status']): DisputeState | null {
+  if (status === 'needs_response') return 'open'
+  return status === 'won' || status === 'lost' ? status : null
 }
 
 export const CHARGES_RULES: Rule[] = [
@@ -112,7 +119,7 @@ export const CHARGES_RULES: Rule[] = [
         const row =
           rows.invoices.find(({ stripeInvoiceId }) => stripeInvoiceId === id) ??
           rows.planPayments.find(({ stripeInvoiceId }) => stripeInvoiceId === id)
-        const wanted = disputed ? (disputed.status === 'needs_response' ? ('open' as const) : disputed.status) : null
+        const wanted = disputed ? stateOf(disputed.status) : null
         const isRight = row?.refundedCents === refunded && row.dispute === wanted
         // Whoever hears late that it's won has nothing to do.
         const causes = { open: [`payment_disputed:${id}`], lost: [`dispute_lost:${id}`], won: [] }

@@ -1,6 +1,7 @@
 import { asc, eq } from 'drizzle-orm'
-import { beforeEach, expect, test } from 'vitest'
-import { invoices, outbox, planPayments, users } from '../../../../db/schema.ts'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { invoices, outbox, planPayments, stripeEvents, users } from '../../../../db/schema.ts'
+import { EVENTS } from '../../../../scripts/stripe-account.ts'
 import { givenBack } from '../../../../src/domain/money/bill.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { listBills } from '../../../../src/server/billing/bills/billing-history.ts'
@@ -20,6 +21,12 @@ beforeEach(async () => {
   stack.setWebhooks('handled')
   stack.clock.now = START
   user = await stack.newUser()
+})
+
+// What we learned from, an endpoint gets that we set up.
+afterEach(async () => {
+  const heard = (await stack.db.select().from(stripeEvents)).map(({ type }) => type)
+  expect(EVENTS).toEqual(expect.arrayContaining(heard.filter((type) => /^(charge|refund)\./.test(type))))
 })
 
 /** Someone whose card paid Basic twice, and $5.25 of usage. @returns the invoice of usage at Stripe */
@@ -42,7 +49,7 @@ const mailsTo = async (recipient: string, about = '') => {
 }
 const toOperator = (invoice: string) => mailsTo('operator@site.test', invoice)
 const refund = (invoice: string, amount?: number) =>
-  stack.atStripe('refunds', `payment_intent=pi_${invoice}${amount ? `&amount=${amount}` : ''}`)
+  stack.atStripe<{ id: string }>('refunds', `payment_intent=pi_${invoice}${amount ? `&amount=${amount}` : ''}`)
 
 test('a refund, in parts or whole, stands beside the payment; the bill stays paid', async () => {
   const invoice = await charged()
@@ -67,6 +74,42 @@ test('a refund of a plan stands beside its payment', async () => {
   expect(plan && [plan.paid, givenBack(plan)]).toEqual([true, 'Refunded $25.00'])
 })
 
+test('a refund that fails later was none', async () => {
+  const invoice = await charged()
+  await refund(invoice, 200)
+  const { id } = await refund(invoice, 125)
+  await stack.stripe.settle()
+  expect(await usage()).toMatchObject({ dollars_refunded: 3.25 })
+  stack.clock.now += 6 * DAY
+  stack.stripe.failRefund(id)
+  await stack.stripe.settle()
+  const bill = await usage()
+  expect([bill?.paid, bill && givenBack(bill)]).toEqual([true, 'Refunded $2.00'])
+})
+
+test("a bank's inquiry counts for nothing until it becomes a dispute", async () => {
+  const invoice = await charged()
+  stack.clock.now += HOUR
+  const id = stack.stripe.dispute(invoice, 'warning_needs_response')
+  await stack.stripe.settle()
+  const standsAs = async () => [(await usage())?.dispute, (await account())?.chargeRefusedAt, await toOperator(invoice)]
+  expect(await standsAs()).toEqual([undefined, null, []])
+  stack.clock.now += 3 * DAY
+  stack.stripe.changeDispute(id, 'needs_response')
+  await stack.stripe.settle()
+  expect(await standsAs()).toEqual(['open', stack.clock.now, ['A customer disputes a payment']])
+  expect((await mailsTo(user.email)).at(-1)).toBe('We no longer charge your card')
+  stack.takeLines()
+})
+
+test("a bank's inquiry that ends changes nothing", async () => {
+  const invoice = await charged()
+  const id = stack.stripe.dispute(invoice, 'warning_needs_response')
+  stack.stripe.changeDispute(id, 'warning_closed')
+  await stack.stripe.settle()
+  expect([(await usage())?.dispute, (await account())?.chargeRefusedAt]).toEqual([undefined, null])
+})
+
 test('a dispute: the operator hears of it, their card is charged no more until they agree again, and nobody is suspended', async () => {
   const invoice = await charged()
   stack.clock.now += HOUR
@@ -80,7 +123,7 @@ test('a dispute: the operator hears of it, their card is charged no more until t
   stack.clock.now += HOUR
   await setCharging(stack.ctx, user.id, { on: true })
   stack.clock.now += 20 * DAY
-  stack.stripe.decideDispute(id, 'lost')
+  stack.stripe.changeDispute(id, 'lost')
   await stack.stripe.settle()
   const bill = await usage()
   expect([bill?.paid, bill && givenBack(bill)]).toEqual([true, 'Taken back by the bank'])
@@ -97,7 +140,7 @@ test('a dispute that is won leaves no trace in the books, whatever we hear first
   const invoice = await charged()
   stack.setWebhooks('kept')
   const id = stack.stripe.dispute(invoice)
-  stack.stripe.decideDispute(id, 'won')
+  stack.stripe.changeDispute(id, 'won')
   await stack.stripe.settle()
   stack.setWebhooks('handled')
   await stack.stripe.settle()
