@@ -11,6 +11,7 @@ import {
 } from 'drizzle-orm/sqlite-core'
 import type { TokenScope } from '../src/domain/api-token.ts'
 import type { Act } from '../src/domain/audit.ts'
+import type { FilesReadOnly } from '../src/domain/files.ts'
 import type { Pull } from '../src/domain/image-pull.ts'
 import type { BillTo } from '../src/domain/money/bill.ts'
 import type { DisputeState, InvoiceStatus, InvoiceStep } from '../src/domain/money/invoice.ts'
@@ -391,7 +392,7 @@ export const runs = sqliteTable(
     /** Whether it may change them, decided when its machine first asked. */
     filesMode: text('files_mode').$type<'read' | 'write'>(),
     /** Why it may only read them. */
-    filesReadOnly: text('files_read_only').$type<'full' | 'unpaid' | 'ended' | 'none'>(),
+    filesReadOnly: text('files_read_only').$type<FilesReadOnly>(),
     /** Why it ends, written with its end. Null if the version before us ended it while this column was added. */
     endedBecause: text('ended_because').$type<EndReason>(),
     errorCode: text('error_code').$type<RunErrorCode>(),

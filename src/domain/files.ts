@@ -111,4 +111,7 @@ export const FILES_READ_ONLY = {
   unpaid: 'Your plan is unpaid, so your files can only be read. Pay the open invoice to add files and to keep them.',
   ended: 'Your plan has ended, so your files can only be read. Choose a plan to add files and to keep them.',
   none: 'Your account has no plan, so it includes no files. Choose a plan first.',
+  suspended: 'Your account is suspended until you pay the overdue invoice. Until then, your files can only be read.',
+  held: 'We suspended your account, so your files can only be read. Contact us to find out why.',
 }
+export type FilesReadOnly = keyof typeof FILES_READ_ONLY

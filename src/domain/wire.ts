@@ -82,7 +82,7 @@ export const server = z.object({
   /** Where it runs; null for runs from before we kept it. */
   availability_zone: z.nullable(z.string()),
   /** Why it can only read its user's files: at its start they were full, or there was no plan. Null: it can write, or has none. */
-  files_read_only: z.nullable(z.enum(['full', 'unpaid', 'ended', 'none'])),
+  files_read_only: z.nullable(z.enum(['full', 'unpaid', 'ended', 'none', 'suspended', 'held'])),
   /** Whether at least 90 % of its disk is used. */
   disk_nearly_full: z.boolean(),
   /** What it simulates; null for runs from before people could choose. */

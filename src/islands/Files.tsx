@@ -1,6 +1,6 @@
 import { lazy, Suspense, useState, useSyncExternalStore } from 'react'
 import { inText, nameOf } from '../domain/file-names.ts'
-import { FILES_READ_ONLY, sizeText } from '../domain/files.ts'
+import { FILES_READ_ONLY, type FilesReadOnly, sizeText } from '../domain/files.ts'
 import type { FileList, UnfinishedUpload } from '../domain/wire.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
@@ -32,8 +32,8 @@ export type FilesProps = {
   /** Where this page of names begins, for browsers without script; null: at the start. */
   after: string | null
   unfinished: UnfinishedUpload[]
-  /** Why there is no plan, so that files can only be read; null: there is one. */
-  noPlan: 'unpaid' | 'ended' | 'none' | null
+  /** Why files can only be read, whatever they use; null: files can be added. */
+  readOnly: Exclude<FilesReadOnly, 'full'> | null
   /** Whether what a server saves in /data comes here. */
   filesStay: boolean
   question: PlainQuestion | null
@@ -54,7 +54,7 @@ export function Files(props: FilesProps) {
   const [previewed, setPreviewed] = useState<Previewed | null>(null)
   const uploads = useUploads(folder.path, reload)
   const seen = useSyncExternalStore(uploads.queue.subscribe, uploads.queue.seen, uploads.queue.seen)
-  const space = spaceOf(props.noPlan, folder)
+  const space = spaceOf(props.readOnly, folder)
   const acts: RowActs = {
     onOpen: open,
     onPreview: (entry) => {
@@ -121,24 +121,24 @@ export function Files(props: FilesProps) {
 type Space = {
   used: number
   limit: number | null
-  noPlan: FilesProps['noPlan']
-  why: keyof typeof FILES_READ_ONLY | null
+  readOnly: FilesProps['readOnly']
+  why: FilesReadOnly | null
 }
 
 /** Deleting makes room while the page is open, and uploads use it up. */
-function spaceOf(without: FilesProps['noPlan'], { used, limit }: { used: number; limit: number | null }): Space {
+function spaceOf(without: FilesProps['readOnly'], { used, limit }: { used: number; limit: number | null }): Space {
   // An ended plan's files are kept for a while, and then there are none.
-  const noPlan = without && (used > 0 || without === 'unpaid' ? without : 'none')
-  return { used, limit, noPlan, why: noPlan ?? (limit !== null && used >= limit ? 'full' : null) }
+  const readOnly = without && (used > 0 || without !== 'ended' ? without : 'none')
+  return { used, limit, readOnly, why: readOnly ?? (limit !== null && used >= limit ? 'full' : null) }
 }
 
-function Head({ used, limit, noPlan, why }: Space) {
+function Head({ used, limit, readOnly, why }: Space) {
   return (
     <>
       <div className="page-head">
         <h1>Files</h1>
         <div className="files-used">
-          {noPlan === 'none' ? null : limit === null ? (
+          {readOnly === 'none' ? null : limit === null ? (
             <p className="hint">{sizeText(used)} used</p>
           ) : (
             <Meter label="Used" value={used} max={limit} text={`${sizeText(used)} of ${sizeText(limit)}`} />
@@ -147,7 +147,8 @@ function Head({ used, limit, noPlan, why }: Space) {
       </div>
       {why ? (
         <Alert kind="warning">
-          {FILES_READ_ONLY[why]} <a href="/subscriptions">See the plans</a>
+          {FILES_READ_ONLY[why]}{' '}
+          {why === 'suspended' || why === 'held' ? null : <a href="/subscriptions">See the plans</a>}
         </Alert>
       ) : null}
     </>
@@ -165,7 +166,7 @@ function Refused({ sentences }: { sentences: string[] }) {
   )
 }
 
-function emptyText({ noPlan, filesStay }: FilesProps): string {
-  if (noPlan) return 'No files.'
+function emptyText({ readOnly, filesStay }: FilesProps): string {
+  if (readOnly) return 'No files.'
   return filesStay ? 'No files yet. Upload some, or save them in /data on a server.' : 'No files yet. Upload some.'
 }

@@ -64,7 +64,7 @@ export function RunCard(props: Props) {
         {children ? <p className="hint">{children}</p> : null}
         {server.files_read_only ? (
           <p className="hint">
-            {`${server.files_read_only === 'full' ? 'Your files were full' : 'You had no paid plan'} at the start, so this server can only read /data.`}{' '}
+            {`${server.files_read_only === 'full' ? 'Your files were full' : 'You could add no files'} at the start, so this server can only read /data.`}{' '}
             <a href="/files">See your files</a>
           </p>
         ) : null}

@@ -44,7 +44,7 @@ function alertOfExcess(ctx: Context, { userId, used, limit }: { userId: string; 
     subject: 'Someone keeps twice the files that their plan includes',
     sentences: [
       `${userId} keeps ${used}, and their plan includes ${limit}. They wrote it with credentials or from a server, and can't add any more that way once these end.`,
-      'After 7 days and two emails, we delete the newest files over the limit. If it grows on, suspend the account: the console shows who they are.',
+      'After 7 days and two emails, we delete the newest files over the limit. If it grows on, suspend the account, and stop its server, which goes on writing: the console shows both.',
     ],
     fields: { userId },
   })

@@ -1,11 +1,11 @@
-import type { FilesRights } from '../../domain/money/plan-files.ts'
+import type { FilesReadOnly } from '../../domain/files.ts'
 import type { CredentialsMode, TemporaryCredentials } from '../ports/bucket.ts'
 import type { Context } from '../runtime/context.ts'
 import { filesPrefix, openFolder, requireBucket } from './folder.ts'
 import { getUsageNow, getUsageOf, openQuery } from './usage.ts'
 
 /** Whether this person may change their files now, and if not, why. */
-type FilesMode = { mode: CredentialsMode; why: 'full' | FilesRights['readOnly']; isLimited: boolean }
+type FilesMode = { mode: CredentialsMode; why: FilesReadOnly | null; isLimited: boolean }
 
 /** A run mounts their files in this mode; asked at its start. */
 export async function filesModeOf(ctx: Context, userId: string): Promise<FilesMode> {

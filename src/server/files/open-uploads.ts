@@ -31,7 +31,7 @@ type Wish = {
 /**
  * Enters an upload if it fits beside all that is stored and open. The check and the entry are one write, so that of ten
  * that ask at once, only those that fit together get one.
- * @throws no_plan, plan_unpaid, invalid: it doesn't fit; too_many
+ * @throws no_plan, plan_unpaid, suspended, held, invalid: it doesn't fit; too_many
  */
 export async function enterUpload(ctx: Context, folder: FileFolderRow, wish: Wish): Promise<FileUploadRow> {
   const usage = await getUsageNow(ctx, folder)
@@ -66,13 +66,22 @@ export async function enterUpload(ctx: Context, folder: FileFolderRow, wish: Wis
   return row
 }
 
-/** @throws no_plan, plan_unpaid */
+const REFUSED = {
+  unpaid: { code: 'plan_unpaid', page: PAY_PLAN },
+  ended: { code: 'no_plan', page: '/subscriptions' },
+  none: { code: 'no_plan', page: '/subscriptions' },
+  suspended: { code: 'suspended', page: '/billing_history' },
+  held: { code: 'held' },
+} as const
+
+/** @throws no_plan, plan_unpaid, suspended, held */
 function requireWritable(readOnly: FilesUsage['readOnly']): void {
-  if (readOnly === 'unpaid') throw new AppError('plan_unpaid', FILES_READ_ONLY.unpaid, { page: PAY_PLAN })
-  if (readOnly !== null) throw new AppError('no_plan', FILES_READ_ONLY[readOnly], { page: '/subscriptions' })
+  if (readOnly === null) return
+  const { code, ...more } = REFUSED[readOnly]
+  throw new AppError(code, FILES_READ_ONLY[readOnly], more)
 }
 
-/** Whether an upload may still go on, or end. @throws no_plan, plan_unpaid, invalid */
+/** Whether an upload may still go on, or end. @throws no_plan, plan_unpaid, suspended, held, invalid */
 export async function requireFit(
   ctx: Context,
   row: FileUploadRow,

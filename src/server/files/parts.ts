@@ -88,7 +88,7 @@ export async function beginParts(
 
 /**
  * Links for up to 100 parts. Each takes its part's length, as often as needed.
- * @throws no_plan, plan_unpaid, invalid, also if it no longer fits; not_found, unavailable
+ * @throws no_plan, plan_unpaid, suspended, held, invalid, also if it no longer fits; not_found, unavailable
  */
 export async function signParts(ctx: Context, userId: string, id: string, wanted: number[]): Promise<PartLinks> {
   const bucket = requireBucket(ctx)
@@ -123,7 +123,7 @@ export async function signParts(ctx: Context, userId: string, id: string, wanted
 /**
  * Makes the file of its parts, unless the path has changed since the upload began: what came later stays, and the upload
  * is over. Safe to repeat: the second time finds the file.
- * @throws no_plan, plan_unpaid; invalid if parts are missing or it no longer fits; not_found, conflict, unavailable
+ * @throws no_plan, plan_unpaid, suspended, held; invalid if parts are missing or it no longer fits; not_found, conflict, unavailable
  */
 export async function completeParts(ctx: Context, userId: string, id: string): Promise<{ path: string; size: number }> {
   const bucket = requireBucket(ctx)

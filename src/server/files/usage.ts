@@ -1,8 +1,9 @@
 import { and, asc, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { type FileFolderRow, fileFolders, plans } from '../../../db/schema.ts'
+import { type FileFolderRow, fileFolders, plans, users } from '../../../db/schema.ts'
+import type { FilesReadOnly } from '../../domain/files.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
-import { type FilesRights, filesRights } from '../../domain/money/plan-files.ts'
+import { filesRights } from '../../domain/money/plan-files.ts'
 import { alertOperator } from '../mail/alerts.ts'
 import { tellSoon } from '../mail/notices.ts'
 import type { Context } from '../runtime/context.ts'
@@ -27,7 +28,7 @@ export type FilesUsage = {
   /** Null: unlimited. */
   limitBytes: number | null
   /** Why nothing may be added, whatever the limit. */
-  readOnly: FilesRights['readOnly']
+  readOnly: Exclude<FilesReadOnly, 'full'> | null
   /** Without a plan: when we delete everything. */
   deleteAt: number | null
   /** When we counted; null: the first count isn't over. */
@@ -59,8 +60,15 @@ export async function getUsageOf(ctx: Context, userId: string, get = getUsageOfF
   return { usedBytes: 0, limitBytes: limit, readOnly, deleteAt: null, countedAt: ctx.now() }
 }
 
-export async function getRights(ctx: Pick<Context, 'db' | 'now'>, userId: string): Promise<FilesRights> {
-  return filesRights(await ctx.db.select().from(plans).where(eq(plans.userId, userId)), ctx.now())
+/** What their plan includes, and whether they may add to it. A suspended account keeps its files, and adds none. */
+export async function getRights(ctx: Pick<Context, 'db' | 'now'>, userId: string) {
+  const [own, [account]] = await ctx.db.batch([
+    ctx.db.select().from(plans).where(eq(plans.userId, userId)),
+    ctx.db.select({ suspendedAt: users.suspendedAt, heldAt: users.heldAt }).from(users).where(eq(users.id, userId)),
+  ])
+  const { limit, readOnly } = filesRights(own, ctx.now())
+  const suspension = account?.heldAt != null ? 'held' : account?.suspendedAt != null ? 'suspended' : null
+  return { limit, readOnly: suspension ?? readOnly } satisfies Pick<FilesUsage, 'readOnly'> & { limit: number | null }
 }
 
 /** Something may write until then, so a count from before is out of date. What fails waits all the same. */

@@ -17,7 +17,7 @@ const EMPTY: FilesProps = {
   list: { ...list, counted_at: '2026-11-25T00:00:00Z' },
   after: null,
   unfinished: [],
-  noPlan: null,
+  readOnly: null,
   filesStay: true,
   question: null,
   csrfToken: 'token',
@@ -31,8 +31,8 @@ const textOf = (props: Partial<FilesProps>) =>
 test('an empty page says what the person may do', () => {
   expect(textOf({})).toContain('No files yet. Upload some, or save them in /data on a server.')
   expect(textOf({ filesStay: false })).toContain('No files yet. Upload some. ')
-  for (const noPlan of ['ended', 'none'] as const) {
-    const text = textOf({ noPlan })
+  for (const readOnly of ['ended', 'none'] as const) {
+    const text = textOf({ readOnly })
     expect(text).toContain(FILES_READ_ONLY.none)
     expect(text).toContain('No files.')
     expect(text).not.toMatch(/Upload|Used|10 GB/)
@@ -40,8 +40,8 @@ test('an empty page says what the person may do', () => {
 })
 
 test('while an ended plan’s files are kept, it says what they use', () => {
-  expect(textOf({ noPlan: 'unpaid' })).toContain(FILES_READ_ONLY.unpaid)
-  const text = textOf({ noPlan: 'ended', list: { ...EMPTY.list, used_bytes: 5 } })
+  expect(textOf({ readOnly: 'unpaid' })).toContain(FILES_READ_ONLY.unpaid)
+  const text = textOf({ readOnly: 'ended', list: { ...EMPTY.list, used_bytes: 5 } })
   expect(text).toContain(FILES_READ_ONLY.ended)
   expect(text).toContain('5 bytes of 10 GB')
 })

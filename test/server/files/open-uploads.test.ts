@@ -2,6 +2,9 @@ import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { fileUploads, plans, users } from '../../../db/schema.ts'
 import { MAX_FILE_BYTES } from '../../../src/domain/files.ts'
+import { giveCredentials } from '../../../src/server/files/credentials.ts'
+import { deleteFiles } from '../../../src/server/files/delete.ts'
+import { linkToFile } from '../../../src/server/files/download.ts'
 import { filesModeOf } from '../../../src/server/files/mode.ts'
 import { dropStaleUploads } from '../../../src/server/files/open-uploads.ts'
 import { abortParts, beginParts, completeParts, signParts } from '../../../src/server/files/parts.ts'
@@ -336,4 +339,33 @@ test('as many rows go as come, and one upload that cannot be ended keeps no othe
   expect(await ada.rows()).toEqual([])
   expect(ada.memory.begun()).toEqual([])
   expect(await eve.rows()).toMatchObject([{ path: 'stuck' }])
+})
+
+test.each([
+  ['heldAt', 'held'],
+  ['suspendedAt', 'suspended'],
+] as const)('an account with %s reads and deletes its files, and adds none', async (column, code) => {
+  const ada = await openFilesAccount('premium')
+  ada.put('a', 1)
+  const wish = { path: 'b', size: 4, version: '1' }
+  const { id } = await beginParts(ada.ctx, ada.userId, wish)
+  await ada.ctx.db
+    .update(users)
+    .set({ [column]: ada.clock.ms })
+    .where(eq(users.id, ada.userId))
+  await expect(requestUpload(ada.ctx, ada.userId, wish)).rejects.toMatchObject({ code })
+  await expect(beginParts(ada.ctx, ada.userId, { ...wish, path: 'c' })).rejects.toMatchObject({ code })
+  await expect(signParts(ada.ctx, ada.userId, id, [1])).rejects.toMatchObject({ code })
+  await expect(giveCredentials(ada.ctx, ada.userId, 'write')).rejects.toMatchObject({ code: 'conflict' })
+  expect((await giveCredentials(ada.ctx, ada.userId, 'read')).mode).toBe('read')
+  expect(await linkToFile(ada.ctx, ada.userId, 'a')).toContain('a')
+  await endFilesWithPlans(ada.ctx)
+  expect(await ada.mails()).toEqual([])
+  await deleteFiles(ada.ctx, ada.userId, { path: 'a' })
+  expect(ada.keys()).toEqual([])
+  await ada.ctx.db
+    .update(users)
+    .set({ [column]: null })
+    .where(eq(users.id, ada.userId))
+  expect((await giveCredentials(ada.ctx, ada.userId, 'write')).mode).toBe('write')
 })

@@ -34,7 +34,7 @@ export const files = [
     takes: wanted,
     summary: 'Request a link to upload a file',
     answers: [201, z.object({ upload: shape.fileUpload })],
-    refuses: ['no_plan', 'plan_unpaid', 'not_found', 'conflict', 'invalid'],
+    refuses: ['no_plan', 'plan_unpaid', 'suspended', 'held', 'not_found', 'conflict', 'invalid'],
   }).answer(async (c) => (await answers()).upload(c, c.req.valid('json'))),
   route('DELETE /api/v1/files', {
     access: 'user',
@@ -87,7 +87,7 @@ export const files = [
     takes: wantedInParts,
     summary: 'Begin an upload in parts, or continue it',
     answers: [200, z.object({ upload: shape.partsUpload })],
-    refuses: ['no_plan', 'plan_unpaid', 'not_found', 'conflict', 'invalid'],
+    refuses: ['no_plan', 'plan_unpaid', 'suspended', 'held', 'not_found', 'conflict', 'invalid'],
   }).answer(async (c) => (await answers()).begin(c, c.req.valid('json'))),
   route('POST /api/v1/files/uploads/:id/parts', {
     access: 'user',
@@ -95,14 +95,14 @@ export const files = [
     takes: z.object({ parts: z.array(z.number()) }),
     summary: 'Request links to upload parts',
     answers: [200, shape.partLinks],
-    refuses: ['no_plan', 'plan_unpaid', 'not_found', 'invalid'],
+    refuses: ['no_plan', 'plan_unpaid', 'suspended', 'held', 'not_found', 'invalid'],
   }).answer(async (c) => (await answers()).parts(c, c.req.valid('json').parts)),
   route('POST /api/v1/files/uploads/:id/complete', {
     access: 'user',
     scope: 'operate',
     summary: 'Make the file of its parts',
     answers: [200, z.extend(shape.message, { file: z.object({ path: z.string(), size: z.number() }) })],
-    refuses: ['no_plan', 'plan_unpaid', 'not_found', 'conflict', 'invalid'],
+    refuses: ['no_plan', 'plan_unpaid', 'suspended', 'held', 'not_found', 'conflict', 'invalid'],
   }).answer(async (c) => (await answers()).complete(c)),
   route('DELETE /api/v1/files/uploads/:id', {
     access: 'user',

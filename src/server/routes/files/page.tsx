@@ -34,7 +34,7 @@ export async function show(c: HonoContext<AppEnv>): Promise<Response> {
       list={list}
       after={after}
       unfinished={unfinished}
-      noPlan={readOnly}
+      readOnly={readOnly}
       filesStay={serversKeepFiles(ctx)}
       question={question}
       csrfToken={csrfToken(c)}
