@@ -1,6 +1,6 @@
+import { ESTIMATE_MS, type Estimate, estimateInLine, type LineWait } from '../../src/domain/estimate.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/instant.ts'
 import { nextInLine, paidTurnsAfter, positionsOf, type Waiting } from '../../src/domain/line.ts'
-import { ESTIMATE_MS, type Estimate, estimateWait, type Wait } from '../../src/domain/line-estimate.ts'
 import { seededRandom } from '../random.ts'
 
 /**
@@ -20,7 +20,7 @@ type Told = { trial: boolean; position: number; estimate: Estimate | null; waite
 export function playLineMonth(seed: number): Told[] {
   const random = seededRandom(seed)
   const exponential = (mean: number) => -mean * Math.log(1 - random.next())
-  const waits = { paid: [] as (Wait & { joinedAt: number })[], trial: [] as (Wait & { joinedAt: number })[] }
+  const waits = { paid: [] as (LineWait & { joinedAt: number })[], trial: [] as (LineWait & { joinedAt: number })[] }
   const told: Told[] = []
   let line: Someone[] = []
   const ends: number[] = []
@@ -59,7 +59,7 @@ export function playLineMonth(seed: number): Told[] {
         line.push(one)
         const position = positionsOf(line, paidTurns).get(id) ?? 0
         const known = waits[trial ? 'trial' : 'paid'].filter(({ joinedAt }) => joinedAt > now - ESTIMATE_MS)
-        Object.assign(one, { position, estimate: estimateWait(known.slice(-MOST_WAITS), position) })
+        Object.assign(one, { position, estimate: estimateInLine(known.slice(-MOST_WAITS), position) })
       }
       arrival = now + exponential(gapAt(now))
     }

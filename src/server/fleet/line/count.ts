@@ -1,7 +1,7 @@
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import { type LineRow, line, lineTurns, lineWaits } from '../../../../db/schema.ts'
+import { ESTIMATE_MS, type Estimate, estimateInLine, type LineWait } from '../../../domain/estimate.ts'
 import { positionsOf } from '../../../domain/line.ts'
-import { ESTIMATE_MS, type Estimate, estimateWait, type Wait } from '../../../domain/line-estimate.ts'
 import type { Context } from '../../runtime/context.ts'
 import { fourAtOnce } from '../../runtime/four-at-once.ts'
 import { toLinePlace } from './show.ts'
@@ -43,13 +43,13 @@ export async function countLine(ctx: Context): Promise<void> {
 }
 
 async function estimatesFor(ctx: Context, rows: LineRow[]) {
-  const known = new Map<string, Wait[]>()
+  const known = new Map<string, LineWait[]>()
   for (const { gpus, trial } of rows) {
     const kind = `${gpus} ${trial}`
     if (!known.has(kind)) known.set(kind, await waitsQuery(ctx, gpus, trial))
   }
   return ({ gpus, trial }: LineRow, position: number): Estimate | null =>
-    estimateWait(known.get(`${gpus} ${trial}`) ?? [], position)
+    estimateInLine(known.get(`${gpus} ${trial}`) ?? [], position)
 }
 
 function waitsQuery(ctx: Context, gpus: number, trial: boolean) {

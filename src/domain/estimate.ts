@@ -1,13 +1,14 @@
 import { DAY_MS } from './instant.ts'
 
-/** How long someone will probably wait, from how long others waited. */
+/** How long someone will probably wait, in line or for a start, from how long others waited. */
 
-/** A wait that ended. `served`: with a place; otherwise they left, and would have waited longer. */
-export type Wait = { position: number; waitedMs: number; served: boolean }
+/** A wait that ended. `served`: with what they waited for; otherwise they left or it failed, and it would have taken longer. */
+export type Wait = { waitedMs: number; served: boolean }
+export type LineWait = Wait & { position: number }
 /** In whole seconds. Half of the people wait no longer than `p50`, nine in ten no longer than `p90`. */
 export type Estimate = { p50: number; p90: number }
 
-/** Only waits of the last days count: the fleet and its customers change. */
+/** Only waits of the last days count: the fleet, its images, and its customers change. */
 export const ESTIMATE_MS = 30 * DAY_MS
 /** With fewer, we don't know yet. */
 export const FEWEST_WAITS = 20
@@ -21,15 +22,19 @@ export function positionsLike(position: number): { from: number; to: number } {
   return { from: STEPS[i] ?? 1, to: (STEPS[i + 1] ?? Number.MAX_SAFE_INTEGER) - 1 }
 }
 
-/**
- * From the waits of people of the same size and class. Null: we don't know yet. Those who left count as long as they
- * waited (Kaplan and Meier): without them, the impatient would make the line look fast.
- */
-export function estimateWait(waits: Wait[], position: number): Estimate | null {
+/** From the waits in line of people of the same size and class. */
+export function estimateInLine(waits: LineWait[], position: number): Estimate | null {
   const { from, to } = positionsLike(position)
-  const like = waits.filter((wait) => wait.position >= from && wait.position <= to)
-  if (like.filter(({ served }) => served).length < FEWEST_WAITS) return null
-  const [p50, p90] = [0.5, 0.9].map((share) => waitOfShare(like, share))
+  return estimateWait(waits.filter((wait) => wait.position >= from && wait.position <= to))
+}
+
+/**
+ * From waits of one kind. Null: we don't know yet. Those who left count as long as they waited (Kaplan and Meier):
+ * without them, the impatient would make it look fast.
+ */
+export function estimateWait(waits: Wait[]): Estimate | null {
+  if (waits.filter(({ served }) => served).length < FEWEST_WAITS) return null
+  const [p50, p90] = [0.5, 0.9].map((share) => waitOfShare(waits, share))
   return p50 == null || p90 == null ? null : { p50, p90 }
 }
 
@@ -39,7 +44,8 @@ export function estimateWait(waits: Wait[], position: number): Estimate | null {
  */
 function waitOfShare(waits: Wait[], share: number): number | null {
   const sorted = waits.toSorted((a, b) => a.waitedMs - b.waitedMs || Number(b.served) - Number(a.served))
-  const enough = Math.min(1, (share * (sorted.length + 1)) / sorted.length)
+  const known = sorted.filter(({ served }) => served).length
+  const enough = Math.min(1, (share * (known + 1)) / known)
   let stillWaiting = 1
   for (const [i, { waitedMs, served }] of sorted.entries()) {
     if (served) stillWaiting *= 1 - 1 / (sorted.length - i)
