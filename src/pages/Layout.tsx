@@ -51,7 +51,7 @@ export type LayoutProps = {
   children: ReactNode
 }
 
-const TAGLINE = 'GPU simulation servers for drones and ground vehicles. Start one in seconds and pay by the second.'
+const TAGLINE = 'GPU simulation servers for drones and ground vehicles. Start one with a click and pay by the second.'
 
 /** The whole document, without its doctype. */
 export function Layout({ user, path, title, description = TAGLINE, origin, csrfToken, assets, ...rest }: LayoutProps) {

@@ -1,6 +1,6 @@
 /** The film's chapters, with the second each begins. `npm run film` records them. */
 export const CHAPTERS: { from: number; name: string; text: string }[] = [
-  { from: 0, name: 'Start', text: 'Press Start Server. Your GPU server is up within seconds, and startup is free.' },
+  { from: 0, name: 'Start', text: 'Press Start Server and watch your GPU server come up. Startup is free.' },
   { from: 6, name: 'Fly', text: 'Open the simulator in your browser and fly the course.' },
   { from: 11, name: 'Stop', text: 'Stop when you’re done. You see at once what the run cost.' },
   { from: 16, name: 'Pay', text: 'Your bill lists every run, to the second.' },

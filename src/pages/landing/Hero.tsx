@@ -8,7 +8,7 @@ export function Hero() {
     <section className="hero" data-enhance="hero" data-price={OVERAGE_DOLLARS_PER_SECOND}>
       <div className="pitch">
         <h1>Fly the mission before the drone exists.</h1>
-        <p>GPU simulation servers for drones and ground vehicles. Start one in under 30 seconds. Pay by the second.</p>
+        <p>GPU simulation servers for drones and ground vehicles. Start one with a click. Pay by the second.</p>
         <div className="row">
           <ButtonLink href="/contact_sales" look="primary">
             Contact sales
