@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RefusalCode } from '../../src/domain/error.ts'
+import type { Estimate } from '../../src/domain/estimate.ts'
 import type { Server, Summary, User } from '../../src/domain/wire.ts'
 import { createProvingGround, type ProvingGround } from './client.ts'
 import { EXIT, Failure } from './failure.ts'
@@ -65,6 +66,16 @@ export const stopServer = (site: Site, { id, server_id }: Server) =>
   call(site, (client) =>
     client.POST('/api/v1/aws/stop_server', { params: repeatable(), body: { server_id, session_id: id } }),
   )
+
+/** How long such a start usually takes; null: nobody knows yet, or the site doesn't say. A start says what is wrong. */
+export const findStartTime = (site: Site, wishes: StartKind): Promise<Estimate | null> =>
+  call(site, (client) => client.GET('/api/v1/aws/server_available', { params: { query: wishes } }), {
+    until: Date.now(),
+  }).then(
+    ({ ready_in_seconds }) => ready_in_seconds ?? null,
+    () => null,
+  )
+type StartKind = { environment?: string; max_gpus?: number; until?: 'exit' }
 
 export const revokeToken = (site: Site) => call(site, (client) => client.DELETE('/api/v1/api_token'))
 

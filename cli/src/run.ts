@@ -4,8 +4,9 @@ import type { RunParameters } from '../../src/domain/parameters.ts'
 import type { EndReason } from '../../src/domain/run-end.ts'
 import type { LogLine } from '../../src/domain/run-log.ts'
 import { formatUptime } from '../../src/domain/server.ts'
+import { readyText } from '../../src/domain/start-time.ts'
 import type { Server, Vehicle } from '../../src/domain/wire.ts'
-import { call, type Patience, repeatable, stopServer } from './api.ts'
+import { call, findStartTime, type Patience, repeatable, stopServer } from './api.ts'
 import { EXIT, Failure } from './failure.ts'
 import { checkPath, download } from './files/copy.ts'
 import { findRclone } from './files/rclone.ts'
@@ -67,8 +68,12 @@ async function runToItsEnd(command: string[], options: RunOptions, interrupted: 
     await findRclone()
     await requireFiles(site)
   }
+  const { environment, maxGpus } = options
+  const kind = { environment, until: 'exit' as const, ...(maxGpus !== undefined && { max_gpus: maxGpus }) }
+  const usual = await findStartTime(site, kind)
   const begun = await begin(site, command, options, interrupted)
   note(`Started ${begun.id} on a ${begun.instance_type}: ${site.url}/servers/${begun.id}`)
+  note(readyText(usual))
   const ended = await follow(site, begun, options, interrupted).catch((error) => {
     note(`The server may still run: ${site.url}/servers/${begun.id}`)
     throw error

@@ -1,12 +1,14 @@
 import { InvalidArgumentError } from 'commander'
+import type { Estimate } from '../../src/domain/estimate.ts'
 import { LONGEST_START_MS } from '../../src/domain/image-pull.ts'
 import { instantText } from '../../src/domain/instant.ts'
 import { parametersFault, type RunParameters, readParameter } from '../../src/domain/parameters.ts'
 import { formatUptime, isLive, START_DEADLINE_MS, webAddress } from '../../src/domain/server.ts'
 import { jobFailure } from '../../src/domain/server-list.ts'
+import { readyText } from '../../src/domain/start-time.ts'
 import type { Job, Server, Vehicle } from '../../src/domain/wire.ts'
 import { worldText } from '../../src/domain/worlds.ts'
-import { call, getUser, repeatable, stopServer } from './api.ts'
+import { call, findStartTime, getUser, repeatable, stopServer } from './api.ts'
 import { EXIT, type ExitCode, Failure } from './failure.ts'
 import { follow } from './follow.ts'
 import { findPlace, waitInLine } from './line.ts'
@@ -37,12 +39,15 @@ export async function start(options: StartOptions): Promise<void> {
   const interrupts = options.wait ? catchInterrupts() : null
   try {
     const user = options.wait ? await getUser(site) : null
-    const body = {
+    const kind = {
       ...(options.environment !== undefined && { environment: options.environment }),
+      ...(options.maxGpus !== undefined && { max_gpus: options.maxGpus }),
+    }
+    const body = {
+      ...kind,
       ...(options.vehicle !== undefined && { vehicle: options.vehicle }),
       ...(options.name !== undefined && { name: options.name }),
       ...(options.stopAfter !== undefined && { stop_after: options.stopAfter }),
-      ...(options.maxGpus !== undefined && { max_gpus: options.maxGpus }),
       ...(options.set !== undefined && { parameters: options.set }),
       ...(options.secret !== undefined && { secrets: options.secret }),
     }
@@ -51,16 +56,17 @@ export async function start(options: StartOptions): Promise<void> {
       call(site, (client) =>
         client.POST('/api/v1/aws/auto_cloud_start_request', { params: repeatable(), body: { ...body, ...code } }),
       )
+    const usual = options.json && !user ? null : await findStartTime(site, kind)
     const { server, job_id } = await (options.waitInLine
       ? beginOrWait(begin, site, body)
       : begin().catch((error) => nameLine(site, error)))
     if (!user || !interrupts) {
       if (options.json) return sayJson({ server, job_id })
       return say(
-        `Starting ${worldText(server) ?? 'a server'} on a ${server.instance_type}.${untilText(server)} Follow it with: proving-ground status --watch`,
+        `Starting ${worldText(server) ?? 'a server'} on a ${server.instance_type}. ${readyText(usual)}${untilText(server)} Follow it with: proving-ground status --watch`,
       )
     }
-    const running = await untilRunning(site, user.id, { server, job_id }, interrupts)
+    const running = await untilRunning(site, user.id, { server, job_id }, usual, interrupts)
     if (options.json) return sayJson({ server: running, job_id })
     say(`${paint('Your server is running:', 'green')} ${webAddress(running)}`)
     if (running.ends_at) note(untilText(running).trim())
@@ -155,12 +161,15 @@ function untilRunning(
   site: Site,
   userId: string,
   { server, job_id }: Started,
+  usual: Estimate | null,
   interrupts: Interrupts,
 ): Promise<Server> {
   const line = liveLine(process.stderr)
   const began = Date.now()
   let progress = 'Starting server…'
-  const draw = () => line.show(progress, paint(formatUptime((Date.now() - began) / 1000), 'gray', process.stderr))
+  const usually = usual ? `, usually ${formatUptime(usual.p50)}` : ''
+  const draw = () =>
+    line.show(progress, paint(formatUptime((Date.now() - began) / 1000) + usually, 'gray', process.stderr))
   return new Promise<Server>((resolve, reject) => {
     const clock = setInterval(draw, 1000)
     const late = setTimeout(

@@ -60,6 +60,7 @@ async function computerOf(...answers: [status: number, json: object][]) {
 
 test('start names no line where the site has none', async () => {
   const { run } = await computerOf(
+    [404, { error: 'An older site.' }],
     [503, { code: 'no_capacity', error: 'Reworded.' }],
     [404, { error: 'Unknown endpoint.' }],
   )
@@ -69,16 +70,19 @@ test('start names no line where the site has none', async () => {
 test('start --wait-in-line starts a server that frees before it joins', async () => {
   const server = { id: 'srv', instance_type: 'g6.4xlarge', environment: null, vehicle: null, ends_at: null }
   const { asked, run } = await computerOf(
+    [200, { ServerAvailable: false, candidates: [] }],
     [503, { code: 'no_capacity', error: 'Reworded.' }],
     [409, { code: 'conflict', error: 'Reworded as well.' }],
     [202, { server, job_id: 'job', message: '' }],
   )
   expect(await run(['start', '--wait-in-line'])).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/^Starting a server on a g6/),
+    out: expect.stringMatching(
+      /^Starting a server on a g6\.4xlarge\. We don't know yet how long it takes to start\. Follow/,
+    ),
   })
   const start = 'POST /api/v1/aws/auto_cloud_start_request'
-  expect(asked).toEqual([start, 'POST /api/v1/line', start])
+  expect(asked).toEqual(['GET /api/v1/aws/server_available', start, 'POST /api/v1/line', start])
 })
 
 test('start --code takes the place that is held back for its group, once; later starts need no code', async () => {
