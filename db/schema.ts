@@ -431,6 +431,8 @@ export const runs = sqliteTable(
     uniqueIndex('one_live_session_per_user').on(t.userId).where(sql`ended_at IS NULL`),
     index('server_sessions_by_user').on(t.userId, t.requestedAt),
     index('server_sessions_by_meter').on(t.userId, t.meteredUntil),
+    /** The latest starts of a kind. */
+    index('server_sessions_by_kind').on(t.environment, t.instanceType, t.requestedAt),
     index('server_sessions_by_instance').on(t.instanceId),
     index('server_sessions_by_private_address').on(t.privateAddress).where(sql`ended_at IS NULL`),
     index('server_sessions_live').on(t.endedAt).where(sql`ended_at IS NULL`),
@@ -499,6 +501,29 @@ export const lineWaits = sqliteTable(
     served: integer({ mode: 'boolean' }).notNull(),
   },
   (t) => [index('line_waits_by_time').on(t.joinedAt), index('line_waits_by_kind').on(t.gpus, t.trial, t.joinedAt)],
+)
+
+/**
+ * How long starts of a kind took lately, from the click until they were ready: `src/server/fleet/count-start-times.ts`.
+ * Ready is when it first answers, or when its program starts if the run ends with that.
+ */
+export const startTimes = sqliteTable(
+  'start_times',
+  {
+    /** Whose image it is; empty: the catalog's. */
+    owner: text().notNull(),
+    environment: text().notNull(),
+    instanceType: text('instance_type').notNull(),
+    untilExit: integer('until_exit', { mode: 'boolean' }).notNull(),
+    /** In whole seconds. Both null: we don't know yet. */
+    p50: integer(),
+    p90: integer(),
+    countedAt: integer('counted_at').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.owner, t.environment, t.instanceType, t.untilExit] }),
+    index('start_times_by_count').on(t.countedAt),
+  ],
 )
 
 /**

@@ -70,6 +70,7 @@ const dashboard = (
     summary={summary}
     unpaidDollars={0}
     machines={[]}
+    startTimes={{}}
     worlds={worldsFor('basic', [])}
     secrets={null}
     filesStay

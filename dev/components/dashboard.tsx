@@ -1,3 +1,4 @@
+import type { Estimate } from '../../src/domain/estimate.ts'
 import type { PlanType } from '../../src/domain/money/plan.ts'
 import { SUSPENDED } from '../../src/domain/money/start-cost.ts'
 import { ALL_RESERVED, STARTING, STOPPING } from '../../src/domain/server-list.ts'
@@ -49,11 +50,12 @@ const LINE: LinePlace = {
   starts_by_itself: false,
 }
 const lineNote = (change: Partial<LinePlace>) => <LineNote line={{ ...LINE, ...change }} now={NOW} />
-const notice = (kind: 'danger' | 'success' | 'info', text: string, job: Job | null = null) => (
+const notice = (kind: 'danger' | 'success' | 'info', text: string, job: Job | null = null, usual?: Estimate) => (
   <NoticeAlert
     notice={{ kind, text, job: job?.id ?? null }}
     job={job}
     now={NOW}
+    usual={usual}
     onDismiss={nothing}
     mayWait
     onStart={nothing}
@@ -99,6 +101,8 @@ export const DASHBOARD: Specimen[] = [
       'start requested': notice('info', STARTING),
       starting: notice('info', STARTING, JOB),
       'starting, longer than promised': notice('info', STARTING, { ...JOB, created_at: iso(47) }),
+      'starting, as long as usual': notice('info', STARTING, { ...JOB, created_at: iso(47) }, { p50: 70, p90: 110 }),
+      'starting, longer than usual': notice('info', STARTING, { ...JOB, created_at: iso(147) }, { p50: 70, p90: 110 }),
       stopping: notice('info', STOPPING),
       succeeded: notice('success', 'Your server is running.'),
       failed: notice('danger', 'Error: launch_refused'),

@@ -115,6 +115,19 @@ function secretsFault({ secrets, parameters }: Form): string | null {
   return null
 }
 
+/** A form that was left as it is. */
+export const NOTHING_WISHED: Form = {
+  name: '',
+  stop_after: null,
+  max_gpus: null,
+  environment: '',
+  vehicle: '',
+  parameters: {},
+  until: '',
+  command: null,
+  secrets: [],
+}
+
 export type RunWishes = v.InferOutput<typeof runWishes>
 export const NO_WISHES: RunWishes = {
   name: null,

@@ -46,6 +46,9 @@ const NOT_TOLD_YET = ''
 export const STARTING = 'Starting server! This may take up to 30 seconds...'
 /** After those 30 seconds. */
 // Stryker disable next-line StringLiteral: text for people; a component test checks it.
+export const STILL_STARTING = 'Still starting. Nothing is billed.'
+/** After nine in ten starts like it were ready. */
+// Stryker disable next-line StringLiteral: text for people; a component test checks it.
 export const TAKING_LONGER = 'Taking longer than usual. Nothing is billed.'
 export const STOPPING = 'Stopping server...'
 export const ALL_RESERVED = 'No GPU servers available right now. All servers are reserved.'

@@ -3,6 +3,7 @@ import type { Budget } from './money/budget.ts'
 import type { ChargeChoice } from './money/charge.ts'
 import type { PlanType } from './money/plan.ts'
 import type { CostLine } from './money/run-cost.ts'
+import type { StartTimes } from './start-time.ts'
 import type { Incident } from './status.ts'
 import type {
   Delivery,
@@ -26,6 +27,7 @@ export type DashboardView = {
   summary: Summary
   machines: Machine[]
   worlds: Worlds
+  startTimes: StartTimes
   /** Their place in line for a server. */
   line: LinePlace | null
   /** Whether people can wait in line here. */

@@ -157,13 +157,16 @@ const providerRecord = z.object({
 })
 export type ProviderRecord = z.infer<typeof providerRecord>
 
+/** In whole seconds: half took at most `p50`, nine in ten at most `p90`. Null: we don't know yet. */
+const estimate = z.nullable(z.object({ p50: z.int(), p90: z.int() }))
+
 /** Someone's place in line. `position`: 1 is next, 0 once a place is theirs. `held_until`: when it goes to the next. */
 export const linePlace = z.object({
   /** GPUs of the machine that they wait for. */
   size: z.int(),
   position: z.int(),
-  /** From now. Null: we don't know yet. */
-  estimate_seconds: z.nullable(z.object({ p50: z.int(), p90: z.int() })),
+  /** From now. */
+  estimate_seconds: estimate,
   held_until: z.nullable(instant),
   starts_by_itself: z.boolean(),
 })
@@ -204,6 +207,8 @@ export type Machine = z.infer<typeof machine>
 
 export const availability = z.object({
   ServerAvailable: z.boolean(),
+  /** How long a start usually takes until the server is ready, from those of the last 30 days. */
+  ready_in_seconds: estimate,
   candidates: z.array(
     z.extend(machine, { server_id: z.string(), available: z.boolean(), reason: z.nullable(z.string()) }),
   ),

@@ -1,10 +1,12 @@
 import { useEffect, useReducer, useRef, useState } from 'react'
+import type { Estimate } from '../domain/estimate.ts'
 import { trialMinutesLeft } from '../domain/money/billing.ts'
 import { BUDGET_PAGE } from '../domain/money/budget.ts'
 import { trialEnd, usageAt } from '../domain/money/live-usage.ts'
 import { startCost, startRefusal } from '../domain/money/start-cost.ts'
 import { canStop, isEnding, isLive } from '../domain/server.ts'
 import { emptyServerList, isFinished, reduceServerList } from '../domain/server-list.ts'
+import type { StartTimes } from '../domain/start-time.ts'
 import type { DashboardView } from '../domain/views.ts'
 import type { Server, Summary } from '../domain/wire.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
@@ -25,6 +27,7 @@ import type { StopDialog } from './dashboard/StopDialog.tsx'
 import { TrialBanner } from './dashboard/TrialBanner.tsx'
 import { UsageCard } from './dashboard/UsageCard.tsx'
 import { useServers } from './dashboard/useServers.ts'
+import { useStartTime } from './dashboard/useStartTime.ts'
 import { chosenWorld, WorldChoice } from './dashboard/WorldChoice.tsx'
 import { useJobsChannel } from './useJobsChannel.ts'
 import { usePart } from './usePart.ts'
@@ -55,6 +58,11 @@ const stopDialog = () => import('./dashboard/StopDialog.tsx')
 
 /** Every refusal of the account but a used-up budget has a notice. */
 const noticeOf = ({ start_refusal }: Summary) => start_refusal?.page !== BUDGET_PAGE && start_refusal?.page
+
+/** Runs that end with their program are ready sooner, and these times aren't theirs. */
+function usualOf(times: StartTimes, live: Server | undefined): Estimate | undefined {
+  return live && !live.until ? times[live.environment ?? '']?.[live.instance_type] : undefined
+}
 
 export function Dashboard(props: DashboardProps) {
   const [list, dispatch] = useReducer(reduceServerList, props, ({ servers, jobs }) => emptyServerList(servers, jobs))
@@ -90,6 +98,7 @@ export function Dashboard(props: DashboardProps) {
   const { subscription, monthlyUsage } = summary
   const refusal = startRefusal(summary, list.servers)
   const canStart = !busy && !refusal
+  const [ready, choose] = useStartTime(props, list.servers, !refusal)
   const begin = () =>
     void start({ ...chosenMachine(), ...chosenWorld(), ...chosenEnd(), ...chosenParameters(), ...chosenSecrets() })
   const isTrial = subscription?.sub_type === 'demo'
@@ -118,7 +127,7 @@ export function Dashboard(props: DashboardProps) {
   }, [live === undefined])
   const job = list.lastJobId ? (list.jobs[list.lastJobId] ?? null) : null
   return (
-    <div className="dashboard">
+    <div className="dashboard" onChange={choose}>
       <header className="page-head">
         <div>
           <h1>Dashboard</h1>
@@ -178,6 +187,7 @@ export function Dashboard(props: DashboardProps) {
         notice={list.notice}
         job={job}
         now={now}
+        usual={usualOf(props.startTimes, live)}
         onDismiss={() => dispatch({ type: 'notice_dismissed' })}
         onStart={canStart ? begin : null}
         mayWait={props.mayWait && !line}
@@ -200,7 +210,7 @@ export function Dashboard(props: DashboardProps) {
         small={live !== undefined}
         canStart={canStart}
         onStart={begin}
-        hint={refusal?.error ?? startCost(summary)}
+        hint={refusal?.error ?? `${startCost(summary)} ${ready}`}
         choices={
           refusal ? null : (
             <>

@@ -30,6 +30,7 @@ const releaseGroups = async (ctx: Context) => (await import('./fleet/line/groups
 const endFilesWithPlans = async (ctx: Context) => (await import('./files/plan-end.ts')).endFilesWithPlans(ctx)
 const continueRemovals = async (ctx: Context) => (await import('./files/removals.ts')).continueRemovals(ctx)
 const deleteLogsOfClosed = async (ctx: Context) => (await import('./fleet/run-log.ts')).deleteLogsOfClosed(ctx)
+const countStartTimes = async (ctx: Context) => (await import('./fleet/count-start-times.ts')).countStartTimes(ctx)
 const forgetRemovals = async (ctx: Context) => (await import('./files/removals.ts')).forgetRemovals(ctx)
 
 /**
@@ -63,6 +64,7 @@ export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unkn
     deleteLogsOfClosed,
     dropStaleUploads,
     countChanged,
+    countStartTimes,
   },
   '17 4 * * *': { forgetTraces, forgetRemovals, renewSecrets, renewMailboxKey },
 }

@@ -35,6 +35,7 @@ test.each([
       'recordMailboxes',
       'freeClosedAddresses',
       'deleteLogsOfClosed',
+      'countStartTimes',
     ],
   ],
   ['17 4 * * *', ['forgetTraces', 'forgetRemovals', 'renewSecrets', 'renewMailboxKey']],

@@ -1,5 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
-import { isFinished, type Notice, TAKING_LONGER } from '../../domain/server-list.ts'
+import type { Estimate } from '../../domain/estimate.ts'
+import { formatUptime } from '../../domain/server.ts'
+import { isFinished, type Notice, STILL_STARTING, TAKING_LONGER } from '../../domain/server-list.ts'
 import type { Job } from '../../domain/wire.ts'
 import { Alert } from '../../ui/Alert.tsx'
 import { usePart } from '../usePart.ts'
@@ -13,6 +15,8 @@ type Props = {
   notice: Notice | null
   job: Job | null
   now: number
+  /** How long a start like this one takes; undefined: we don't know yet. */
+  usual: Estimate | undefined
   onDismiss: () => void
   /** Retries the start; null while a start is not possible. */
   onStart: (() => void) | null
@@ -24,7 +28,7 @@ type Props = {
  * The one message above the table. A success hides after 10 s unless the pointer or the focus is on it.
  * The section is one live region, present from the start, so screen readers say each change once, but not the seconds.
  */
-export function NoticeAlert({ notice, job, now, onDismiss, onStart, mayWait }: Props) {
+export function NoticeAlert({ notice, job, now, usual, onDismiss, onStart, mayWait }: Props) {
   const [held, setHeld] = useState(false)
   const hides = notice?.kind === 'success' && !held
   useEffect(() => {
@@ -42,6 +46,8 @@ export function NoticeAlert({ notice, job, now, onDismiss, onStart, mayWait }: P
   const full = notice?.code === 'no_capacity'
   const NoCapacity = usePart(noCapacity, full)
   const follows = notice?.kind === 'info' && job && notice.job === job.id && !isFinished(job)
+  const starts = follows && job.kind === 'server_start'
+  const later = usual && seconds > usual.p90 ? TAKING_LONGER : STILL_STARTING
   return (
     <section
       ref={place}
@@ -55,13 +61,14 @@ export function NoticeAlert({ notice, job, now, onDismiss, onStart, mayWait }: P
     >
       {notice ? (
         <Alert key={`${notice.kind} ${notice.text}`} kind={notice.kind} onDismiss={onDismiss} quiet>
-          {follows && job.kind === 'server_start' && seconds > PROMISED_S ? TAKING_LONGER : notice.text}
+          {starts && seconds > PROMISED_S ? later : notice.text}
           {follows ? (
             <span className="progress">
               {job.progress && job.progress !== notice.text ? <Progress text={job.progress} /> : null}
               {Number.isNaN(seconds) ? null : (
                 <span className="mono" aria-live="off">
-                  {seconds} s
+                  {formatUptime(seconds)}
+                  {starts && usual ? `, usually ${formatUptime(usual.p50)}` : null}
                 </span>
               )}
             </span>

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { PlanType } from '../../domain/money/plan.ts'
-import type { Server, Worlds } from '../../domain/wire.ts'
+import type { Environment, Server, Worlds } from '../../domain/wire.ts'
 import { choose, OWN_PLANS, smallestPlan, titleOf } from '../../domain/worlds.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { FORM } from './ByForm.tsx'
@@ -12,6 +12,15 @@ export function chosenWorld(): { environment?: string; vehicle?: string } {
   const checked = document.querySelectorAll<HTMLInputElement>('.world :checked')
   return Object.fromEntries([...checked].map(({ name, value }) => [name, value]))
 }
+
+/** The environment that is selected at first. */
+export function firstEnvironment(worlds: Worlds, servers: Server[]): string | undefined {
+  return choose<Environment>(worlds.environments, null, lastOf(servers)?.environment ?? null)?.name
+}
+
+/** A start that failed is no choice. */
+const lastOf = (servers: Server[]) =>
+  servers.find((server) => server.environment && (server.billed_from || !server.error_message))
 
 /** What would start: the last choice, if their plan still has it. What only other plans have is locked. */
 export function WorldChoice({
@@ -26,8 +35,7 @@ export function WorldChoice({
   /** The names of their own images, if those get secrets. */
   own?: string[] | undefined
 }) {
-  // A start that failed is no choice.
-  const last = servers.find((server) => server.environment && (server.billed_from || !server.error_message))
+  const last = lastOf(servers)
   return (
     <div className="world">
       <Choice

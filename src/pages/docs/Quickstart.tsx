@@ -1,3 +1,4 @@
+import { FEWEST_WAITS } from '../../domain/estimate.ts'
 import { TRIAL_MINUTES } from '../../domain/money/plan.ts'
 import { Code, Doc, Heading } from './parts.tsx'
 
@@ -68,7 +69,9 @@ export function Quickstart({ origin, hasDoor }: { origin: string; hasDoor: boole
         </li>
         <li>
           On your dashboard, choose where to fly or drive and with what, such as Mountains with a UGV. Press{' '}
-          <strong>Start Server</strong> and watch it boot. That takes about 30 seconds and is free.
+          <strong>Start Server</strong> and watch it boot. Startup is free. The text beside the button says how long it
+          usually takes, from starts like yours in the last 30 days. With fewer than {FEWEST_WAITS} of them, we don't
+          know yet, and say so.
         </li>
         <li>
           Press <strong>Open simulator</strong>. The page comes from your server, on port 5173.

@@ -2,11 +2,15 @@ import { and, desc, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
 import { places } from '../../../db/schema.ts'
 import { BASIC, ENTERPRISE, PREMIUM } from '../../domain/money/plan.ts'
+import { NO_WISHES, type RunWishes } from '../../domain/run-wishes.ts'
 import type { Availability, Machine } from '../../domain/wire.ts'
+import { choose } from '../../domain/worlds.ts'
 import type { Allowance } from '../billing/allowance.ts'
 import type { Context } from '../runtime/context.ts'
 import { isLeftFor } from './line/hold-back.ts'
 import { isFreeFor } from './line/turns.ts'
+import { startTimesQuery, toStartTimes } from './start-times.ts'
+import { toWorlds, worldQueries } from './worlds.ts'
 
 /** A fleet of thousands must not make the answer megabytes long: 100 candidates take about 16 KB. */
 const MOST_CANDIDATES = 100
@@ -49,16 +53,21 @@ export function toMachines(rows: BatchResponse<ReturnType<typeof machineQueries>
     }))
 }
 
-/** Checks the places that the user's plan allows, in the order in which we would reserve them. */
+/**
+ * Checks the places that the user's plan and wish allow, in the order in which we would reserve them, and says how long a
+ * start usually takes.
+ */
 export async function findAvailability(
   ctx: Context,
   userId: string,
-  { gpus }: Pick<Allowance, 'gpus'>,
+  { plan, ...allowance }: Pick<Allowance, 'gpus' | 'plan'>,
+  wished: Pick<RunWishes, 'environment' | 'maxGpus' | 'untilExit'> = NO_WISHES,
 ): Promise<Availability> {
   const now = ctx.now()
+  const gpus = Math.min(allowance.gpus, wished.maxGpus ?? allowance.gpus)
   const allowed = and(isNull(places.retiredAt), lte(places.gpus, gpus))
   const order = [desc(places.gpus), places.position]
-  const [first, free, ...smaller] = await ctx.db.batch([
+  const [first, free, times, catalog, [last], ...smaller] = await ctx.db.batch([
     ctx.db
       .select(candidate(userId, now))
       .from(places)
@@ -71,6 +80,8 @@ export async function findAvailability(
       .where(and(allowed, isFreeFor(userId, now)))
       .orderBy(...order)
       .limit(FREE_CANDIDATES),
+    startTimesQuery(ctx, userId),
+    ...worldQueries(ctx, userId),
     // People can choose a smaller one even behind thousands of large ones.
     ...machineQueries(ctx, userId),
   ])
@@ -87,7 +98,16 @@ export async function findAvailability(
       reason,
     }
   })
-  return { ServerAvailable: candidates.some((candidate) => candidate.available), candidates }
+  const next = candidates.find((candidate) => candidate.available)
+  const { environments } = toWorlds(catalog, plan)
+  const environment = choose(environments, wished.environment, last?.environment ?? null)?.name ?? ''
+  // While none is free, it's about the one that they would wait for.
+  const { instance_type = '' } = next ?? candidates[0] ?? {}
+  return {
+    ServerAvailable: next !== undefined,
+    ready_in_seconds: toStartTimes(times, wished.untilExit)[environment]?.[instance_type] ?? null,
+    candidates,
+  }
 }
 
 function whyNotOffered(place: { reserved: 0 | 1; setAsideUntil: number }, now: number): string | null {

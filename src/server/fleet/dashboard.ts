@@ -11,6 +11,7 @@ import { machineQueries, toMachines } from './availability.ts'
 import { guestsQuery } from './guests.ts'
 import { lineQuery, toLinePlace } from './line/show.ts'
 import { listRunsQuery } from './run-list.ts'
+import { startTimesQuery, toStartTimes } from './start-times.ts'
 import { stopAfterQuery, toStopAfter } from './stop-after.ts'
 import { toJob, toServer } from './wire.ts'
 import { catalogQuery, toWorlds } from './worlds.ts'
@@ -25,13 +26,14 @@ export function dashboardQueries(ctx: Context, userId: string | SQL) {
     lineQuery(ctx, userId),
     stopAfterQuery(ctx, userId),
     secretNamesQuery(ctx, userId),
+    startTimesQuery(ctx, userId),
     ...machineQueries(ctx, userId),
     ...usageQueries(ctx, userId),
   ] as const
 }
 
 export function toDashboard(
-  [servers, current, catalog, guests, waits, choices, names, ...rest]: BatchResponse<
+  [servers, current, catalog, guests, waits, choices, names, times, ...rest]: BatchResponse<
     ReturnType<typeof dashboardQueries>
   >,
   { now: clock, config }: Pick<Context, 'now' | 'config'>,
@@ -48,6 +50,7 @@ export function toDashboard(
     mayWait: config.line,
     guests: guests.map(({ runId, expiresAt }) => ({ run: runId, until: toIso(expiresAt) })),
     worlds: toWorlds(catalog, planOf(usage.plan)),
+    startTimes: toStartTimes(times),
     machines: toMachines([any, four, one], gpusOf(usage.plan)),
     secrets: secretsOf(names, catalog, servers[0]),
     filesStay: serversKeepFiles({ config }),

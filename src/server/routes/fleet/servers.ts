@@ -2,7 +2,7 @@ import type { Context as HonoContext } from 'hono'
 import * as z from 'zod/mini'
 import { AppError, type RefusalCode } from '../../../domain/error.ts'
 import { type RunParameters, writeParameters } from '../../../domain/parameters.ts'
-import { runWishes, secretFields } from '../../../domain/run-wishes.ts'
+import { MAX_GPUS, NOTHING_WISHED, runWishes, secretFields } from '../../../domain/run-wishes.ts'
 import * as shape from '../../../domain/wire.ts'
 import { toAllowance } from '../../billing/allowance.ts'
 import { countUsage, usageQueries } from '../../billing/bills/usage.ts'
@@ -99,11 +99,23 @@ export const servers = [
     scope: 'read',
     reads: usageQueries,
     byItself: true,
-    summary: 'See which servers are free',
+    summary: 'See which servers are free, and how long a start usually takes',
+    query: {
+      environment: 'What it would start. Without it: your last choice, or the first one',
+      max_gpus: {
+        description: 'The most GPUs that it may have',
+        schema: { type: 'integer', minimum: 1, maximum: MAX_GPUS },
+      },
+      until: { description: 'Whether it would end with its program', schema: { type: 'string', enum: ['exit'] } },
+    },
     answers: [200, shape.availability],
+    refuses: ['invalid'],
   }).answer(async (c, [history, rows]) => {
     const { ctx } = c.var
-    return c.json(await findAvailability(ctx, signedIn(c).user.id, toAllowance(countUsage(history, rows, ctx.now()))))
+    const { environment = '', until = '', max_gpus } = c.req.query()
+    const wished = { ...NOTHING_WISHED, environment, until, max_gpus: max_gpus ? Number(max_gpus) : null }
+    const allowance = toAllowance(countUsage(history, rows, ctx.now()))
+    return c.json(await findAvailability(ctx, signedIn(c).user.id, allowance, requireValid(runWishes, wished)))
   }),
   route('GET /api/v1/environments', {
     access: 'user',

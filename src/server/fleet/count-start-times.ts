@@ -1,0 +1,83 @@
+import { and, eq, sql } from 'drizzle-orm'
+import { writeBatch } from '../../../db/client.ts'
+import { startTimes } from '../../../db/schema.ts'
+import { ESTIMATE_MS, estimateWait, FEWEST_WAITS } from '../../domain/estimate.ts'
+import { DAY_MS, MINUTE_MS } from '../../domain/instant.ts'
+import type { Context } from '../runtime/context.ts'
+import { HAS_OWN_IMAGE } from './jobs/images.ts'
+
+/** How long we look back for starts that ended. */
+const RECENT_MS = 30 * MINUTE_MS
+/** A kind that starts all the time is counted so often; the others daily, since starts grow too old. */
+const COUNT_AGAIN_MS = 10 * MINUTE_MS
+/** Each minute. What waits is counted in the next. */
+const MOST_KINDS = 20
+/** Of each kind, the latest. */
+const MOST_STARTS = 1_000
+
+type Kind = Pick<typeof startTimes.$inferSelect, 'owner' | 'environment' | 'instanceType' | 'untilExit'>
+
+/**
+ * Writes down how long starts take: from the click, or from the turn in line, until they are ready. Time in line isn't
+ * part of it. A start that failed or was canceled counts as one that would have taken longer than it lasted, so it can
+ * only make the estimate later. Run by cron each minute; reads few kinds, and few starts of each.
+ */
+export async function countStartTimes(ctx: Context): Promise<void> {
+  const now = ctx.now()
+  const rows = await ctx.db.all<Omit<Kind, 'untilExit'> & { untilExit: 0 | 1 }>(sql`
+    SELECT owner, environment, instance_type AS "instanceType", until_exit AS "untilExit" FROM (
+      SELECT DISTINCT CASE WHEN ${HAS_OWN_IMAGE} THEN server_sessions.user_id ELSE '' END AS owner, environment, instance_type, until_exit
+      FROM jobs CROSS JOIN server_sessions ON server_sessions.id = session_id
+      WHERE run_at IS NULL AND updated_at > ${now - RECENT_MS} AND kind = 'server_start' AND environment IS NOT NULL) AS kind
+    WHERE NOT EXISTS (SELECT 1 FROM start_times AS known WHERE known.owner = kind.owner AND known.environment = kind.environment
+      AND known.instance_type = kind.instance_type AND known.until_exit = kind.until_exit AND counted_at > ${now - COUNT_AGAIN_MS})
+    UNION SELECT owner, environment, instance_type, until_exit FROM start_times WHERE counted_at <= ${now - DAY_MS}
+    LIMIT ${MOST_KINDS}`)
+  const kinds = rows.map((kind): Kind => ({ ...kind, untilExit: kind.untilExit === 1 }))
+  const [first, ...others] = kinds.map((kind) => startsQuery(ctx, kind, now))
+  if (!first) return
+  const found = await ctx.db.batch([first, ...others])
+  await writeBatch(
+    ctx.db,
+    kinds.map((kind, i) => {
+      const waits = (found[i] ?? []).map(({ waitedMs, served }) => ({ waitedMs, served: served === 1 }))
+      if (!waits.length) return ctx.db.delete(startTimes).where(isKind(kind))
+      const { p50, p90 } = estimateWait(waits) ?? { p50: null, p90: null }
+      const counted = { p50, p90, countedAt: now }
+      return ctx.db
+        .insert(startTimes)
+        .values({ ...kind, ...counted })
+        .onConflictDoUpdate({
+          target: [startTimes.owner, startTimes.environment, startTimes.instanceType, startTimes.untilExit],
+          set: counted,
+        })
+    }),
+  )
+}
+
+/**
+ * The latest starts of a kind. Of an image of the catalog, each account's latest few: nobody's large files or slow
+ * scenes decide for everyone.
+ */
+function startsQuery(ctx: Context, { owner, environment, instanceType, untilExit }: Kind, now: number) {
+  // By the owner's index: others may have used the same name a lot.
+  const ofKind = owner
+    ? sql`user_id = ${owner} AND +environment = ${environment} AND ${HAS_OWN_IMAGE}`
+    : sql`environment = ${environment} AND NOT ${HAS_OWN_IMAGE}`
+  return ctx.db.all<{ waitedMs: number; served: 0 | 1 }>(sql`SELECT waited_ms AS "waitedMs", served FROM (
+    SELECT *, row_number() OVER (PARTITION BY user_id ORDER BY requested_at DESC) AS nth FROM (
+      SELECT user_id, requested_at, billed_from IS NOT NULL AS served,
+        coalesce(billed_from, stop_requested_at, ended_at, ${now}) - requested_at AS waited_ms
+      FROM server_sessions WHERE ${ofKind} AND instance_type = ${instanceType} AND until_exit = ${untilExit ? 1 : 0}
+      AND requested_at > ${now - ESTIMATE_MS} ORDER BY requested_at DESC LIMIT ${MOST_STARTS}))
+    WHERE nth <= ${owner ? MOST_STARTS : FEWEST_WAITS}`)
+}
+
+function isKind({ owner, environment, instanceType, untilExit }: Kind) {
+  return and(
+    eq(startTimes.owner, owner),
+    eq(startTimes.environment, environment),
+    eq(startTimes.instanceType, instanceType),
+    eq(startTimes.untilExit, untilExit),
+  )
+}

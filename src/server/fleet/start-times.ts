@@ -1,0 +1,23 @@
+import { and, inArray, isNotNull, type SQL } from 'drizzle-orm'
+import { startTimes } from '../../../db/schema.ts'
+import type { StartTimes } from '../../domain/start-time.ts'
+import type { Context } from '../runtime/context.ts'
+
+/** What we know of how long starts take: of the catalog, and of the user's own images. Of nobody else's. */
+export function startTimesQuery(ctx: Pick<Context, 'db'>, userId: string | SQL) {
+  return ctx.db
+    .select()
+    .from(startTimes)
+    .where(and(inArray(startTimes.owner, ['', userId as string]), isNotNull(startTimes.p50)))
+}
+
+/** @param untilExit those that end with their program are ready once it starts; the others, once they answer */
+export function toStartTimes(rows: (typeof startTimes.$inferSelect)[], untilExit = false): StartTimes {
+  const times: StartTimes = {}
+  for (const { environment, instanceType, p50, p90, ...row } of rows)
+    if (row.untilExit === untilExit && p50 !== null && p90 !== null) {
+      times[environment] ??= {}
+      times[environment][instanceType] = { p50, p90 }
+    }
+  return times
+}

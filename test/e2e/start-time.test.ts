@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { jobs, places, runs } from '../../db/schema.ts'
+import { HOUR_MS } from '../../src/domain/instant.ts'
+import type { Availability } from '../../src/domain/wire.ts'
+import { newId } from '../../src/server/crypto/id.ts'
+import { axeFaults } from '../../testing/browser/axe.ts'
+import { advance, complaintsOf, pageOf, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { serversOf } from '../../testing/people/client.ts'
+import { newPremiumPerson } from '../../testing/people/premium.ts'
+import { openTestDatabase } from '../../testing/stack/database.ts'
+
+const world = stackAndBrowser()
+
+const PULL_S = 90
+/** What 20 earlier starts took. */
+const P50 = 100
+const P90 = 130
+
+/** Someone who started an image of their own 20 times. */
+async function withPastStarts() {
+  const databaseUrl = world.stack.services.vars.LIBSQL_URL ?? ''
+  const person = await newPremiumPerson(world.url, databaseUrl)
+  const own = { name: 'Own', image: `example.com/slow:${PULL_S}` }
+  expect((await person.post('/api/v1/environments', own)).status).toBe(201)
+  const db = openTestDatabase(databaseUrl)
+  const [candidate] = (await person.get<Availability>('/api/v1/aws/server_available')).body.candidates
+  const [place] = await db.select().from(places).limit(1)
+  const now = Date.now()
+  // Earlier than the starts that the limits count.
+  const before = now - 2 * HOUR_MS
+  for (let i = 0; i < 20; i++) {
+    const [id, took] = [newId('ses'), i < 12 ? P50 : P90]
+    const times = {
+      requestedAt: before - took * 1000 - i,
+      billedFrom: before - i,
+      stopRequestedAt: before,
+      endedAt: before,
+    }
+    const ofWhom = { userId: person.id, instanceType: candidate?.instance_type ?? '', placeId: place?.id ?? '' }
+    await db
+      .insert(runs)
+      .values({ id, ...ofWhom, environment: 'Own', ...times, meteredUntil: before, endedBecause: 'you' })
+    const ended = { kind: 'server_start' as const, status: 'succeeded' as const, createdAt: now, updatedAt: now }
+    await db.insert(jobs).values({ id: newId('job'), userId: person.id, runId: id, ...ended })
+  }
+  await advance(world.url, 60)
+  return person
+}
+
+test('an estimate stands beside Start and in the progress, the percentage moves, and the estimate holds', async () => {
+  const person = await withPastStarts()
+  const page = await pageOf(world.browser, world.url, person)
+  const complaints = complaintsOf(page)
+  await page.goto(`${world.url}/dashboard`)
+  const hint = page.locator('#start-hint')
+  expect(await hint.textContent()).toContain('Usually ready in 1m 40s, 9 in 10 times within 2m 10s.')
+  // The first answer is the server's; from then on, it follows the choice.
+  await page.getByRole('radio', { name: 'Blocks' }).check()
+  await hint.getByText("We don't know yet how long it takes to start.").waitFor()
+  await page.getByRole('radio', { name: 'Own' }).check()
+  await hint.getByText('Usually ready in 1m 40s').waitFor()
+  expect(await axeFaults(page)).toEqual([])
+
+  await page.getByRole('button', { name: 'Start Server' }).click()
+  const messages = page.getByRole('region', { name: 'Messages' })
+  await messages.getByText('Starting server! This may take up to 30 seconds...').waitFor()
+  await messages.getByText(/^\d+s, usually 1m 40s$/).waitFor()
+  const percent = async () => Number(/(\d+)%/.exec((await messages.textContent()) ?? '')?.[1] ?? Number.NaN)
+  await expect.poll(percent).toBeGreaterThan(0)
+  const first = await percent()
+  await advance(world.url, 30)
+  await expect.poll(percent).toBeGreaterThan(first + 25)
+  await messages.getByText('Still starting. Nothing is billed.').waitFor()
+  await advance(world.url, 60)
+  await messages.getByText('Your server is running.').waitFor()
+  const [server] = await serversOf(person)
+  const took = (Date.parse(server?.billed_from ?? '') - Date.parse(server?.requested_at ?? '')) / 1000
+  expect(took).toBeGreaterThan(PULL_S)
+  expect(took).toBeLessThan(P90)
+  expect(complaints).toEqual([])
+  await page.context().close()
+})
+
+test('without scripts, the estimate is there as well', async () => {
+  const person = await withPastStarts()
+  const page = await pageOf(world.browser, world.url, person, { javaScriptEnabled: false })
+  await page.goto(`${world.url}/dashboard`)
+  expect(await page.locator('#start-hint').textContent()).toContain('Usually ready in 1m 40s')
+  await page.context().close()
+})
