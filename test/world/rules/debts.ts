@@ -89,8 +89,11 @@ export const DEBTS_RULES: Rule[] = [
             isPressing(row) &&
             (row.status === 'open' || row.status === 'uncollectible'),
         )
-        // We ask next about one that was just released.
-        const isSeen = unpaid.some(({ dueAt, syncedAt, step }) => step !== 'resume' && (dueAt ?? Infinity) <= syncedAt)
+        // We ask next about one that was just released, and are about to while a look counts its attempts.
+        const isSeen = unpaid.some(
+          ({ dueAt, syncedAt, step, attempts }) =>
+            step !== 'resume' && attempts === 0 && (dueAt ?? Infinity) <= syncedAt,
+        )
         const isOverdue = unpaid.some(({ dueAt }) => (dueAt ?? Infinity) <= now)
         const isSuspended = user.suspendedAt !== null
         return (isSeen && !isSuspended) || (isSuspended && !isOverdue && !debtsOf(user, rows).length)

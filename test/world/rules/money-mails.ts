@@ -36,7 +36,10 @@ export const MONEY_MAILS_RULES: Rule[] = [
             const mails = rows.witnessed.filter(({ id, what }) => id === user.id && subject.test(what))
             // Each release of a held one announces its charge again.
             const releases = rows.audit.filter(({ act, userId }) => act === 'release_invoice' && userId === user.id)
-            return mails.length > theirs.length + releases.length
+            // Once the outbox has forgotten, a closed account hears of a debit that came back as of an invoice.
+            const isClosed = rows.users.some(({ id, closedAt }) => id === user.id && closedAt !== null)
+            const returned = theirs.filter(({ debitReturnedAt }) => isClosed && debitReturnedAt !== null)
+            return mails.length > theirs.length + releases.length + returned.length
               ? [`${user.name} got ${mails.length} mails "${subject.source}" for ${theirs.length} invoices`]
               : []
           })
@@ -49,7 +52,10 @@ export const MONEY_MAILS_RULES: Rule[] = [
           const isDue = found?.status === 'open' && found.amount_remaining > 0 && now < due && !isWaiting
           const charges = found?.collection_method === 'charge_automatically' && found.auto_advance
           const isReady = isTold(`ready:${billId}`) || announcementOf(rows, billId) !== undefined
-          const isFailing = isTold(`charge_failed:${billId}`) || isTold(`charge_asks:${billId}`)
+          // Each debit that fails has a cause of its own.
+          const isFailing = [...told.keys()].some(
+            (cause) => cause !== null && /^charge_(failed|asks):/.test(cause) && cause.includes(billId),
+          )
           const waits = {
             ready: isDue && !charges && !isTold(`ready:${billId}`),
             failed: isDue && charges && Boolean(found?.attempted) && !isFailing,
