@@ -1,4 +1,7 @@
-/** Begins a file that people open: without it, Excel shows "Müller" as "MÃ¼ller". */
+/**
+ * Begins a file that people download and open: without it, Excel shows "Müller" as "MÃ¼ller". What the command line writes
+ * has none: programs read it, and take the mark for a part of the first column's name.
+ */
 export const BYTE_ORDER_MARK = '\ufeff'
 
 /** One line of a CSV file (RFC 4180), every cell quoted. A leading sign would make a spreadsheet run it as a formula. */

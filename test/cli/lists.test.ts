@@ -16,6 +16,7 @@ test('lists nothing before there is anything', async () => {
   const { run } = await newOperator(url, 'read')
   expect(await run(['runs'])).toEqual({ code: 0, out: "You haven't started a server yet.\n", err: '' })
   expect(await run(['bills'])).toEqual({ code: 0, out: 'You have no bills yet.\n', err: '' })
+  // For programs, so without the byte-order mark of the file that people download.
   expect((await run(['bills', '--csv'])).out).toMatch(/^Start Date,End Date,[^\n]+\n$/)
   const usage = await run(['usage'])
   expect(usage.out).toContain('Plan         Free trial\nFree minutes 30.00 of 30.00 left\n')
