@@ -29,6 +29,8 @@ const FEE: Bill = {
   due_date: null,
   transaction_id: 'in_1QF2fe',
   invoice_number: 'PG-000011',
+  amount_refunded: 0,
+  dispute: null,
 }
 const UNPAID: Bill = { ...FEE, id: 'fee_2', paid: false, dollars_due: 250 }
 const CARD = {

@@ -74,6 +74,8 @@ export const BILL: Bill = {
   invoice_pdf: 'https://invoice.example/in_1/pdf',
   due_date: '2026-11-25',
   invoice_number: 'PG-000012',
+  amount_refunded: 0,
+  dispute: null,
   dollars_due: 0,
   corrects: null,
   reason: null,
@@ -85,6 +87,8 @@ export const OVERDUE: Bill = {
   overdue: true,
   transaction_id: null,
   invoice_number: null,
+  amount_refunded: 0,
+  dispute: null,
   dollars_due: 7.94,
 }
 

@@ -397,6 +397,10 @@ export const billing = z.object({
   due_date: z.nullable(day),
   /** Stripe's, on its invoice. */
   invoice_number: z.nullable(z.string()),
+  /** What the customer got back of the payment by refunds, in dollars. */
+  amount_refunded: z.number(),
+  /** What became of the payment at their bank; null if they never disputed it. Who wins keeps the money. */
+  dispute: z.nullable(z.enum(['open', 'won', 'lost'])),
 })
 export type BillingRecord = z.infer<typeof billing>
 export type BillKind = BillingRecord['kind']

@@ -26,6 +26,8 @@ const BILL: Bill = {
   overdue: false,
   transaction_id: 'in_1',
   invoice_number: 'PG-000001',
+  amount_refunded: 0,
+  dispute: null,
   plan: 'premium',
   invoice_url: null,
   invoice_pdf: null,

@@ -1,6 +1,5 @@
 import { BYTE_ORDER_MARK } from '../csv.ts'
 import type { BillingRecord, BillKind } from '../wire.ts'
-import type { DisputeState } from './invoice.ts'
 import { dollars } from './money.ts'
 
 /** A bill as its owner sees it: the API's fields, its invoice as page and PDF, and what it corrects. */
@@ -13,10 +12,6 @@ export type Bill = BillingRecord & {
   charge_date?: string
   /** A bank debit is on its way. */
   processing?: boolean
-  /** What they got back of the payment, by refunds. */
-  dollars_refunded?: number
-  /** What became of the payment at their bank, if they disputed it. */
-  dispute?: DisputeState
   /** The bill that this one corrects, and why. Its amount and seconds are the difference; below 0 it is a credit. */
   corrects: string | null
   reason: string | null
@@ -55,9 +50,9 @@ export type Statement = Bill & {
 }
 
 /** What a paid bill's payment became afterward; null if it stayed. */
-export function givenBack({ dollars_refunded, dispute }: Pick<Bill, 'dollars_refunded' | 'dispute'>): string | null {
+export function givenBack({ amount_refunded, dispute }: Pick<Bill, 'amount_refunded' | 'dispute'>): string | null {
   const states = { open: 'Disputed', won: null, lost: 'Taken back by the bank' }
-  const parts = [dollars_refunded ? `Refunded ${dollars(dollars_refunded)}` : null, dispute ? states[dispute] : null]
+  const parts = [amount_refunded ? `Refunded ${dollars(amount_refunded)}` : null, dispute ? states[dispute] : null]
   return parts.filter(Boolean).join('. ') || null
 }
 
@@ -100,6 +95,8 @@ const COLUMNS: Record<string, (bill: BillingRecord) => string> = {
   Plan: (bill) => bill.plan,
   'Due Date': (bill) => bill.due_date ?? '',
   'Invoice Number': (bill) => bill.invoice_number ?? '',
+  'Amount Refunded': (bill) => bill.amount_refunded.toFixed(2),
+  Dispute: (bill) => bill.dispute ?? '',
 }
 
 /** RFC 4180 with a byte-order mark, one line per bill, amounts with two decimals. No cell needs quotes. */

@@ -1,11 +1,11 @@
 import { DAY_MS } from '../instant.ts'
+import type { BillingRecord } from '../wire.ts'
 import { PAYMENT_DAYS } from './plan.ts'
 
 /** Stripe's states of an invoice. Overdue is not one of them: it is an open invoice past its due date. */
 export type InvoiceStatus = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
 
-/** What became of a payment that its customer disputes at their bank: who wins, keeps the money. */
-export type DisputeState = 'open' | 'won' | 'lost'
+export type DisputeState = NonNullable<BillingRecord['dispute']>
 
 /** The calls that make and send an invoice, in order, or ask again whether to charge it; or the one that issues a credit. */
 export type InvoiceStep = 'draft' | 'line' | 'finalize' | 'send' | 'resume' | 'sent' | 'credit' | 'credited'

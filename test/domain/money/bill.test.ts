@@ -23,6 +23,8 @@ const bill = (change: Partial<BillingRecord> = {}): BillingRecord => ({
   plan: 'Basic',
   due_date: null,
   invoice_number: null,
+  amount_refunded: 0,
+  dispute: null,
   ...change,
 })
 
@@ -61,15 +63,22 @@ test('the file has a line per record, in the order of its header, with what kind
       due_date: '2028-03-15',
       invoice_number: 'PG-7',
     }),
-    bill({ kind: 'plan', amount_owed: 25, seconds_used: 0, transaction_id: 'in_8' }),
+    bill({
+      kind: 'plan',
+      amount_owed: 25,
+      seconds_used: 0,
+      transaction_id: 'in_8',
+      amount_refunded: 2.5,
+      dispute: 'lost',
+    }),
     bill({ kind: 'correction', amount_owed: -1.5, seconds_used: -3086 }),
   ]
   expect(billsToCsv(bills)).toBe(
-    '\ufeffStart Date,End Date,Amount Owed,Seconds Used,Paid,Overdue,Transaction ID,Kind,Plan,Due Date,Invoice Number\r\n' +
-      '2028-01-31,2028-02-29,1.50,3086,true,false,,Usage,Basic,,\r\n' +
-      '2028-01-31,2028-02-29,-20.00,3086,false,true,in_7,Usage,Basic,2028-03-15,PG-7\r\n' +
-      '2028-01-31,2028-02-29,25.00,0,true,false,in_8,Plan,Basic,,\r\n' +
-      '2028-01-31,2028-02-29,-1.50,-3086,true,false,,Correction,Basic,,\r\n',
+    '\ufeffStart Date,End Date,Amount Owed,Seconds Used,Paid,Overdue,Transaction ID,Kind,Plan,Due Date,Invoice Number,Amount Refunded,Dispute\r\n' +
+      '2028-01-31,2028-02-29,1.50,3086,true,false,,Usage,Basic,,,0.00,\r\n' +
+      '2028-01-31,2028-02-29,-20.00,3086,false,true,in_7,Usage,Basic,2028-03-15,PG-7,0.00,\r\n' +
+      '2028-01-31,2028-02-29,25.00,0,true,false,in_8,Plan,Basic,,,2.50,lost\r\n' +
+      '2028-01-31,2028-02-29,-1.50,-3086,true,false,,Correction,Basic,,,0.00,\r\n',
   )
 })
 

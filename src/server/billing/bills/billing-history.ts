@@ -159,9 +159,10 @@ export function spanOf(row: RunRow, at: number): { row: RunRow; start: number; e
 /** A bill as the API shows it. */
 export function toBillingRecord(bill: Bill): BillingRecord {
   const { id, kind, start_date, end_date, amount_owed, seconds_used, paid, overdue } = bill
-  const { transaction_id, plan, due_date, invoice_number } = bill
+  const { transaction_id, plan, due_date, invoice_number, amount_refunded, dispute } = bill
   const money = { amount_owed, seconds_used, paid, overdue }
-  return { id, kind, start_date, end_date, ...money, transaction_id, plan, due_date, invoice_number }
+  const names = { transaction_id, plan, due_date, invoice_number }
+  return { id, kind, start_date, end_date, ...money, ...names, amount_refunded, dispute }
 }
 
 function willBeCharged({ step, chargeAt, heldAt }: InvoiceRow): boolean {
@@ -191,7 +192,7 @@ function toBill({ record, invoice, isDebt, overdue }: Row): Bill {
     reason: record.reason,
     ...(invoice && willBeCharged(invoice) ? { charge_date: toDay(invoice.chargeAt ?? 0) } : {}),
     ...(invoice?.processingAt != null && !isPaid(bill) ? { processing: true } : {}),
-    ...(invoice ? reversalOf(invoice) : {}),
+    ...reversalOf(invoice),
     ...(record.runId === null ? {} : { run_id: record.runId }),
     ...(isDebt ? { of_closed_account: true } : {}),
   }

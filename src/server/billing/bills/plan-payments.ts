@@ -95,7 +95,7 @@ export function toPlanBill(row: PlanPaymentRow, now: number): Bill {
   }
 }
 
-/** What its customer got back. */
-export function reversalOf({ refundedCents, dispute }: Pick<PlanPaymentRow, 'refundedCents' | 'dispute'>) {
-  return { ...(refundedCents ? { dollars_refunded: refundedCents / 100 } : {}), ...(dispute ? { dispute } : {}) }
+/** What its customer got back. Without an invoice, nothing. */
+export function reversalOf(paid: Pick<PlanPaymentRow, 'refundedCents' | 'dispute'> | null) {
+  return { amount_refunded: (paid?.refundedCents ?? 0) / 100, dispute: paid?.dispute ?? null }
 }

@@ -42,11 +42,11 @@ test('history, total, CSV, statement, and balance agree', async () => {
   expect(bills.every((bill) => bill.transaction_id?.startsWith('in_') && bill.invoice_url)).toBe(true)
   const lines = billsToCsv(bills).trimEnd().split('\r\n')
   expect(lines[0]).toBe(
-    '\ufeffStart Date,End Date,Amount Owed,Seconds Used,Paid,Overdue,Transaction ID,Kind,Plan,Due Date,Invoice Number',
+    '\ufeffStart Date,End Date,Amount Owed,Seconds Used,Paid,Overdue,Transaction ID,Kind,Plan,Due Date,Invoice Number,Amount Refunded,Dispute',
   )
   expect(bills[1]?.invoice_number).toMatch(/^PG-\d{6}$/)
   expect(lines[2]).toBe(
-    `2028-01-31,2028-02-29,3.50,10799,false,true,${bills[1]?.transaction_id},Usage,Basic,2028-03-16,${bills[1]?.invoice_number}`,
+    `2028-01-31,2028-02-29,3.50,10799,false,true,${bills[1]?.transaction_id},Usage,Basic,2028-03-16,${bills[1]?.invoice_number},0.00,`,
   )
 
   for (const bill of bills) {

@@ -44,6 +44,8 @@ test('history: the fields of the contract, the kind, the plan, and the due date,
         plan: 'Basic',
         due_date: null,
         invoice_number: null,
+        amount_refunded: 0,
+        dispute: null,
       },
     ],
   })
@@ -64,7 +66,7 @@ test('the CSV is a download, for one month on request', async () => {
   // Excel takes a file without a byte-order mark for one of its own code page.
   expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf])
   const lines = new TextDecoder().decode(bytes).split('\r\n')
-  expect(lines[1]).toBe('2028-01-31,2028-02-29,0.01,18011,false,false,,Usage,Basic,,')
+  expect(lines[1]).toBe('2028-01-31,2028-02-29,0.01,18011,false,false,,Usage,Basic,,,0.00,')
   const other = await get('/billing_history.csv?month=2027-12', cookie)
   expect(other.headers.get('Content-Disposition')).toBe('attachment; filename="proving-ground-bills-2027-12.csv"')
   expect((await other.text()).trim().split('\r\n')).toHaveLength(1)
