@@ -37,17 +37,23 @@ export async function passOn(
       : new Response(upgraded.body as never, init)
   }
   const allowed = whileAllowed(() => keeper(door.userId), { runId: door.runId, pass }, request.signal)
-  const answering = answer(ctx, request, to, { headers, signal: allowed.signal })
-  const ended = new Promise<'ended'>((resolve) => allowed.signal.addEventListener('abort', () => resolve('ended')))
-  const given = await Promise.race([answering, ended])
-  if (given === 'ended' || typeof given === 'string' || !given.body) {
+  try {
+    const answering = answer(ctx, request, to, { headers, signal: allowed.signal })
+    const ended = new Promise<'ended'>((resolve) => allowed.signal.addEventListener('abort', () => resolve('ended')))
+    const given = await Promise.race([answering, ended])
+    if (given instanceof Response && given.body) {
+      const init = answerOf(ctx, request, given, to)
+      const { readable, writable } = streamFor(given)
+      const passing = given.body.pipeTo(writable, { signal: allowed.signal })
+      ctx.background(passing.catch(() => {}).finally(allowed.release))
+      return new Response(readable, init)
+    }
     allowed.release()
     return given instanceof Response ? new Response(null, answerOf(ctx, request, given, to)) : refuse(given)
+  } catch (error) {
+    allowed.release()
+    throw error
   }
-  const { readable, writable } = streamFor(given)
-  const passing = given.body.pipeTo(writable, { signal: allowed.signal })
-  ctx.background(passing.catch(() => {}).finally(allowed.release))
-  return new Response(readable, answerOf(ctx, request, given, to))
 }
 
 async function answer(ctx: Context, request: Request, to: Crossing, init: RequestInit): Promise<Response | Refusal> {
@@ -63,10 +69,11 @@ async function answer(ctx: Context, request: Request, to: Crossing, init: Reques
 /** The runtime makes no answer of another status. */
 const isPassable = (status: number) => status >= 200 && status <= 599
 
-/** Through one of these, an answer keeps its length, and its end is known. */
+/** Through one of these, an answer keeps its length, and its end is known. The runtime takes no length above 2^53. */
 function streamFor({ headers }: Response): TransformStream<Uint8Array, Uint8Array> {
-  const length = headers.has('transfer-encoding') ? '' : (headers.get('content-length') ?? '')
-  return /^\d+$/.test(length) ? new FixedLengthStream(Number(length)) : new IdentityTransformStream()
+  const given = headers.has('transfer-encoding') ? '' : (headers.get('content-length') ?? '')
+  const length = /^\d+$/.test(given) ? Number(given) : Number.NaN
+  return Number.isSafeInteger(length) ? new FixedLengthStream(length) : new IdentityTransformStream()
 }
 
 /** What a page may ask of another of the run's hosts, which only the machine knows. */

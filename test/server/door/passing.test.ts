@@ -22,6 +22,8 @@ const answers: Record<string, (string | Buffer)[]> = {
     zipped.subarray(1000, 401_000),
   ],
   '/chunked': ['HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n', '5\r\nhello\r\n0\r\n\r\n'],
+  // The runtime counts no further.
+  '/huge': ['HTTP/1.1 200 OK\r\nContent-Length: 9007199254740993\r\n', 'abc'],
   '/999': ['HTTP/1.1 999 Denied\r\nContent-Length: 2\r\n', 'no'],
   '/600': ['HTTP/1.1 600 Odd\r\nContent-Length: 2\r\n', 'no'],
   '/unknown': ['HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n', big],
@@ -85,6 +87,15 @@ test('an answer keeps its length and its bytes, also encoded, and also in part',
   const head = await send('HEAD /zipped')
   expect([head.head.match(/content-length: (\d+)/i)?.[1], head.body.length]).toEqual([`${zipped.length}`, 0])
   expect((await send('GET /unknown', 'Accept-Encoding: zstd\r\n\r\n')).head).toMatch(/content-encoding: zstd/i)
+})
+
+test("a length that the runtime can't count is the machine's own fault, not ours", async () => {
+  const { status, head, body } = await send('GET /huge')
+  expect([status, head, String(body)]).toEqual([
+    200,
+    expect.not.stringMatching(/content-length/i),
+    expect.stringContaining('abc'),
+  ])
 })
 
 test('the machine hears which encodings the visitor takes, and no others', async () => {
