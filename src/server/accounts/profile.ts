@@ -75,9 +75,7 @@ async function changePassword(
   ])
   if (!update?.rowsAffected) throw proven.lapsed()
   const ids = [others, tokens].flatMap((ended) => ended?.rows ?? []).map((row) => String(row.id))
-  // Not this browser's sockets: a tab that reconnects at once would still send the old cookie and lose the new one.
-  // The channel closes a copy's sockets before its next push, within a minute.
-  if (ids.length) ctx.background(ctx.channel(user.id).disconnect(ids))
+  ctx.background(ctx.channel(user.id).disconnect(ids, signInId))
   ctx.background(deliverMail(ctx))
   return renewedId
 }

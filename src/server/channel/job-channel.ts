@@ -39,20 +39,23 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
 
   async tellAccount(): Promise<void> {
     this.recheckDoor()
+    await this.sockets.endSignedOut()
     this.sockets.tellAccount()
   }
 
   async tellServer(event: ServerFrame, server: Server): Promise<void> {
+    await this.sockets.endSignedOut()
     this.sockets.tellServer(event, server)
   }
 
   async tellLine(line: LinePlace | null): Promise<void> {
+    await this.sockets.endSignedOut()
     this.sockets.tellLine(line)
   }
 
-  async disconnect(signInIds: string[] | 'all'): Promise<void> {
+  async disconnect(signInIds: string[] | 'all', renewed?: string): Promise<void> {
     this.recheckDoor()
-    this.sockets.disconnect(signInIds)
+    this.sockets.disconnect(signInIds, renewed)
   }
 
   override async alarm(): Promise<void> {
@@ -75,7 +78,7 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
   private async look(userId: string) {
     const ctx = await this.openContext()
     this.recheckDoor(userId)
-    await this.sockets.endSignedOut(ctx)
+    await this.sockets.endSignedOut()
     const next = await this.runJobs(ctx, userId)
     const at = ctx.now()
     return { at, wait: next === null ? null : next - at }

@@ -10,6 +10,8 @@ export type Attachment = {
   connectedAt: number
   /** When we last checked that its sign-in is still valid. */
   checkedAt: number
+  /** Its browser got a new cookie: its tabs connect again before the next push, a copy of the old cookie can't. */
+  isRenewed?: boolean
 }
 
 export function attachmentOf(socket: WorkerSocket): Attachment {
@@ -29,7 +31,7 @@ export function closeSocket(socket: WorkerSocket, reason: DisconnectReason): voi
   socket.close(1000, reason)
 }
 
-/** Closes for now: the client reconnects at once. */
+/** Closes for now: the client reconnects within seconds. */
 export function restartSocket(socket: WorkerSocket): void {
   sendTo(socket, disconnectFrame('server_restart', true))
   socket.close(1012, 'server_restart')

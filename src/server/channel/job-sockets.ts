@@ -23,7 +23,7 @@ import type { Job, LinePlace, Server } from '../../domain/wire.ts'
 import { liveSignInsQuery } from '../accounts/live-sign-ins.ts'
 import type { Context } from '../runtime/context.ts'
 import type { Log } from '../settings/log.ts'
-import { type Attachment, attachmentOf, closeSocket, sendTo } from './job-socket.ts'
+import { type Attachment, attachmentOf, closeSocket, restartSocket, sendTo } from './job-socket.ts'
 import { MissedJobs } from './missed-jobs.ts'
 
 /** Tabs and devices of one person. A new socket beyond this closes the oldest. */
@@ -40,10 +40,12 @@ export class JobSockets {
   private pinging = false
   private received = new WeakMap<WorkerSocket, { second: number; count: number }>()
   private readonly ctx: DurableObjectState
+  private readonly openContext: () => Promise<Context>
   private readonly missed: MissedJobs
 
   constructor(ctx: DurableObjectState, openContext: () => Promise<Context>, log: Log) {
     this.ctx = ctx
+    this.openContext = openContext
     this.missed = new MissedJobs(openContext, log)
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(KEEPALIVE, KEEPALIVE_ANSWER))
     if (ctx.getWebSockets().length) this.keepPinging()
@@ -89,10 +91,13 @@ export class JobSockets {
     await this.missed.tell(attachment.userId, socket, identifier)
   }
 
-  disconnect(signInIds: string[] | 'all'): void {
+  disconnect(signInIds: string[] | 'all', renewed?: string): void {
     for (const socket of this.ctx.getWebSockets()) {
-      const { signInId } = attachmentOf(socket)
+      const attachment = attachmentOf(socket)
+      const { signInId } = attachment
       if (signInIds === 'all' || signInIds.includes(signInId)) closeSocket(socket, 'remote')
+      // A tab that connects again before the answer is there would still send the old cookie.
+      else if (signInId === renewed) socket.serializeAttachment({ ...attachment, checkedAt: 0, isRenewed: true })
     }
   }
 
@@ -100,17 +105,19 @@ export class JobSockets {
    * Closes the sockets of ended sign-ins. The `disconnect` call may have failed, and an idle sign-in expires
    * without one, so check again before a push.
    */
-  async endSignedOut(ctx: Context): Promise<void> {
+  async endSignedOut(): Promise<void> {
     const due = this.ctx.getWebSockets().filter((socket) => {
       const { checkedAt } = attachmentOf(socket)
       return Date.now() - checkedAt > CHECK_EVERY_MS
     })
     if (!due.length) return
+    const ctx = await this.openContext()
     const ids = due.map((socket) => attachmentOf(socket).signInId)
     const live = new Set((await liveSignInsQuery(ctx, [...new Set(ids)])).map(({ id }) => id))
     for (const socket of due) {
       const attachment = attachmentOf(socket)
       if (live.has(attachment.signInId)) socket.serializeAttachment({ ...attachment, checkedAt: Date.now() })
+      else if (attachment.isRenewed) restartSocket(socket)
       else closeSocket(socket, 'remote')
     }
   }

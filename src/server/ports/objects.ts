@@ -19,8 +19,11 @@ export type JobChannelCalls = {
   tellServer(event: ServerFrame, server: Server): Promise<void>
   /** Call after writing: shows the user's open pages their place in line; null once they have none. */
   tellLine(line: LinePlace | null): Promise<void>
-  /** Closes the sockets of these sign-ins, or all of them. */
-  disconnect(signInIds: string[] | 'all'): Promise<void>
+  /**
+   * Call after writing: closes the sockets of these sign-ins, or all of them.
+   * @param renewed one whose browser gets a new cookie with this answer: its sockets get nothing more until they connect again
+   */
+  disconnect(signInIds: string[] | 'all', renewed?: string): Promise<void>
 }
 
 /** The calls to the object that holds a user's open connections through their door. */

@@ -1,4 +1,5 @@
 import { expect, inject, test } from 'vitest'
+import { SEED_EMAILS, SEED_PASSWORD } from '../../../dev/seed.ts'
 import { answered, jobsChannel, openSocket } from '../../../testing/people/cable.ts'
 import { Client, newPerson, PASSWORD } from '../../../testing/people/client.ts'
 
@@ -59,6 +60,24 @@ test.each(ENDINGS)('%s closes only that sign-in’s sockets, as remote without r
   await answered(lives, here.id)
   expect(lives.isClosed()).toBe(false)
   lives.socket.close()
+})
+
+test('a copy of a cookie that a new password renewed gets no more news', async () => {
+  const here = await newPerson(url)
+  const copy = await openSocket(here)
+  copy.subscribe(jobsChannel(here.id))
+  await answered(copy, here.id)
+  const password = 'another good password'
+  const user = { current_password: PASSWORD, password, password_confirmation: password }
+  expect((await here.request('PUT', '/users', { user })).status).toBe(200)
+  const heard = copy.said().length
+  const admin = new Client(url)
+  await admin.signIn(SEED_EMAILS.admin, SEED_PASSWORD)
+  await admin.open('/console')
+  const why = { reason: 'They asked us to.', confirmed: true }
+  expect((await admin.post(`/admin/people/${here.id}/suspend`, why)).status).toBe(200)
+  await copy.closing()
+  expect(copy.said().slice(heard)).toEqual(['{"type":"disconnect","reason":"server_restart","reconnect":true}'])
 })
 
 test('signing out everywhere or closing the account closes every socket', async () => {

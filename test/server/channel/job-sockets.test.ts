@@ -94,34 +94,47 @@ test('tells each open page of its own account that it changed, and an expired si
   ])
 })
 
+test('lets the tabs of a renewed sign-in connect again before the next push, and closes the others for good', async () => {
+  const { jobSockets, sockets } = await wake({ signInId: 'in_old' }, { signInId: 'in_other' }, {})
+  jobSockets.disconnect(['in_other'], 'in_old')
+  expect(sockets.map(({ frames }) => frames)).toEqual([[], [REMOTE], []])
+  await jobSockets.endSignedOut()
+  expect(sockets.map(({ frames }) => frames)).toEqual([
+    [{ type: 'disconnect', reason: 'server_restart', reconnect: true }],
+    [REMOTE],
+    [],
+  ])
+  expect(sockets.map(({ readyState }) => readyState)).toEqual([WebSocket.CLOSED, WebSocket.CLOSED, WebSocket.OPEN])
+})
+
 test('finds an ended sign-in within a minute, and asks the database no more often', async () => {
   const { ctx, jobSockets, sockets, revoke } = await wake({})
   await revoke()
   const asked = vi.spyOn(ctx.db.$client, 'execute')
   vi.setSystemTime(Date.now() + MINUTE)
-  await jobSockets.endSignedOut(ctx)
+  await jobSockets.endSignedOut()
   expect(asked).not.toHaveBeenCalled()
   vi.setSystemTime(Date.now() + 1)
-  await jobSockets.endSignedOut(ctx)
+  await jobSockets.endSignedOut()
   expect(sockets[0]).toMatchObject({ frames: [REMOTE], readyState: WebSocket.CLOSED })
 })
 
 test('checks a live sign-in again a minute later', async () => {
-  const { ctx, jobSockets, sockets, revoke } = await wake({ checkedAt: 0 })
-  await jobSockets.endSignedOut(ctx)
+  const { jobSockets, sockets, revoke } = await wake({ checkedAt: 0 })
+  await jobSockets.endSignedOut()
   expect(sockets[0]?.frames).toEqual([])
   await revoke()
   vi.setSystemTime(Date.now() + MINUTE + 1)
-  await jobSockets.endSignedOut(ctx)
+  await jobSockets.endSignedOut()
   expect(sockets[0]?.frames).toEqual([REMOTE])
 })
 
 test('asks the database about a live sign-in once a minute', async () => {
   const { ctx, jobSockets } = await wake({ checkedAt: 0 })
-  await jobSockets.endSignedOut(ctx)
+  await jobSockets.endSignedOut()
   const asked = vi.spyOn(ctx.db.$client, 'execute')
   vi.setSystemTime(Date.now() + MINUTE)
-  await jobSockets.endSignedOut(ctx)
+  await jobSockets.endSignedOut()
   expect(asked).not.toHaveBeenCalled()
 })
 

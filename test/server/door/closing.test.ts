@@ -165,6 +165,16 @@ test.concurrent('signing out closes the door for that browser only', async () =>
   expect((await ask(server.door_url, { authorization: `Bearer ${token}` })).status).toBe(200)
 })
 
+test.concurrent('a new password in their only browser closes what a copy of its cookie holds', async () => {
+  const { person, server, there, own } = await newRunnerWithEcho()
+  const cookie = await cookieOf(person, server.door_url)
+  const untilClosed = await connectAll({ own, there }, { cookie })
+  await person.open('/account_overview')
+  expect((await person.request('PUT', '/users', { user: NEW_PASSWORD })).status).toBe(200)
+  await untilClosed()
+  expect((await ask(server.door_url, { cookie })).status).toBe(401)
+})
+
 const ENDS = {
   'a new password': { status: 401, act: ({ person }) => person.request('PUT', '/users', { user: NEW_PASSWORD }) },
   'a revoked token': { status: 401, act: ({ person, token }) => person.request('DELETE', `/api_tokens/${token.id}`) },
