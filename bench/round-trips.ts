@@ -10,6 +10,7 @@ const SIGNED_IN_PAGES = [
   '/billing_history',
   '/servers',
   '/devices',
+  '/activity',
   '/close_account',
 ]
 const POLLS = ['/api/v1/servers/get_servers', '/api/v1/billings/summary']

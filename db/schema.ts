@@ -9,6 +9,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core'
+import type { MailedAct } from '../src/domain/activity.ts'
 import type { TokenScope } from '../src/domain/api-token.ts'
 import type { Act } from '../src/domain/audit.ts'
 import type { FilesReadOnly } from '../src/domain/files.ts'
@@ -108,10 +109,32 @@ export const signIns = sqliteTable(
     passwordAt: integer('password_at'),
     userAgent: text('user_agent'),
     address: text(),
+    /** Whether this browser had never signed in to the account. */
+    newBrowser: integer('new_browser', { mode: 'boolean' }).notNull().default(false),
     /** The network of `address`. The number of people on it decides its rate limits. */
     network: text(),
   },
   (t) => [index('sign_ins_by_user').on(t.userId), index('sign_ins_by_network').on(t.network)],
+)
+
+/** How many sign-ins to an account we refused in an hour, so that a stranger's guesses fill no list of its owner. */
+export const refusedSignIns = sqliteTable(
+  'refused_sign_ins',
+  {
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    /** When the hour began. */
+    hour: integer().notNull(),
+    /** What was wrong. A code is asked for only after the right password. */
+    wrong: text().$type<'password' | 'code'>().notNull(),
+    count: integer().notNull(),
+    /** The last one: when, and from where. */
+    lastAt: integer('last_at').notNull(),
+    userAgent: text('user_agent'),
+    address: text(),
+  },
+  (t) => [primaryKey({ columns: [t.userId, t.hour, t.wrong] }), index('refused_sign_ins_by_hour').on(t.hour)],
 )
 
 /** Links in emails. We store only the SHA-256 of the token. */
@@ -915,6 +938,8 @@ export const outbox = sqliteTable(
     offUrl: text('off_url'),
     /** What it is about, for an email that we write only once: `paid:bill_…`. */
     cause: text().unique(),
+    /** What happened to the account, if this email tells its owner: with it, the email is the record that Activity shows. */
+    act: text().$type<MailedAct>(),
     createdAt: integer('created_at').notNull(),
     attempts: integer().notNull().default(0),
     /** When the next try is due; null once sent or given up. */

@@ -180,3 +180,13 @@ export type Waited = {
   median: number | null
   longest: number | null
 }
+
+/** Something that happened to an account, in words for its owner. */
+export type ActivityLine = {
+  id: string
+  at: string
+  what: string
+  detail: string | null
+  user_agent: string | null
+  address: string | null
+}

@@ -492,6 +492,7 @@ export const personalData = z.object({
   exported_at: instant,
   user: z.looseObject({ id: z.string(), name: z.string(), email: z.string() }),
   sign_ins: records,
+  activity: records,
   second_factors: z.looseObject({}),
   api_tokens: records,
   webhooks: records,

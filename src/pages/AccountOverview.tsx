@@ -30,6 +30,9 @@ export function AccountOverview({ subscription, billing, ...profile }: AccountOv
                 <a href="/devices">Signed-in devices</a>
               </li>
               <li>
+                <a href="/activity">Activity</a>
+              </li>
+              <li>
                 <a href="/api_tokens">API tokens</a>
               </li>
               <li>

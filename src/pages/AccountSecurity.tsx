@@ -58,7 +58,7 @@ export function AccountSecurity({ totp, recovery_codes, link, started, codes, cs
       )}
       {totp ? <Codes {...form} left={recovery_codes.left} /> : null}
       <p className="hint">
-        <a href="/account_overview">Back to Account</a>
+        <a href="/activity">Activity</a> · <a href="/account_overview">Back to Account</a>
       </p>
     </div>
   )

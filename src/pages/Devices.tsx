@@ -1,3 +1,4 @@
+import { deviceName } from '../domain/device-name.ts'
 import type { SignIn } from '../domain/wire.ts'
 import { Badge } from '../ui/Badge.tsx'
 import { Button } from '../ui/Button.tsx'
@@ -5,7 +6,6 @@ import { type Column, DataTable } from '../ui/DataTable.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { Time } from '../ui/Time.tsx'
-import { deviceName } from './account/device-name.ts'
 
 const COLUMNS: Column[] = [
   { key: 'device', label: 'Device', rowHeader: true },

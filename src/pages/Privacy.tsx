@@ -26,6 +26,11 @@ const KEPT: Kept[] = [
     `${TRACE_DAYS} days after the sign-in ends`,
   ],
   [
+    'How many sign-ins to your account we refused in each hour; browser and IP address of the last',
+    'To show you who tries to get in',
+    `${TRACE_DAYS} days, or until you close your account`,
+  ],
+  [
     'Your authenticator app: its encrypted secret and last use; recovery codes as hashes',
     'To make sure that it is you who signs in',
     'Until you remove it or close your account',

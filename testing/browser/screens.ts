@@ -200,6 +200,7 @@ export const SCREENS: Screen[] = [
   { name: 'api-tokens', path: '/api_tokens', as: 'customer' },
   { name: 'account-security-off', path: '/account_security', as: 'newcomer' },
   { name: 'account-security', path: '/account_security', as: 'debtor' },
+  { name: 'activity', path: '/activity', as: 'customer' },
   { name: 'secrets-empty', path: '/secrets', as: 'newcomer' },
   { name: 'secrets', path: '/secrets', as: 'customer' },
   { name: 'registries-empty', path: '/registries', as: 'newcomer' },

@@ -10,6 +10,7 @@ import {
   places,
   plans,
   recoveryCodes,
+  refusedSignIns,
   runs,
   secrets,
   serverRequests,
@@ -37,6 +38,7 @@ export type Cast = {
 }
 
 const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 const DAY = 24 * 60 * MINUTE
 
 /**
@@ -98,7 +100,13 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
     expiresAt: now + DAY,
     userAgent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 Version/19.0 Safari/604.1',
     address: '203.0.113.7',
+    newBrowser: true,
   })
+  const refused = { userId: cast.customer.id, lastAt: now - MINUTE, userAgent: 'curl/8.5.0', address: '2001:db8::7' }
+  await db.insert(refusedSignIns).values([
+    { ...refused, hour: now - HOUR, wrong: 'password', count: 12 },
+    { ...refused, hour: now - HOUR, wrong: 'code', count: 1 },
+  ])
 
   const token = {
     userId: cast.customer.id,

@@ -27,6 +27,7 @@ const LINKS: Link[] = [
     icon: 'settings',
     parts: [
       '/account_security',
+      '/activity',
       '/devices',
       '/api_tokens',
       '/webhooks',

@@ -6,6 +6,7 @@ import {
   lineGroupPeople,
   notices,
   recoveryCodes,
+  refusedSignIns,
   runs,
   secrets,
   signInChallenges,
@@ -76,7 +77,7 @@ export async function closeAccount(
     ...leaveQueries(ctx, user.id),
     ctx.db.delete(lineGroupPeople).where(eq(lineGroupPeople.email, user.email)),
     ctx.db.delete(environments).where(eq(environments.userId, user.id)),
-    ...[secrets, totps, recoveryCodes, signInChallenges].map((table) =>
+    ...[secrets, totps, recoveryCodes, signInChallenges, refusedSignIns].map((table) =>
       ctx.db.delete(table).where(eq(table.userId, user.id)),
     ),
     // The next triggers delete their files, and the logs of their servers.

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { Query } from '../../../db/client.ts'
 import type { User } from '../../domain/wire.ts'
 import { newId } from '../crypto/id.ts'
 import { networkOf } from '../limits/network.ts'
@@ -14,16 +15,24 @@ export function newSignIn(ctx: Pick<Context, 'now'>): SignedIn['signIn'] {
   return { id: newId('in'), expiresAt: ctx.now() + SIGN_IN_LIFETIME_MS }
 }
 
-/** @param whose an SQL condition on `users` */
-export function signInQuery(
-  ctx: Pick<Context, 'db' | 'now'>,
+/**
+ * Inserts the sign-in, and emails its owner if it is from a new browser.
+ * @param isNew whether this browser has never signed in to the account
+ * @param whose an SQL condition on `users`
+ */
+export async function signInQueries(
+  ctx: Context,
   row: SignedIn['signIn'],
   { userAgent, address }: Device,
-  whose: SQL,
-) {
+  { isNew, whose }: { isNew: boolean; whose: SQL },
+): Promise<[Query, ...Query[]]> {
   const now = ctx.now()
-  return ctx.db.run(sql`
-    INSERT INTO sign_ins (id, user_id, created_at, last_seen_at, expires_at, user_agent, address, network)
-    SELECT ${row.id}, id, ${now}, ${now}, ${row.expiresAt}, ${userAgent}, ${address}, ${address && networkOf(address)}
+  const insert = ctx.db.run(sql`
+    INSERT INTO sign_ins (id, user_id, created_at, last_seen_at, expires_at, user_agent, address, network, new_browser)
+    SELECT ${row.id}, id, ${now}, ${now}, ${row.expiresAt}, ${userAgent}, ${address}, ${address && networkOf(address)}, ${isNew}
     FROM users WHERE ${whose}`)
+  if (!isNew) return [insert]
+  // Loaded when needed: people seldom use a new browser.
+  const { newBrowserQuery } = await import('./new-browser.ts')
+  return [insert, newBrowserQuery(ctx, row.id, { userAgent, address })]
 }

@@ -26,6 +26,7 @@ import { ownEnvironmentsQuery, toOwnEnvironment } from '../fleet/own-environment
 import { toJob } from '../fleet/wire.ts'
 import { toNotice } from '../mail/bell.ts'
 import type { Context } from '../runtime/context.ts'
+import { listActivity, MOST_IN_EXPORT } from './activity.ts'
 import { toApiToken } from './api-tokens.ts'
 import { getFactors } from './credentials/second-factor.ts'
 import { collectRuns } from './personal-runs.ts'
@@ -81,9 +82,10 @@ export async function collectPersonalData(ctx: Context, user: User) {
     planPaymentsQuery(ctx, own),
     db.select().from(notices).where(eq(notices.userId, own)).orderBy(asc(notices.at)),
   ])
-  const [{ servers, happened, work }, { totp, recovery_codes }] = await Promise.all([
+  const [{ servers, happened, work }, { totp, recovery_codes }, activity] = await Promise.all([
     collectRuns(ctx, own),
     getFactors(ctx, own),
+    listActivity(ctx, user, null, MOST_IN_EXPORT),
   ])
   return {
     exported_at: toIso(ctx.now()),
@@ -109,6 +111,7 @@ export async function collectPersonalData(ctx: Context, user: User) {
     })),
     // Their secrets open the account: those belong only in the app and on paper.
     second_factors: { totp, recovery_codes },
+    activity: activity.lines,
     api_tokens: tokens.map((row) => ({ ...toApiToken(row), revoked_at: toIso(row.revokedAt) })),
     webhooks: hooks.map((row) => toWebhook({ ...row, waiting: 0 })),
     environments: images.map(toOwnEnvironment),

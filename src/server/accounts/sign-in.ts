@@ -1,14 +1,16 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
+import { writeBatch } from '../../../db/client.ts'
 import { signIns, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { INVALID_CREDENTIALS, NOT_CONFIRMED, signInForm } from '../../domain/user.ts'
 import { type Caller, limitCalls, limitGuesses, mayStill, signInSecret } from '../limits/limits.ts'
+import { deliverMail } from '../mail/outbox.ts'
 import type { Context } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
 import { hashPassword, needsRehash, verifyPassword } from './credentials/password.ts'
 import { hasFactor } from './live-sign-ins.ts'
-import { type Device, newSignIn, type SignedIn, signInQuery } from './new-sign-in.ts'
+import { type Device, newSignIn, type SignedIn, signInQueries } from './new-sign-in.ts'
 
 export type SignInAttempt = Caller & {
   /**
@@ -48,7 +50,11 @@ export async function signIn(
     return verifyPassword(ctx, password, row?.user.passwordHash ?? null)
   })
   const found = row?.user
-  if (!found || !right) throw new AppError('invalid_credentials', INVALID_CREDENTIALS)
+  if (!found || !right) {
+    const { noteRefused } = await import('./refused-sign-ins.ts')
+    ctx.background(noteRefused(ctx, 'password', sql`email = ${email}`, device))
+    throw new AppError('invalid_credentials', INVALID_CREDENTIALS)
+  }
   if (found.confirmedAt === null) throw new AppError('forbidden', NOT_CONFIRMED)
 
   if (row?.factor) {
@@ -59,14 +65,14 @@ export async function signIn(
   }
   const made = newSignIn(ctx)
   // A password change during our check ended every sign-in, so no new one may follow it.
-  const { rowsAffected } = await signInQuery(
-    ctx,
-    made,
-    device,
-    sql`id = ${found.id} AND password_hash = ${found.passwordHash} AND closed_at IS NULL AND NOT ${hasFactor(sql`${found.id}`)}`,
-  )
-  if (!rowsAffected) throw new AppError('invalid_credentials', INVALID_CREDENTIALS)
+  const queries = await signInQueries(ctx, made, device, {
+    isNew: attempt.knownDevice === null,
+    whose: sql`id = ${found.id} AND password_hash = ${found.passwordHash} AND closed_at IS NULL AND NOT ${hasFactor(sql`${found.id}`)}`,
+  })
+  const [inserted] = await writeBatch(ctx.db, queries)
+  if (!inserted?.rowsAffected) throw new AppError('invalid_credentials', INVALID_CREDENTIALS)
   rehashIfOld(ctx, found, password)
+  if (queries.length > 1) ctx.background(deliverMail(ctx))
   const { id, name, admin } = found
   return { user: { id, name, email, admin }, signIn: made }
 }

@@ -39,11 +39,12 @@ function confirmLink(origin: string, token: string) {
 }
 
 export function passwordChangedMail(origin: string): MailContent {
-  return composeMail('Your password was changed', [
+  const letter = composeMail('Your password was changed', [
     'Your password was just changed. We signed you out on every other device and revoked your API tokens.',
     "If it was you, there is nothing to do. If it wasn't, choose a new password right away:",
     { link: `${origin}/forgot_password`, label: 'Choose a new password' },
   ])
+  return { ...letter, act: 'password_changed' }
 }
 
 /** Doesn't say its name: a stranger who knows the password may have typed it. */

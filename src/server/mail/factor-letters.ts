@@ -36,11 +36,12 @@ export function factorsRemovedMail(): MailContent {
 
 /** Each change of a second factor, and each recovery code that someone used. */
 export function factorMail(origin: string, what: FactorChange): MailContent {
-  return composeMail(SUBJECTS[what], [
+  const letter = composeMail(SUBJECTS[what], [
     `Someone, probably you, ${WHAT[what]}`,
     { link: `${origin}/account_security`, label: 'See your two-factor sign-in' },
     "If it wasn't you, choose a new password right away, and write to us if you can't sign in anymore:",
     { link: `${origin}/forgot_password`, label: 'Choose a new password' },
     { link: `${origin}/contact_sales`, label: 'Write to us' },
   ])
+  return { ...letter, act: what }
 }

@@ -1,7 +1,9 @@
+import type { MailedAct } from '../../domain/activity.ts'
 import type { NoticeKind } from '../../domain/notice.ts'
 import type { Mail } from '../ports/mailer.ts'
 
-export type MailContent = Omit<Mail, 'to'>
+/** With `act`, it is the record of what happened to its owner's account. */
+export type MailContent = Omit<Mail, 'to'> & { act?: MailedAct }
 
 /**
  * What we tell a person under the bell and by email, in the same words: the notice has the subject, the first sentence,

@@ -32,8 +32,8 @@ export function mailQuery(
 ) {
   const now = ctx.now()
   return ctx.db.run(sql`
-    INSERT INTO outbox (id, recipient, subject, text, html, reply_to, off_url, cause, created_at, attempts, send_at)
-    SELECT ${newId('mail')}, ${to}, ${mail.subject}, ${mail.text}, ${mail.html}, ${mail.replyTo ?? null}, ${mail.offUrl ?? null}, ${cause}, ${now}, 0, ${now}
+    INSERT INTO outbox (id, recipient, subject, text, html, reply_to, off_url, cause, act, created_at, attempts, send_at)
+    SELECT ${newId('mail')}, ${to}, ${mail.subject}, ${mail.text}, ${mail.html}, ${mail.replyTo ?? null}, ${mail.offUrl ?? null}, ${cause}, ${mail.act ?? null}, ${now}, 0, ${now}
     WHERE ${when} ON CONFLICT (cause) DO NOTHING`)
 }
 

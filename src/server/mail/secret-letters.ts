@@ -15,7 +15,8 @@ const WHAT = {
 
 /** A name can't say much: its letters are capital. */
 export function secretMail(origin: string, name: string, what: What): MailContent {
-  return letter(origin, SUBJECTS[what], WHAT[what](name), { link: `${origin}/secrets`, label: 'See your secrets' })
+  const link = { link: `${origin}/secrets`, label: 'See your secrets' }
+  return { ...letter(origin, SUBJECTS[what], WHAT[what](name), link), act: `secret_${what}` }
 }
 
 const LOGIN_SUBJECTS = {
@@ -33,7 +34,7 @@ const WHAT_LOGIN = {
 
 export function registryMail(origin: string, host: string, what: What): MailContent {
   const link = { link: `${origin}/registries`, label: 'See your registry logins' }
-  return letter(origin, LOGIN_SUBJECTS[what], WHAT_LOGIN[what](host), link)
+  return { ...letter(origin, LOGIN_SUBJECTS[what], WHAT_LOGIN[what](host), link), act: `login_${what}` }
 }
 
 function letter(origin: string, subject: string, what: string, link: { link: string; label: string }): MailContent {

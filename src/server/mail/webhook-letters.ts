@@ -2,12 +2,13 @@ import { composeMail, composeMessage, type MailContent, type Message } from './l
 
 /** Doesn't say its URL: a stranger may have typed it. */
 export function webhookMadeMail(origin: string, id: string): MailContent {
-  return composeMail('You have a new webhook', [
+  const letter = composeMail('You have a new webhook', [
     'Someone, probably you, added a webhook to your account. From now on, we tell its URL what happens to your servers and bills.',
     { link: `${origin}/webhooks/${id}`, label: 'See the webhook' },
     "If it wasn't you, delete the webhook and choose a new password right away:",
     { link: `${origin}/forgot_password`, label: 'Choose a new password' },
   ])
+  return { ...letter, act: 'webhook_added' }
 }
 
 export function webhookOffMail(origin: string, id: string, because: 'failing' | 'gone'): Message {

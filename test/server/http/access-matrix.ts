@@ -109,6 +109,7 @@ export const MATRIX: Record<string, Row> = {
   'DELETE /registries/:host': CALL,
   'GET /registries': PAGE,
   'GET /account_security': PAGE,
+  'GET /activity': PAGE,
   'POST /account_security/link': ADMIN_CALL,
   'POST /account_security/totp': CALL,
   'POST /account_security/totp/confirm': CALL,

@@ -17,7 +17,8 @@ import { INVALID_CREDENTIALS } from '../../../domain/user.ts'
 import { type Caller, limitCalls, mayStill } from '../../limits/limits.ts'
 import { deliverMail } from '../../mail/outbox.ts'
 import type { Context } from '../../runtime/context.ts'
-import { type Device, newSignIn, type SignedIn, signInQuery } from '../new-sign-in.ts'
+import { type Device, newSignIn, type SignedIn, signInQueries } from '../new-sign-in.ts'
+import { noteRefused } from '../refused-sign-ins.ts'
 import type { Proven } from './current-password.ts'
 import { checkFactor, factorSecret, getFactors } from './second-factor.ts'
 
@@ -103,21 +104,28 @@ export async function answerChallenge(
     .set({ tries: sql`tries + 1` })
     .where(isOpen(ctx, challenge, browser))
   if (!rowsAffected) throw over()
-  const proven = await checkFactor(ctx, userId, factor, factorSecret(userId, known ?? ''))
-  return finish(ctx, userId, { hash: hashOf(challenge), proven, device })
+  const proven = await checkFactor(ctx, userId, factor, factorSecret(userId, known ?? '')).catch((error) => {
+    if (error instanceof AppError && error.code === 'invalid_code')
+      ctx.background(noteRefused(ctx, 'code', sql`id = ${userId}`, device))
+    throw error
+  })
+  return finish(ctx, userId, { hash: hashOf(challenge), proven, device, isNew: !known })
 }
 
 /** A password change, or another call with this challenge, may have ended it meanwhile. */
 async function finish(
   ctx: Context,
   userId: string,
-  { hash, proven, device }: { hash: string; proven: Proven; device: Device },
+  { hash, proven, device, isNew }: { hash: string; proven: Proven; device: Device; isNew: boolean },
 ): Promise<SignedIn> {
   const row = newSignIn(ctx)
   const isThere = sql`EXISTS (SELECT 1 FROM sign_in_challenges WHERE hash = ${hash})`
   const isIn = sql`EXISTS (SELECT 1 FROM sign_ins WHERE id = ${row.id})`
   const [made] = await writeBatch(ctx.db, [
-    signInQuery(ctx, row, device, sql`id = ${userId} AND closed_at IS NULL AND ${isThere} AND ${proven.holds}`),
+    ...(await signInQueries(ctx, row, device, {
+      isNew,
+      whose: sql`id = ${userId} AND closed_at IS NULL AND ${isThere} AND ${proven.holds}`,
+    })),
     ...proven.spendQueries(isIn),
     ctx.db.delete(signInChallenges).where(and(eq(signInChallenges.hash, hash), isIn)),
   ])

@@ -15,6 +15,9 @@ export const security = [
   route('GET /account_security', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) =>
     (await answers()).page(c),
   ),
+  route('GET /activity', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) =>
+    (await import('./security/activity.tsx')).page(c),
+  ),
   route('POST /account_security/link', {
     access: 'admin',
     ...ON_SECURITY,

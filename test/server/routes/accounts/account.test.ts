@@ -77,6 +77,7 @@ test("exports my own data and nobody else's", async () => {
 /** Where the download has the rows of each table that identifies a person. */
 const EXPORTED: Record<string, string | null> = {
   sign_ins: 'sign_ins',
+  refused_sign_ins: 'activity',
   api_tokens: 'api_tokens',
   // They point to jobs, and last a day.
   idempotency_keys: null,

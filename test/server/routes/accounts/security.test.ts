@@ -449,17 +449,17 @@ test('works with plain forms, and shows key and codes once', async () => {
 test('signs in nobody by password alone while a factor is being added', async () => {
   const { ctx, add, newBrowser, signIn } = await setup()
   const browser = await newBrowser()
-  const execute = ctx.db.$client.execute
+  const batch = ctx.db.$client.batch
   let added = false
-  ctx.db.$client.execute = async function run(...given: unknown[]) {
+  ctx.db.$client.batch = async function run(...given: unknown[]) {
     if (!added && JSON.stringify(given).includes('INSERT INTO sign_ins')) {
       added = true
       await add()
     }
-    return execute.apply(ctx.db.$client, given as never)
-  } as typeof execute
+    return batch.apply(ctx.db.$client, given as never)
+  } as typeof batch
   const late = await signIn(browser)
-  ctx.db.$client.execute = execute
+  ctx.db.$client.batch = batch
   expect([added, late.status, late.body.error]).toEqual([true, 401, INVALID_CREDENTIALS])
 })
 
