@@ -13,8 +13,9 @@ export function bankAsks(error: unknown): boolean {
 const ASKING = ['subscription_payment_intent_requires_action', 'authentication_required']
 
 /**
- * Makes a call with this key. Stripe keeps a fault of its own under the key and repeats it for a day, whether or not it
- * did anything. For as long, it refuses the key to an older version's call that this one makes with other parameters.
+ * Makes a call with this key. Stripe keeps an answer under the key and repeats it for a day: also a fault of its own, whether
+ * or not it did anything, and a refusal whose reason the operator has mended since. For as long, it refuses the key to an older
+ * version's call that this one makes with other parameters.
  * Then a look says what the earlier call did, and if that was nothing, the call gets a key of its own.
  * @param find what the earlier call made; leave it out where the caller looks before each repetition, or where doing it twice
  * changes nothing
@@ -27,7 +28,7 @@ export async function withKey<T>(
   try {
     return await call({ idempotencyKey })
   } catch (error) {
-    const isKept = isReplayed(error) && (error.statusCode ?? 0) >= 500
+    const isKept = isReplayed(error) && !(error instanceof Stripe.errors.StripeCardError)
     if (!isKept && !(error instanceof Stripe.errors.StripeIdempotencyError)) throw error
     return (await find()) ?? call({ idempotencyKey: `${idempotencyKey}:${crypto.randomUUID()}` })
   }

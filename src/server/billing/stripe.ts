@@ -81,7 +81,13 @@ export function stripePayments(
     createPortal: ({ customerId, returnUrl }) =>
       ask(async (s) => (await s.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl })).url),
 
-    getCheckout: (id) => ask(async (s) => toCheckout(await s.checkout.sessions.retrieve(id))),
+    getCheckout: (id) => orNull(() => ask(async (s) => toCheckout(await s.checkout.sessions.retrieve(id)))),
+
+    listOpenCheckouts: (customer) =>
+      ask(async (s) => {
+        const { data } = await s.checkout.sessions.list({ customer, status: 'open', limit: 100 })
+        return data.map(({ id }) => id)
+      }),
 
     expireCheckout: (id) => ask(async (s) => toCheckout(await s.checkout.sessions.expire(id))),
 

@@ -131,7 +131,10 @@ export type Payments = {
     checkout: { customerId: string; userId: string; planType: PlanType; successUrl: string; cancelUrl: string },
     key: string,
   ): Promise<Checkout>
-  getCheckout(id: string): Promise<Checkout>
+  /** Null if there is no such page. */
+  getCheckout(id: string): Promise<Checkout | null>
+  /** The IDs of the customer's open pages. */
+  listOpenCheckouts(customerId: string): Promise<string[]>
   /** 'provider_failed' when it is no longer open. */
   expireCheckout(id: string): Promise<Checkout>
 

@@ -6,15 +6,23 @@ import type { Checkout } from '../../ports/payments.ts'
 import type { Context } from '../../runtime/context.ts'
 import { syncPlan } from './plan-sync.ts'
 
-/** Stores how a checkout ended: with a subscription or without. An open one is checked again in an hour. */
-export async function syncCheckout(ctx: Context, stripeSessionId: string, also: Query[] = []): Promise<Checkout> {
+/**
+ * Stores how a checkout ended: with a subscription or without. An open one is checked again in an hour; one that Stripe
+ * doesn't know any more, after its test data was deleted for example, is over.
+ * @returns null for such a one
+ */
+export async function syncCheckout(
+  ctx: Context,
+  stripeSessionId: string,
+  also: Query[] = [],
+): Promise<Checkout | null> {
   const checkout = await ctx.payments.getCheckout(stripeSessionId)
-  const open = checkout.status === 'open'
+  const status = checkout?.status ?? 'expired'
   const note = ctx.db
     .update(checkouts)
-    .set(open ? { checkAt: ctx.now() + HOUR_MS } : { status: checkout.status, checkAt: null })
+    .set(status === 'open' ? { checkAt: ctx.now() + HOUR_MS } : { status, checkAt: null })
     .where(eq(checkouts.stripeSessionId, stripeSessionId))
-  if (checkout.subscriptionId) {
+  if (checkout?.subscriptionId) {
     const { checkoutCardQueries } = await import('../bills/charge-consent.ts')
     // Before the note: a checkout counts once.
     const card = await checkoutCardQueries(ctx, stripeSessionId, checkout)

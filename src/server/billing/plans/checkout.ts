@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import { isUniqueViolation } from '../../../../db/client.ts'
-import { type CheckoutRow, checkouts } from '../../../../db/schema.ts'
+import { type CheckoutRow, checkouts, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { DAY_MS, HOUR_MS } from '../../../domain/instant.ts'
 import { isUnpaid, type PlanType, planForSale } from '../../../domain/money/plan.ts'
@@ -13,6 +13,7 @@ import { withCustomer } from '../bills/customers.ts'
 import { syncCheckout } from './checkout-sync.ts'
 import { findPaidPlan } from './paid-plan.ts'
 
+const OTHER_WINDOW = 'You opened a checkout in another window. Please try again.'
 const NOT_FOR_SALE = 'Plans are not for sale yet. Contact sales if you need one now.'
 
 /**
@@ -74,7 +75,7 @@ async function settleOpenCheckout(ctx: Context, userId: string, planType: PlanTy
     return null
   }
   const checkout = await syncCheckout(ctx, row.stripeSessionId)
-  return checkout.status === 'open' ? { row, url: checkout.url } : null
+  return checkout?.status === 'open' ? { row, url: checkout.url } : null
 }
 
 /** Closes the page that the user may still have open. If they already paid there, records the plan. */
@@ -114,7 +115,7 @@ async function insertCheckout(ctx: Context, userId: string, planType: PlanType):
     await ctx.db.insert(checkouts).values(row)
   } catch (cause) {
     if (!isUniqueViolation(cause)) throw cause
-    throw new AppError('conflict', 'You opened a checkout in another window. Please try again.', { cause })
+    throw new AppError('conflict', OTHER_WINDOW, { cause })
   }
   return { ...row, stripeSessionId: null }
 }
@@ -133,16 +134,28 @@ async function openAtStripe(ctx: Context, row: Pick<CheckoutRow, 'id' | 'userId'
       `${row.id}:${customerId}`,
     ),
   )
-  await ctx.db.update(checkouts).set({ stripeSessionId: checkout.id }).where(eq(checkouts.id, row.id))
-  return checkout
+  const { rowsAffected } = await ctx.db
+    .update(checkouts)
+    .set({ stripeSessionId: checkout.id })
+    .where(and(eq(checkouts.id, row.id), eq(checkouts.status, 'open')))
+  if (rowsAffected) return checkout
+  // Someone closed it meanwhile: nobody watches this page.
+  await ctx.payments.expireCheckout(checkout.id)
+  throw new AppError('conflict', OTHER_WINDOW)
 }
 
 /**
- * We lost the answer with the page's id: repeat the call to learn it, then close it. After a day Stripe has
- * closed it.
+ * We lost the answer with the page's ID: closes whatever page the customer has open. Nobody has seen its address. It opens
+ * none to learn it, which Stripe may refuse for as long as a price is missing. After a day Stripe has closed it.
  */
 export async function closeUnopened(ctx: Context, row: CheckoutRow): Promise<void> {
   if (row.createdAt > ctx.now() - DAY_MS) {
-    await expire(ctx, (await openAtStripe(ctx, row)).id)
-  } else await ctx.db.update(checkouts).set({ status: 'expired', checkAt: null }).where(eq(checkouts.id, row.id))
+    const [user] = await ctx.db
+      .select({ customerId: users.stripeCustomerId })
+      .from(users)
+      .where(eq(users.id, row.userId))
+    const open = user?.customerId ? await ctx.payments.listOpenCheckouts(user.customerId) : []
+    for (const id of open) await expire(ctx, id)
+  }
+  await ctx.db.update(checkouts).set({ status: 'expired', checkAt: null }).where(eq(checkouts.id, row.id))
 }

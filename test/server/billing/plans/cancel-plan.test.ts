@@ -47,8 +47,8 @@ test("bought after the previous plan's end but before Stripe ended it: starts on
   await stack.press((await createCheckout(ctx, owner(), { planType: 'premium' })).url)
   const [visit] = (await visits()).filter(({ status }) => status === 'open')
   await expect(settleCheckout(ctx, owner().id)).rejects.toMatchObject({ code: 'unavailable' })
-  const { subscriptionId } = await payments.getCheckout(visit?.stripeSessionId ?? '')
-  expect((await payments.findSubscription(subscriptionId ?? ''))?.status).toBe('active')
+  const checkout = await payments.getCheckout(visit?.stripeSessionId ?? '')
+  expect((await payments.findSubscription(checkout?.subscriptionId ?? ''))?.status).toBe('active')
   stack.clock.now += HOUR
   await reconcilePlans(stack.ctx)
   expect(await planStates()).toEqual([

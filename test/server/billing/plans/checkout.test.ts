@@ -1,9 +1,10 @@
 import { and, eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { checkouts, invoices } from '../../../../db/schema.ts'
+import { AppError } from '../../../../src/domain/error.ts'
 import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
 import { openPortal } from '../../../../src/server/billing/bills/portal.ts'
-import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
+import { closeOpenCheckout, createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
 import { startRun } from '../../../../src/server/fleet/start-run.ts'
 import { openPlanOwner } from '../../../../testing/people/plan-owner.ts'
@@ -86,6 +87,47 @@ test('an answer that was lost before a deployment refuses nobody the page, whate
   const { url } = await createCheckout(moved, owner(), { planType: 'basic' })
   expect(url).toMatch(/^http/)
   expect((await opened()).pages).toEqual(['open'])
+})
+
+test('a plan that cannot be sold for now shuts nobody in: they close their account, and buy once it can be', async () => {
+  const { payments } = stack.ctx
+  await another()
+  stack.stripe.inject('lost_response', 1, 3)
+  await expectUnavailable(open('basic'))
+  const noPrice = { createCheckout: () => Promise.reject(new AppError('provider_failed', 'No such price.')) }
+  const unsold = { ...stack.ctx, payments: { ...payments, ...noPrice } }
+  await closeOpenCheckout(unsold, owner().id)
+  expect([(await opened()).pages, (await visits()).map(({ status }) => status)]).toEqual([['expired'], ['expired']])
+  await expect(createCheckout(unsold, owner(), { planType: 'basic' })).rejects.toMatchObject({
+    code: 'provider_failed',
+  })
+  await expect(createCheckout(unsold, owner(), { planType: 'premium' })).rejects.toMatchObject({
+    code: 'provider_failed',
+  })
+  await buy('premium')
+  expect(await planStates()).toContainEqual(['premium', 'active'])
+})
+
+test('a page that Stripe no longer knows is over', async () => {
+  await another()
+  await open('basic')
+  const [visit] = await visits()
+  const where = eq(checkouts.id, visit?.id ?? '')
+  await stack.db.update(checkouts).set({ stripeSessionId: 'cs_of_deleted_test_data' }).where(where)
+  expect(await open('basic')).toMatchObject({ url: expect.stringMatching(/^http/) })
+  expect((await visits()).map(({ status }) => status).sort()).toEqual(['expired', 'open'])
+})
+
+test('a page that opens after its checkout was closed is closed as well', async () => {
+  const { payments } = stack.ctx
+  await another()
+  const opensLate: typeof payments.createCheckout = async (...args) => {
+    await closeOpenCheckout(stack.ctx, owner().id)
+    return payments.createCheckout(...args)
+  }
+  const slow = { ...stack.ctx, payments: { ...payments, createCheckout: opensLate } }
+  await expect(createCheckout(slow, owner(), { planType: 'basic' })).rejects.toMatchObject({ code: 'conflict' })
+  expect([(await opened()).pages, (await visits()).map(({ status }) => status)]).toEqual([['expired'], ['expired']])
 })
 
 test('reopening a page daily without paying delays no bill by more than 25 hours', async () => {

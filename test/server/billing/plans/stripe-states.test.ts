@@ -39,8 +39,8 @@ async function bought() {
   const { url } = await createCheckout(ctx, owner(), { planType: 'premium' })
   await stack.press(url)
   const [visit] = await stack.db.select().from(checkouts).where(eq(checkouts.userId, owner().id))
-  const { subscriptionId } = await ctx.payments.getCheckout(visit?.stripeSessionId ?? '')
-  return (await ctx.payments.findSubscription(subscriptionId ?? '')) as PaidSubscription
+  const checkout = await ctx.payments.getCheckout(visit?.stripeSessionId ?? '')
+  return (await ctx.payments.findSubscription(checkout?.subscriptionId ?? '')) as PaidSubscription
 }
 async function result(heard: Context) {
   const { subscription } = toSummary(await getUsage(heard, owner().id))
