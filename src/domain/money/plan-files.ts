@@ -14,6 +14,10 @@ export const FILES_LIMIT: Record<PlanType, number | null> = {
 /** Where a plan has no limit, the operator hears of this much. */
 const FILES_ALERT_BYTES = 1000 * GB
 
+/** Beyond so many files, each uses as much as this, beside its bytes: empty ones cost us, too. */
+export const FREE_FILES = 100_000
+export const BYTES_PER_FILE = 100_000
+
 /** How long files can still be read after a plan ended, or while it is unpaid. Then we delete them. */
 export const FILES_KEPT_DAYS = 30
 /** We email about that so many days before. */
@@ -66,6 +70,15 @@ export function waitsForFirst({ status }: { status: string }): boolean {
 /** The warning that is due before files are deleted: 30, 7, or 1 day ahead. */
 export function dueWarning(deleteAt: number, now: number): number {
   return WARNED_DAYS.find((days) => deleteAt - now <= days * DAY_MS) ?? FILES_KEPT_DAYS
+}
+
+/** What counts toward a limit. */
+export function usedOfLimit(
+  folder: { usedBytes: number; partsBytes: number; usedFiles: number },
+  limit: number | null,
+) {
+  const { usedBytes, partsBytes, usedFiles } = folder
+  return usedBytes + partsBytes + (limit === null ? 0 : Math.max(0, usedFiles - FREE_FILES) * BYTES_PER_FILE)
 }
 
 /** What someone should hear about how full it is; 0: nothing. 200, and 100 without a limit, are for the operator as well. */

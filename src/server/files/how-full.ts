@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { type FileFolderRow, fileFolders, users } from '../../../db/schema.ts'
 import { sizeText } from '../../domain/files.ts'
 import { toDay } from '../../domain/instant.ts'
-import { reachedPercent } from '../../domain/money/plan-files.ts'
+import { reachedPercent, usedOfLimit } from '../../domain/money/plan-files.ts'
 import { alertOperator } from '../mail/alerts.ts'
 import { filesFullMail } from '../mail/files-letters.ts'
 import { tellQueries } from '../mail/notices.ts'
@@ -12,12 +12,9 @@ import { type Context, siteOrigin } from '../runtime/context.ts'
  * What to write with a new count: when 80 or 100% of the limit is reached, a notice and an email, once until it is less
  * again, and at most once a day. `queries` has the notice second. Without a limit, the operator hears of a very large folder.
  */
-export async function tellHowFull(
-  ctx: Context,
-  { userId, usedBytes, partsBytes, toldPercent }: FileFolderRow,
-  limit: number | null,
-) {
-  const stored = usedBytes + partsBytes
+export async function tellHowFull(ctx: Context, folder: FileFolderRow, limit: number | null) {
+  const { userId, toldPercent } = folder
+  const stored = usedOfLimit(folder, limit)
   const percent = reachedPercent(stored, limit)
   const nothing = { percent: toldPercent, queries: [], afterward: async () => {} }
   if (percent === toldPercent) return nothing

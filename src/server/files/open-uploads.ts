@@ -3,6 +3,7 @@ import { type FileFolderRow, type FileUploadRow, fileUploads } from '../../../db
 import { AppError } from '../../domain/error.ts'
 import { FILES_READ_ONLY, overLimit, sizeText } from '../../domain/files.ts'
 import { DAY_MS } from '../../domain/instant.ts'
+import { BYTES_PER_FILE, FREE_FILES } from '../../domain/money/plan-files.ts'
 import { PAY_PLAN } from '../../domain/money/start-cost.ts'
 import { newId } from '../crypto/id.ts'
 import type { StoredFile } from '../ports/bucket.ts'
@@ -98,7 +99,10 @@ export async function requireFit(
   throw new AppError('invalid', overLimit({ used, limit, size: row.size }), { page: '/subscriptions' })
 }
 
-const usedOf = (userId: string) => sql`(SELECT used_bytes + parts_bytes FROM file_folders WHERE user_id = ${userId})`
+/** As `usedOfLimit` has it. */
+const usedOf = (userId: string) =>
+  sql`(SELECT used_bytes + parts_bytes + max(0, used_files - ${FREE_FILES}) * ${BYTES_PER_FILE} FROM file_folders
+    WHERE user_id = ${userId})`
 const openCount = (userId: string, now: number) =>
   sql`(SELECT count(*) FROM file_uploads WHERE user_id = ${userId} AND ended_at IS NULL AND expires_at > ${now})`
 

@@ -3,10 +3,11 @@ import { writeBatch } from '../../../db/client.ts'
 import { type FileFolderRow, fileFolders, plans, users } from '../../../db/schema.ts'
 import type { FilesReadOnly } from '../../domain/files.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
-import { filesRights } from '../../domain/money/plan-files.ts'
+import { filesRights, usedOfLimit } from '../../domain/money/plan-files.ts'
 import { alertOperator } from '../mail/alerts.ts'
 import { tellSoon } from '../mail/notices.ts'
 import type { Context } from '../runtime/context.ts'
+import { fourAtOnce } from '../runtime/four-at-once.ts'
 import { filesPrefix, findFolder, requireBucket } from './folder.ts'
 import { tellHowFull } from './how-full.ts'
 import { endQuery, isOver, openLinks } from './links.ts'
@@ -15,7 +16,9 @@ import { lookAtUnfinished } from './unfinished.ts'
 /** How many pages of 1,000 files a request counts itself, so that none makes more than 12 calls; a trigger counts the rest. */
 export const PAGES_PER_REQUEST = 2
 const PAGES_PER_TRIGGER = 200
-const FOLDERS_PER_TRIGGER = 20
+const FOLDERS_PER_ROUND = 20
+const ROUNDS_PER_TRIGGER = 30
+const TRIGGER_MS = MINUTE_MS
 /** A page is listed at most this often, however often people look. */
 const PER_PAGE_MS = 5_000
 const COUNT_EVERY_MS = 5 * MINUTE_MS
@@ -39,7 +42,7 @@ export type FilesUsage = {
 export async function getUsageOfFiles(ctx: Context, folder: FileFolderRow): Promise<FilesUsage> {
   const [rights, counted] = await Promise.all([getRights(ctx, folder.userId), countIfDue(ctx, folder)])
   return {
-    usedBytes: counted.usedBytes + counted.partsBytes,
+    usedBytes: usedOfLimit(counted, rights.limit),
     limitBytes: rights.limit,
     readOnly: rights.readOnly,
     deleteAt: folder.deleteAt,
@@ -87,30 +90,26 @@ async function countIfDue(ctx: Context, folder: FileFolderRow): Promise<FileFold
   const pages = Math.ceil(usedFiles / 1000)
   const isRecent = countedAt !== null && now - countedAt < Math.max(0, pages - 1) * PER_PAGE_MS
   if (isCurrent || isRecent || pages > PAGES_PER_REQUEST) return folder
-  return countFolder(ctx, folder, { most: PAGES_PER_REQUEST })
+  return countFolder(ctx, folder)
 }
 
 /** No count is under way. */
 const IDLE = { countBegunAt: null, countNext: null, countBytes: 0, countFiles: 0 }
 
 /**
- * Counts up to so many pages, from where the last one stopped. Two at once do the same work, and the one that began
- * later wins.
+ * Two at once do the same work, and the one that began later wins. Only a trigger goes on where the one before stopped:
+ * if anybody could stop a count by looking, they would move their files to where it has been.
  */
-async function countFolder(
-  ctx: Context,
-  folder: FileFolderRow,
-  { most, isTrigger = false }: { most: number; isTrigger?: boolean },
-): Promise<FileFolderRow> {
+async function countFolder(ctx: Context, folder: FileFolderRow, { isTrigger = false } = {}): Promise<FileFolderRow> {
   const bucket = requireBucket(ctx)
   const links = Map.groupBy(await openLinks(ctx, folder.userId), ({ path }) => filesPrefix(folder) + path)
   const { countedAt } = folder
   // A later one has ended before it.
   const isOutdated = countedAt !== null && (folder.countBegunAt ?? countedAt) < countedAt
-  const from = isOutdated ? IDLE : folder
+  const from = isOutdated || !isTrigger ? IDLE : folder
   const begunAt = from.countBegunAt ?? ctx.now()
   let { countBytes: bytes, countFiles: files, countNext: next } = from
-  for (let pages = 0; pages < most; pages++) {
+  for (let pages = 0; pages < (isTrigger ? PAGES_PER_TRIGGER : PAGES_PER_REQUEST); pages++) {
     const page = await bucket.list({ prefix: filesPrefix(folder), after: next })
     const over: string[] = []
     files += page.files.length
@@ -122,6 +121,10 @@ async function countFolder(
     if (over.length > 0) await endQuery(ctx, over, begunAt - 1)
     next = page.next
     if (next === null) return finishCount(ctx, folder, { begunAt, bytes, files, isTrigger })
+  }
+  if (!isTrigger) {
+    await openQuery(ctx, folder.userId, 0)
+    return folder
   }
   const progress = { countBegunAt: begunAt, countNext: next, countBytes: bytes, countFiles: files }
   await ctx.db
@@ -200,17 +203,20 @@ export async function countChanged(ctx: Context): Promise<void> {
   // Folders that nobody has written to, some from before all were counted now and then: spread over a week.
   await ctx.db.run(sql`UPDATE file_folders SET count_due_at = ${ctx.now()} + rowid * ${MINUTE_MS} % ${WEEK_MS}
     WHERE count_due_at IS NULL`)
-  const due = await ctx.db
-    .select()
-    .from(fileFolders)
-    .where(lte(fileFolders.countDueAt, ctx.now()))
-    .orderBy(asc(fileFolders.countDueAt))
-    .limit(FOLDERS_PER_TRIGGER)
-  for (const folder of due)
-    if (await takeTurn(ctx, folder))
-      await countFolder(ctx, folder, { most: PAGES_PER_TRIGGER, isTrigger: true }).catch((error) =>
-        reportFailure(ctx, folder, error),
-      )
+  const until = ctx.now() + TRIGGER_MS
+  for (let rounds = 0; rounds < ROUNDS_PER_TRIGGER && ctx.now() <= until; rounds++) {
+    const due = await ctx.db
+      .select()
+      .from(fileFolders)
+      .where(lte(fileFolders.countDueAt, ctx.now()))
+      .orderBy(asc(fileFolders.countDueAt))
+      .limit(FOLDERS_PER_ROUND)
+    if (due.length === 0) return
+    await fourAtOnce(due, async (folder) => {
+      if (ctx.now() <= until && (await takeTurn(ctx, folder)))
+        await countFolder(ctx, folder, { isTrigger: true }).catch((error) => reportFailure(ctx, folder, error))
+    })
+  }
 }
 
 /** Postponed before it's tried, so that one that we die of has had its turn. @returns false if another trigger has it */
