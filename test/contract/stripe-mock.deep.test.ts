@@ -74,6 +74,7 @@ describe.skipIf(isSkipped(stripeMock))('the Stripe adapter against stripe-mock',
 
   test('lists the invoices of a plan', async () => {
     expect(Array.isArray(await payments.listPlanInvoices('sub_1'))).toBe(true)
+    expect(Array.isArray(await payments.listSubscriptions('cus_1'))).toBe(true)
   })
 
   test('reads and cancels subscriptions', async () => {

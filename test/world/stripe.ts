@@ -63,6 +63,7 @@ export function openStripe(now: () => number, note: (state: string) => void, fai
   const payments: Payments = {
     ...adapter,
     findInvoice: read('invoice', adapter.findInvoice),
+    listSubscriptions: read('subscriptions', adapter.listSubscriptions),
     findSubscription: read('subscription', adapter.findSubscription),
     getCheckout: read('checkout', adapter.getCheckout),
     listPlanInvoices: read('plan invoices', adapter.listPlanInvoices),

@@ -7,7 +7,7 @@ export const CLOSING_GRACE_MS = 2 * MINUTE_MS
 /** How soon we look again at a cycle that has to wait. */
 const LOOK_AGAIN_MS = 5 * MINUTE_MS
 /** Stripe closes a checkout page a day after it opens, and we open one within an hour of writing it down. */
-const CHECKOUT_HOLDS_MS = 25 * HOUR_MS
+export const CHECKOUT_HOLDS_MS = 25 * HOUR_MS
 /** For a closed account whose last cycle is closed: nothing is left to do. */
 const NEVER = Number.MAX_SAFE_INTEGER
 /** After a long outage, the rest follows in the next batch. */

@@ -1,6 +1,6 @@
 import Stripe from 'stripe'
 import { AppError } from '../../domain/error.ts'
-import type { Invoice, Payments } from '../ports/payments.ts'
+import { CustomerMissing, type Invoice, type Payments } from '../ports/payments.ts'
 import type { Env } from '../settings/env.ts'
 import { cards } from './stripe-cards.ts'
 import { type Ask, findPrice, planChanges } from './stripe-changes.ts'
@@ -95,6 +95,14 @@ export function stripePayments(
 
     findSubscription: (id) =>
       orNull(() => ask(async (s) => toSubscription(await s.subscriptions.retrieve(id, { expand: ['schedule'] })))),
+
+    listSubscriptions: (customer) =>
+      ask(async (s) => (await s.subscriptions.list({ customer, limit: 10 })).data.map(({ id }) => id)).catch(
+        (error) => {
+          if (error instanceof CustomerMissing) return []
+          throw error
+        },
+      ),
 
     findPlanPayPage: (subscription) =>
       ask(async (s) => {

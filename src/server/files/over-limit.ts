@@ -10,12 +10,13 @@ import type { StoredFile } from '../ports/bucket.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
 import { filesPrefix, requireBucket } from './folder.ts'
 import { isGoing, openRemovals } from './removals.ts'
-import { openQuery } from './usage.ts'
+import { getRights, openQuery } from './usage.ts'
 
 const DAYS = 7
-/** Per look; the next one is a minute later. */
+/** Per look; the next one is a minute later. Some keys need a call of their own. */
 const MOST_AT_ONCE = 8_000
-const MOST_PAGES = 200
+const MOST_ALONE = 200
+const MOST_PAGES = 1_000
 
 type Owner = { id: string; email: string }
 type SetFolder = (values: Partial<FileFolderRow>) => Query
@@ -67,46 +68,59 @@ async function deleteNewest(
   folder: FileFolderRow,
   { owner, limit, set }: { owner: Owner; limit: number; set: SetFolder },
 ): Promise<void> {
-  const { files: listed, isAll } = await listMost(ctx, folder)
-  // What an accepted removal takes next counts for nothing.
-  const removals = await openRemovals(ctx, owner.id)
-  const start = filesPrefix(folder).length
-  const files = listed.filter(({ key, modifiedAt }) => !isGoing(removals, key.slice(start), modifiedAt))
-  const doomed: string[] = []
   const floor = kept(folder, limit)
-  const stored = isAll ? sumOf(files) : folder.usedBytes - (sumOf(listed) - sumOf(files))
+  const { stored, newest } = await findNewest(ctx, folder)
   let excess = stored - floor
-  // Also older ones than the last count that fitted: on S3, a file that came in parts has the time of its beginning.
-  const newest = files.filter(({ key }) => removalOf(key) !== null).sort((a, b) => b.modifiedAt - a.modifiedAt)
+  let alone = 0
+  const doomed: string[] = []
   for (const { key, size } of newest) {
-    if (excess <= 0 || doomed.length === MOST_AT_ONCE) break
+    if (removalOf(key) === 'alone') alone++
+    if (excess <= 0 || doomed.length === MOST_AT_ONCE || alone > MOST_ALONE) break
     excess -= size
     doomed.push(key)
   }
   const bucket = requireBucket(ctx)
-  for (let from = 0; from < doomed.length; from += 1000) await bucket.remove(doomed.slice(from, from + 1000))
+  for (let from = 0; from < doomed.length; from += 1000) {
+    // They may have bought a larger plan meanwhile. The next look says what is left to do.
+    if ((await getRights(ctx, owner.id)).limit !== limit) return
+    await bucket.remove(doomed.slice(from, from + 1000))
+  }
   const isDone = excess <= 0 || doomed.length === newest.length
   const cause = `files-over:0:${owner.id}:${folder.overDeleteAt}`
   const [, notice] = await writeBatch(ctx.db, [
     ...tellQueries(ctx, owner, filesOverDeletedMail(siteOrigin(ctx)), doomed.length > 0 ? sql`1` : sql`0`, cause),
-    // A count says if it fits again. Until then, nothing is announced anew.
-    set(isDone ? { overDeleteAt: null, overTold: null, usedBytes: floor + excess } : { lookAt: ctx.now() + MINUTE_MS }),
+    // A count says if it fits again. Until then, nothing is announced anew, or deleted for what has gone.
+    set({
+      usedBytes: floor + excess,
+      ...(isDone ? { overDeleteAt: null, overTold: null } : { lookAt: ctx.now() + MINUTE_MS }),
+    }),
     openQuery(ctx, owner.id, ctx.now()),
   ])
   tellSoon(ctx, owner.id, notice)
 }
 
-const sumOf = (files: Pick<StoredFile, 'size'>[]) => files.reduce((sum, { size }) => sum + size, 0)
-
-async function listMost(ctx: Context, folder: FileFolderRow) {
+/**
+ * What is stored, without what an accepted removal takes next, and the newest files that make room, the newest first. Also
+ * older ones than the last count that fitted: on S3, a file that came in parts has the time of its beginning.
+ */
+async function findNewest(ctx: Context, folder: FileFolderRow) {
   const bucket = requireBucket(ctx)
-  const files: Pick<StoredFile, 'key' | 'size' | 'modifiedAt'>[] = []
+  const removals = await openRemovals(ctx, folder.userId)
+  const start = filesPrefix(folder).length
+  const sum = { staying: 0, going: 0 }
+  let newest: Pick<StoredFile, 'key' | 'size' | 'modifiedAt'>[] = []
   let after: string | null = null
   for (let pages = 0; pages < MOST_PAGES; pages++) {
     const page = await bucket.list({ prefix: filesPrefix(folder), after })
-    for (const { key, size, modifiedAt } of page.files) files.push({ key, size, modifiedAt })
+    for (const { key, size, modifiedAt } of page.files) {
+      const isOver = isGoing(removals, key.slice(start), modifiedAt)
+      sum[isOver ? 'going' : 'staying'] += size
+      if (!isOver && size > 0 && removalOf(key) !== null) newest.push({ key, size, modifiedAt })
+    }
+    // One more than a look deletes, so that it sees that there are more.
+    newest = newest.sort((a, b) => b.modifiedAt - a.modifiedAt).slice(0, MOST_AT_ONCE + 1)
     after = page.next
     if (after === null) break
   }
-  return { files, isAll: after === null }
+  return { stored: after === null ? sum.staying : folder.usedBytes - sum.going, newest }
 }

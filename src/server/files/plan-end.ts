@@ -1,7 +1,8 @@
-import { asc, eq, inArray, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, lte, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
 import { type FileFolderRow, fileFolders, plans, users } from '../../../db/schema.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
+import { CHECKOUT_HOLDS_MS } from '../../domain/money/closing.ts'
 import { stands, UNPAID_STATUSES } from '../../domain/money/plan.ts'
 import {
   dueWarning,
@@ -11,6 +12,7 @@ import {
   keptUntil,
   waitsForFirst,
 } from '../../domain/money/plan-files.ts'
+import { closeOpenCheckout, hearOfPlans } from '../billing/plans/checkout.ts'
 import { alertOperator } from '../mail/alerts.ts'
 import { filesDeletedMail, filesEndMail } from '../mail/files-letters.ts'
 import { tellQueries, tellSoon } from '../mail/notices.ts'
@@ -21,11 +23,10 @@ import { removeAllQuery } from './removals.ts'
 
 const AT_ONCE = 200
 const LOOK_EVERY_MS = HOUR_MS
+const TRIGGER_MS = MINUTE_MS
 /** Until then, credentials from before an account was closed may still write. */
 const LATE_WRITES_MS = HOUR_MS + 25 * MINUTE_MS
 
-/** While they are paying for a first plan, nothing goes, and the days run on. */
-type Rights = FilesRights & { pays: boolean }
 type Why = NonNullable<FilesRights['readOnly']>
 type Owner = { id: string; email: string; closedAt: number | null }
 
@@ -42,28 +43,29 @@ export async function endFilesWithPlans(ctx: Context): Promise<void> {
     .where(lte(fileFolders.lookAt, ctx.now()))
     .orderBy(asc(fileFolders.lookAt))
     .limit(AT_ONCE)
-  if (due.length === 0) return
-  const ids = due.map(({ folder }) => folder.userId)
-  const rows = await ctx.db.select().from(plans).where(inArray(plans.userId, ids))
-  await fourAtOnce(due, ({ folder, ...owner }) => {
-    const own = rows.filter(({ userId }) => userId === folder.userId)
+  const until = ctx.now() + TRIGGER_MS
+  await fourAtOnce(due, async ({ folder, ...owner }) => {
     const now = ctx.now()
-    const rights = { ...filesRights(own, now), pays: own.some((plan) => stands(plan, now) && waitsForFirst(plan)) }
+    if (now > until) return
+    // Postponed before it's tried: another trigger leaves it, and one that fails, or that we die of, has had its turn.
+    const [taken, own] = await ctx.db.batch([
+      ctx.db
+        .update(fileFolders)
+        .set({ lookAt: now + LOOK_EVERY_MS })
+        .where(and(eq(fileFolders.userId, folder.userId), eq(fileFolders.lookAt, folder.lookAt))),
+      ctx.db.select().from(plans).where(eq(plans.userId, folder.userId)),
+    ])
+    if (taken.rowsAffected === 0) return
     // A plan may have begun and ended between two looks: then the days count from its end.
     const isAnnounced = (folder.deleteAt ?? 0) >= keptUntil(own, now)
-    return look(ctx, isAnnounced ? folder : { ...folder, deleteAt: null }, owner, rights).catch((error) =>
-      postpone(ctx, folder.userId, error),
+    await look(ctx, isAnnounced ? folder : { ...folder, deleteAt: null }, owner, filesRights(own, now)).catch((error) =>
+      reportFailure(ctx, folder.userId, error),
     )
   })
 }
 
-/** Else so many that fail would keep all others. */
-async function postpone(ctx: Context, userId: string, error: unknown): Promise<void> {
+async function reportFailure(ctx: Context, userId: string, error: unknown): Promise<void> {
   ctx.log('files_not_looked_at', { userId }, error)
-  await ctx.db
-    .update(fileFolders)
-    .set({ lookAt: ctx.now() + LOOK_EVERY_MS })
-    .where(eq(fileFolders.userId, userId))
   await alertOperator(ctx, {
     matter: `files_not_looked_at:${userId}`,
     subject: "Someone's files can't be held to their plan",
@@ -79,7 +81,7 @@ async function look(
   ctx: Context,
   folder: FileFolderRow,
   owner: Owner,
-  { limit, readOnly, pays }: Rights,
+  { limit, readOnly }: FilesRights,
 ): Promise<void> {
   const { userId, deleteAt } = folder
   const now = ctx.now()
@@ -95,8 +97,8 @@ async function look(
     await writeBatch(ctx.db, [removeAllQuery(ctx, userId), set({ lookAt })])
   } else if (readOnly === null) await lookOverLimit(ctx, folder, { owner, limit, set })
   else if (folder.usedFiles === 0) await set({ deleteAt: null })
-  else if (deleteAt === null || now < deleteAt || pays) await warn(ctx, folder, owner, { why: readOnly, set })
-  else await deleteAll(ctx, folder, owner, { why: readOnly, set })
+  else if (deleteAt === null || now < deleteAt) await warn(ctx, folder, owner, { why: readOnly, set })
+  else await deleteAll(ctx, { ...folder, deleteAt }, owner, readOnly)
 }
 
 type SetFolder = (values: Partial<FileFolderRow>) => Query
@@ -114,23 +116,31 @@ async function warn(ctx: Context, folder: FileFolderRow, owner: Owner, { why, se
   tellSoon(ctx, owner.id, notice)
 }
 
-/** Unless they have chosen, or paid, a plan by now. */
-async function deleteAll(
-  ctx: Context,
-  folder: FileFolderRow,
-  owner: Owner,
-  { why, set }: { why: Why; set: SetFolder },
-) {
+/**
+ * Unless they have chosen, or paid, a plan by now. While they may be paying for one, nothing goes, but no longer than a
+ * checkout page is open. @throws unavailable, provider_failed: we must know
+ */
+async function deleteAll(ctx: Context, folder: FileFolderRow & { deleteAt: number }, owner: Owner, why: Why) {
   const { userId, deleteAt } = folder
-  const unpaid = JSON.stringify(why === 'unpaid' ? UNPAID_STATUSES : [])
+  const isOpen = await hearOfPlans(ctx, userId)
+  const own = await ctx.db.select().from(plans).where(eq(plans.userId, userId))
+  const now = ctx.now()
+  const mayPay = isOpen || own.some((plan) => stands(plan, now) && waitsForFirst(plan))
+  if (filesRights(own, now).readOnly !== why || (mayPay && now < deleteAt + CHECKOUT_HOLDS_MS)) return
+  if (isOpen) await closeOpenCheckout(ctx, userId)
+  const unpaid = JSON.stringify(why === 'unpaid' ? UNPAID_STATUSES : ['incomplete'])
   const hasNone = sql`NOT EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${userId} AND ended_at IS NULL
-    AND coalesce(cancel_at, ${ctx.now() + 1}) > ${ctx.now()} AND status NOT IN (SELECT value FROM json_each(${unpaid})))`
+    AND coalesce(cancel_at, ${now + 1}) > ${now} AND status NOT IN (SELECT value FROM json_each(${unpaid})))
+    AND NOT EXISTS (SELECT 1 FROM checkouts WHERE user_id = ${userId} AND status = 'open')`
   const cause = causeOf(why, 0, userId, deleteAt)
   const [, notice] = await writeBatch(ctx.db, [
     ...tellQueries(ctx, owner, filesDeletedMail(siteOrigin(ctx), why === 'unpaid'), hasNone, cause),
     removeAllQuery(ctx, userId, hasNone),
-    // Else a count in the middle of it would look like files that are still to delete.
-    set({ deleteAt: null, usedFiles: 0, usedBytes: 0, openUntil: ctx.now(), countDueAt: ctx.now() }),
+    ctx.db
+      .update(fileFolders)
+      // Else a count in the middle of it would look like files that are still to delete.
+      .set({ deleteAt: null, usedFiles: 0, usedBytes: 0, openUntil: now, countDueAt: now })
+      .where(and(eq(fileFolders.userId, userId), hasNone)),
   ])
   tellSoon(ctx, userId, notice)
 }

@@ -147,6 +147,8 @@ export type Payments = {
   adoptCard(card: { customerId: string; subscriptionId: string }, at: number): Promise<boolean>
 
   findSubscription(id: string): Promise<PaidSubscription | null>
+  /** The ids of those that haven't ended, the newest ten; none of a customer that was deleted. */
+  listSubscriptions(customerId: string): Promise<string[]>
   /** The page to pay its latest open invoice, which reactivates or upgrades it; null when none is open. */
   findPlanPayPage(subscriptionId: string): Promise<string | null>
   /** Whether any of its invoices was paid in that time: half-open, ms since 1970. */

@@ -162,3 +162,57 @@ test('a file that came in parts over the limit goes, although its time is that o
   expect(ada.keys()).toEqual(['files/old'])
   expect((await ada.told()).at(-1)).toBe('We deleted your newest files')
 })
+
+test('a newer file that makes no room stays', async () => {
+  const ada = await open()
+  await ada.write('a', 900 * MB)
+  await countChanged(ada.ctx)
+  await ada.write('b', 200 * MB)
+  await ada.write('empty', 0)
+  await ada.pass(7 * DAY + 4 * HOUR)
+  expect(ada.keys()).toEqual(['files/a', 'files/empty'])
+})
+
+test('names that need a call each take several looks, and no more goes than must', async () => {
+  const ada = await open()
+  await ada.write('a', 900 * MB)
+  await countChanged(ada.ctx)
+  for (let i = 0; i < 500; i++) await ada.write(`\u0001${i}`, MB)
+  await ada.pass(6 * DAY + 23 * HOUR)
+  const due = (await ada.folder()).overDeleteAt ?? 0
+  ada.clock.ms = Math.max(ada.clock.ms, due)
+  await endFilesWithPlans(ada.ctx)
+  expect(ada.keys()).toHaveLength(501 - 200)
+  // Another trigger at the same time leaves it alone.
+  await endFilesWithPlans(ada.ctx)
+  expect(ada.keys()).toHaveLength(501 - 200)
+  for (let minutes = 0; minutes < 5; minutes++) {
+    ada.clock.ms += MINUTE
+    await endFilesWithPlans(ada.ctx)
+  }
+  expect(ada.keys()).toHaveLength(101)
+})
+
+test('a plan that is bought during the look ends it', async () => {
+  const ada = await open()
+  await ada.write('a', 900 * MB)
+  await countChanged(ada.ctx)
+  await ada.write('b', 200 * MB)
+  const { bucket } = ada.ctx
+  let isBought = false
+  ada.ctx.bucket = {
+    ...bucket,
+    async list(wanted) {
+      const { overTold, overDeleteAt } = await ada.folder()
+      if (overTold === 1 && ada.clock.ms >= (overDeleteAt ?? Infinity) && !isBought) {
+        isBought = true
+        await ada.endPlan()
+        await ada.givePlan('basic')
+      }
+      return bucket.list(wanted)
+    },
+  }
+  await ada.pass(8 * DAY)
+  expect(isBought).toBe(true)
+  expect(ada.keys()).toEqual(['files/a', 'files/b'])
+})

@@ -108,9 +108,9 @@ export const FILES_RULES: Rule[] = [
       return mails.flatMap(({ at, why, days, of }) => {
         if (days !== '0') return []
         const first = mails.find((one) => one.of === of && one.days === '30')
-        // An unpaid one stands, and may be paid by now. News of one bought within the minute may still be on its way.
+        // An unpaid one stands, and may be paid by now.
         const plans = rows.plans.filter(
-          ({ userId, anchor }) => why === 'end' && of.startsWith(`${userId}:`) && anchor < at - MINUTE_MS,
+          ({ userId, anchor }) => why === 'end' && of.startsWith(`${userId}:`) && anchor < at,
         )
         // A plan whose first payment never came ends where it began.
         const ends = plans.flatMap(({ anchor, endedAt, cancelAt }) =>

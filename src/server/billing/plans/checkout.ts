@@ -12,6 +12,7 @@ import { type Context, siteOrigin } from '../../runtime/context.ts'
 import { withCustomer } from '../bills/customers.ts'
 import { syncCheckout } from './checkout-sync.ts'
 import { findPaidPlan } from './paid-plan.ts'
+import { syncPlan } from './plan-sync.ts'
 
 const OTHER_WINDOW = 'You opened a checkout in another window. Please try again.'
 const NOT_FOR_SALE = 'Plans are not for sale yet. Contact sales if you need one now.'
@@ -76,6 +77,20 @@ async function settleOpenCheckout(ctx: Context, userId: string, planType: PlanTy
   }
   const checkout = await syncCheckout(ctx, row.stripeSessionId)
   return checkout?.status === 'open' ? { row, url: checkout.url } : null
+}
+
+/**
+ * Asks Stripe for plans that they have bought or paid and whose webhook is still on its way, before something that can't
+ * be undone.
+ * @returns whether a page where they may pay is open
+ */
+export async function hearOfPlans(ctx: Context, userId: string): Promise<boolean> {
+  const open = await findOpenCheckout(ctx, userId)
+  const checkout = open?.stripeSessionId ? await syncCheckout(ctx, open.stripeSessionId) : open
+  const [user] = await ctx.db.select({ customerId: users.stripeCustomerId }).from(users).where(eq(users.id, userId))
+  const live = user?.customerId ? await ctx.payments.listSubscriptions(user.customerId) : []
+  for (const stripeId of live) await syncPlan(ctx, stripeId)
+  return checkout?.status === 'open'
 }
 
 /** Closes the page that the user may still have open. If they already paid there, records the plan. */
