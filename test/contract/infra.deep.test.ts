@@ -79,7 +79,7 @@ describe.skipIf(isSkipped(moto))('an account made from the templates', () => {
       expect(data).toMatchObject({
         NetworkInterfaces: [{ AssociatePublicIpAddress: true, Groups: [account.outputs.ServerSecurityGroup] }],
         MetadataOptions: { HttpTokens: 'required', HttpPutResponseHopLimit: 1, InstanceMetadataTags: 'enabled' },
-        BlockDeviceMappings: [{ Ebs: { Encrypted: true, DeleteOnTermination: true } }],
+        BlockDeviceMappings: [{ Ebs: { Throughput: 1000, Iops: 6000, Encrypted: true, DeleteOnTermination: true } }],
         IamInstanceProfile: { Arn: account.outputs.ServerProfile },
         UserData: userDataText('example.com/simulator:1'),
       })
