@@ -1,3 +1,4 @@
+import { FEWEST_WAITS } from '../../domain/estimate.ts'
 import { MACHINE_PORTS } from '../../domain/machine-ports.ts'
 import { PREMIUM } from '../../domain/money/plan.ts'
 import { SERVER_WEB_PORT } from '../../domain/server.ts'
@@ -6,6 +7,9 @@ import { Code, Doc, Heading, Rows } from './parts.tsx'
 const PROJECT_AIRSIM = `from projectairsim import ProjectAirSimClient
 client = ProjectAirSimClient(address="127.0.0.1", port_topics=8989, port_services=8990)
 client.connect()`
+
+const ZSTD = `docker buildx build . --output \\
+  type=image,name=ghcr.io/you/simulator:1,push=true,oci-mediatypes=true,compression=zstd,force-compression=true`
 
 export function Ports() {
   return (
@@ -111,6 +115,19 @@ export function Ports() {
           ],
         ]}
       />
+
+      <Heading id="fast">An image that starts fast</Heading>
+      <p>
+        Most of a start is loading the image, which is free but takes time: 20 GB are minutes. So leave out what you
+        need only to build, and pack it with zstd, which unpacks about half as fast again as gzip and is a little
+        smaller:
+      </p>
+      <Code>{ZSTD}</Code>
+      <p>
+        Docker's <code>docker</code> driver can't do that: run <code>docker buildx create --use</code> once. While your
+        server starts, the dashboard says how much is loaded, and after {FEWEST_WAITS} starts, how long it usually
+        takes.
+      </p>
     </Doc>
   )
 }
