@@ -15,7 +15,7 @@ import { getRights, openQuery } from './usage.ts'
 const DAYS = 7
 /** Per look; the next one is a minute later. Some keys need a call of their own. */
 const MOST_AT_ONCE = 8_000
-const MOST_ALONE = 200
+const MOST_ALONE = 1_000
 const MOST_PAGES = 1_000
 
 type Owner = { id: string; email: string }
