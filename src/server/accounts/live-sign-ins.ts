@@ -103,7 +103,10 @@ export function holderColumns(ctx: Pick<Context, 'db' | 'now'>) {
     planUnpaid: exists(unpaidPlan(ctx)),
     // Only suspended people have any.
     overdueCents: overdue(ctx, sql`sum(coalesce(remaining_cents, 0))`),
-    overdueUrl: overdue(ctx, sql`CASE count(*) WHEN 1 THEN max(CASE WHEN processing_at IS NULL THEN hosted_url END) END`),
+    overdueUrl: overdue(
+      ctx,
+      sql`CASE count(*) WHEN 1 THEN max(CASE WHEN processing_at IS NULL THEN hosted_url END) END`,
+    ),
   }
 }
 

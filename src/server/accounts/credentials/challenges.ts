@@ -19,7 +19,7 @@ import { deliverMail } from '../../mail/outbox.ts'
 import type { Context } from '../../runtime/context.ts'
 import { type Device, newSignIn, type SignedIn, signInQueries } from '../new-sign-in.ts'
 import { noteRefused } from '../refused-sign-ins.ts'
-import type { Proven } from './current-password.ts'
+import type { Proven } from './proven.ts'
 import { checkFactor, factorSecret, getFactors } from './second-factor.ts'
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url')

@@ -1,5 +1,5 @@
-import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
-import { type Query, writeBatch } from '../../../../db/client.ts'
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import { writeBatch } from '../../../../db/client.ts'
 import { users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import type { GivenFactor } from '../../../domain/factor.ts'
@@ -8,19 +8,10 @@ import { limitGuesses, sessionSecret } from '../../limits/limits.ts'
 import type { Context } from '../../runtime/context.ts'
 import { hasFactor } from '../live-sign-ins.ts'
 import { verifyPassword } from './password.ts'
+import type { Proven } from './proven.ts'
 
 /** What a signed-in person typed again: the password, and where their account has one, a second factor. */
 export type Proof = { current_password: string } & GivenFactor
-
-/** What was right when we checked. The act's own write requires that it still is, and uses the code up: a refused act doesn't. */
-export type Proven = {
-  /** An SQL condition: the password hasn't changed since, and nobody used the code. */
-  holds: SQL
-  /** Part of the act's batch, after it. @param done an SQL condition: the act happened */
-  spendQueries: (done: SQL) => Query[]
-  /** Why an act was refused, where nothing but `holds` can have failed. */
-  lapsed: () => AppError
-}
 
 /**
  * Checks what a signed-in person typed again, and counts the guesses.

@@ -6,7 +6,7 @@ import { newRecoveryCode, normalRecoveryCode, RECOVERY_CODES } from '../../../do
 import { factorMail } from '../../mail/factor-letters.ts'
 import { mailQuery } from '../../mail/outbox.ts'
 import { type Context, siteOrigin } from '../../runtime/context.ts'
-import type { Checked } from './second-factor.ts'
+import type { Checked } from './proven.ts'
 
 /** It has so many random bits that a fast hash keeps it safe. */
 function hashRecoveryCode(code: string): string {

@@ -5,7 +5,7 @@ import { CODE_WRONG, FACTOR_REQUIRED, type Factor, type GivenFactor, readFactor 
 import { toIso } from '../../../domain/instant.ts'
 import { limitGuesses } from '../../limits/limits.ts'
 import type { Context } from '../../runtime/context.ts'
-import type { Proven } from './current-password.ts'
+import type { Checked, Proven } from './proven.ts'
 import { checkRecoveryCode } from './recovery-codes.ts'
 import { checkTotp, findTotp } from './totp.ts'
 
@@ -13,9 +13,6 @@ import { checkTotp, findTotp } from './totp.ts'
 export function factorSecret(userId: string, place: string): string {
   return `${userId} factor ${place}`
 }
-
-/** Before it is known in which words to refuse. */
-export type Checked = Omit<Proven, 'lapsed'>
 
 /**
  * Checks a factor, which the act that it allows uses up: it counts once, however many calls send it at once. Guesses at an

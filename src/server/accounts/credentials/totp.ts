@@ -4,7 +4,7 @@ import { TOTP_PERIOD_S } from '../../../domain/factor.ts'
 import { deriveKeys } from '../../crypto/keys.ts'
 import { seal, unseal } from '../../crypto/sealed.ts'
 import type { Context } from '../../runtime/context.ts'
-import type { Checked } from './second-factor.ts'
+import type { Checked } from './proven.ts'
 
 const ISSUER = 'Proving Ground'
 const SECRET_BYTES = 20
