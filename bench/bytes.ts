@@ -8,6 +8,7 @@ export const PUBLIC_PAGES = [
   '/contact_sales',
   '/help',
   '/privacy',
+  '/security',
   '/terms_of_service',
   '/docs',
   '/docs/events',

@@ -1,6 +1,6 @@
 import { faultsOf } from '../../src/server/settings/settings.ts'
 import type { Settings } from '../environment.ts'
-import { type Finding, fail, ok } from './check.ts'
+import { type Finding, fail, ok, skip } from './check.ts'
 
 /** Settings that the Worker itself refuses, and those it would accept but shouldn't. */
 export function checkSettings(settings: Settings): Finding[] {
@@ -23,5 +23,13 @@ export function checkSettings(settings: Settings): Finding[] {
     found.push(
       fail('settings', 'SITE_ORIGINS has an http:// origin. Browsers send passwords there unencrypted. Use https://.'),
     )
-  return found.length ? found : [ok('settings', 'every setting is valid')]
+  const asks = settings.SECURITY_CONTACT
+    ? []
+    : [
+        skip(
+          'settings',
+          'SECURITY_CONTACT is missing, so security.txt names the help page. Set an address that you read.',
+        ),
+      ]
+  return [...(found.length ? found : [ok('settings', 'every setting is valid')]), ...asks]
 }

@@ -49,6 +49,7 @@ import { notFound } from './routes/site/not-found.tsx'
 import { pages } from './routes/site/pages.tsx'
 import { prefetch } from './routes/site/prefetch.ts'
 import { robots } from './routes/site/robots.ts'
+import { security as securityPage } from './routes/site/security.tsx'
 import { theme } from './routes/site/theme.ts'
 import type { Context } from './runtime/context.ts'
 import { createContext } from './runtime/create-context.ts'
@@ -89,6 +90,7 @@ const ROUTES: readonly Route[] = [
   ...health,
   ...metrics,
   ...robots,
+  ...securityPage,
   ...prefetch,
   ...cable,
   ...openapi,

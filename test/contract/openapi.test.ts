@@ -78,6 +78,7 @@ test('describes every call that answers JSON, and no other', () => {
     'GET /readyz',
     'GET /metrics',
     'GET /robots.txt',
+    'GET /.well-known/security.txt',
     'GET /sitemap.xml',
     'GET /llms.txt',
     'GET /prefetch.json',

@@ -10,6 +10,7 @@ import { Layout } from '../../src/pages/Layout.tsx'
 import { NotFound } from '../../src/pages/NotFound.tsx'
 import { Pricing } from '../../src/pages/Pricing.tsx'
 import { Privacy } from '../../src/pages/Privacy.tsx'
+import { Security } from '../../src/pages/Security.tsx'
 import { Terms } from '../../src/pages/Terms.tsx'
 
 const PAGES: [path: string, body: ReactNode][] = [
@@ -18,6 +19,10 @@ const PAGES: [path: string, body: ReactNode][] = [
   ['/contact_sales', <ContactSales key="contact" csrfToken="token" success={CONTACT_RECEIVED} />],
   ['/help', <Help key="help" csrfToken="token" user={null} />],
   ['/privacy', <Privacy key="privacy" hasFiles />],
+  [
+    '/security',
+    <Security key="security" contact="mailto:a@example.com" restoreRehearsed={null} hasPayments filesAt={null} />,
+  ],
   ['/terms_of_service', <Terms key="terms" hasFiles />],
   ['/nowhere', <NotFound key="nowhere" path="/<nowhere>" signedIn={false} back={null} />],
 ]

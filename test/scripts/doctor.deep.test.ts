@@ -83,6 +83,7 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
       SELLER_ADDRESS: '1 Road, Reno, NV 89501, US',
       MAIL_FROM: `Proving Ground <hello@${DOMAIN}>`,
       OPERATOR_EMAIL: `operator@${DOMAIN}`,
+      SECURITY_CONTACT: `security@${DOMAIN}`,
       DOCTOR_DNS: dns.address,
     }
     await account.enforce()

@@ -61,6 +61,8 @@ export function worldContext(world: World): Context {
       adminFactor: false,
       plansForSale: true,
       seller: { name: 'Proving Ground', address: 'site.test', taxId: null },
+      securityContact: 'mailto:security@example.com',
+      restoreRehearsed: null,
       metricsTokens: [],
       checkoutOrigin: 'https://checkout.stripe.com',
       portalOrigin: 'https://billing.stripe.com',

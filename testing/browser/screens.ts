@@ -43,6 +43,7 @@ export const SCREENS: Screen[] = [
   { name: 'help', path: '/help' },
   { name: 'help-signed-in', path: '/help', as: 'customer' },
   { name: 'privacy', path: '/privacy' },
+  { name: 'security', path: '/security' },
   { name: 'terms', path: '/terms_of_service' },
   { name: 'docs', path: '/docs' },
   { name: 'docs-api', path: '/docs/api' },

@@ -196,6 +196,8 @@ export class Process {
         adminFactor: false,
         plansForSale: false,
         seller: { name: 'Proving Ground', address: 'site.test', taxId: null },
+        securityContact: 'mailto:security@example.com',
+        restoreRehearsed: null,
         metricsTokens: [],
         checkoutOrigin: 'https://checkout.stripe.com',
         portalOrigin: 'https://billing.stripe.com',

@@ -27,6 +27,9 @@ export function Footer(theme: { theme: Theme; csrfToken: string | null }) {
         <li>
           <a href="/privacy">Privacy</a>
         </li>
+        <li>
+          <a href="/security">Security</a>
+        </li>
       </ul>
       <ThemeSwitch id="theme" {...theme} />
     </footer>

@@ -42,6 +42,10 @@ export type Env = {
   SELLER_TAX_ID?: string
   MAIL_FROM: string
   OPERATOR_EMAIL: string
+  /** Where people report security holes: an email or https address. The help page without it. */
+  SECURITY_CONTACT?: string
+  /** The day when you last rehearsed a restore, like 2026-11-30: /security says it. */
+  RESTORE_REHEARSED?: string
   /** What Prometheus sends to read /metrics; without it there is no such page. `new,old` during a rotation. */
   METRICS_TOKEN?: string
   /** `on` or `off`: admins need a second factor. Only a local stack may switch it off, and does without it. */

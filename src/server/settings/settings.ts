@@ -23,6 +23,10 @@ export type Config = {
   plansForSale: boolean
   /** Who sells, on statements. */
   seller: Seller
+  /** Where people report security holes: an https address, or mailto: one. */
+  securityContact: string
+  /** The day of the operators' last rehearsal of a restore, YYYY-MM-DD; null: they didn't say. */
+  restoreRehearsed: string | null
   /** The tokens that may read /metrics; without any, nobody may. */
   metricsTokens: string[]
   /** The origin of Stripe's checkout page, which our form redirects to. */
@@ -106,6 +110,16 @@ const RULES: Record<Setting, Rule> = {
     holds: (value) => isEmail(/^[^<>\r\n]*<([^<>]+)>$/.exec(value)?.[1] ?? value),
   },
   OPERATOR_EMAIL: { must: 'must be an email address', holds: isEmail },
+  SECURITY_CONTACT: {
+    optional: true,
+    must: 'must be an email address or an https:// address',
+    holds: (value) => isEmail(value) || (/^https:\/\/[^\s/]+\S*$/.test(value) && URL.canParse(value)),
+  },
+  RESTORE_REHEARSED: {
+    optional: true,
+    must: 'must be a day like 2026-11-30',
+    holds: (value) => /^\d{4}-\d{2}-\d{2}$/.test(value) && new Date(value).toJSON()?.startsWith(value),
+  },
   METRICS_TOKEN: {
     optional: true,
     must: 'must have 32 characters or more without spaces; while it is rotated, both tokens, separated by a comma',
@@ -170,6 +184,8 @@ export function readConfig(env: Env, log: Log): Config {
       address: env.SELLER_ADDRESS ?? new URL(origins[0] ?? '').host,
       taxId: env.SELLER_TAX_ID ?? null,
     },
+    securityContact: contactOf(env.SECURITY_CONTACT ?? `${origins[0]}/help`),
+    restoreRehearsed: env.RESTORE_REHEARSED ?? null,
     metricsTokens: env.METRICS_TOKEN?.split(',') ?? [],
     checkoutOrigin: env.STRIPE_CHECKOUT_ORIGIN ?? 'https://checkout.stripe.com',
     portalOrigin: env.STRIPE_CHECKOUT_ORIGIN ?? 'https://billing.stripe.com',
@@ -183,6 +199,8 @@ export function readConfig(env: Env, log: Log): Config {
   configs.set(env, config)
   return config
 }
+
+const contactOf = (contact: string): string => (isEmail(contact) ? `mailto:${contact}` : contact)
 
 function doorOf({ DOOR_DOMAIN, DOOR_PORTS: web, DOOR_TCP_PORTS: tcp }: Env, site: string): Door | null {
   if (!DOOR_DOMAIN) return null

@@ -33,6 +33,8 @@ export const MATRIX: Record<string, Row> = {
   'GET /pricing': PUBLIC,
   'GET /help': PUBLIC,
   'GET /privacy': PUBLIC,
+  'GET /security': PUBLIC,
+  'GET /.well-known/security.txt': PUBLIC,
   'GET /terms_of_service': PUBLIC,
   'GET /status': PUBLIC,
   'GET /docs': PUBLIC,
