@@ -2,7 +2,7 @@ import type { Act } from './audit.ts'
 import { type PlanType, planName } from './money/plan.ts'
 
 /** What an email tells the owner of an account. The email's row is the record, written in the transaction of the act. */
-export const MAILED = {
+const MAILED = {
   password_changed: 'Password changed',
   totp_added: 'Authenticator app added',
   totp_removed: 'Authenticator app removed',

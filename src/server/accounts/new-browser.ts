@@ -4,10 +4,13 @@ import { DAY_MS } from '../../domain/instant.ts'
 import { NEW_BROWSER_MAILS, newBrowserMail } from '../mail/new-browser-letter.ts'
 import { mailQuery } from '../mail/outbox.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
-import type { Device } from './new-sign-in.ts'
 
 /** Emails the owner of a sign-in. Not about the first one of a new account, which everybody does right after signing up. */
-export function newBrowserQuery(ctx: Context, signInId: string, device: Device): Query {
+export function newBrowserQuery(
+  ctx: Context,
+  signInId: string,
+  device: { userAgent: string | null; address: string | null },
+): Query {
   const at = ctx.now()
   const yesterday = at - DAY_MS
   const owner = sql`(SELECT user_id FROM sign_ins WHERE id = ${signInId})`
