@@ -46,7 +46,10 @@ export function addCard(account: Account, customer: string, card: Card): Payment
 /** From now on, the card that pays this plan behaves like that. */
 export function setCard(account: Account, subscription: string, card: Card): void {
   const method = methodOf(account, account.store.get<Subscription>('subscriptions', subscription))
-  if (method) behave(account, method, card)
+  if (!method) return
+  const { card: _, ...others } = getPaymentMethod(account, method)
+  if (DEBITS[card]) account.store.put('payment_methods', method, { ...others, type: 'us_bank_account' })
+  behave(account, method, card)
 }
 
 function behave({ store, now }: Account, method: string, card: Card): void {

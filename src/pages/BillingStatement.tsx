@@ -85,7 +85,7 @@ export function BillingStatement({ statement, customer, seller }: StatementProps
       {givenBack(statement) ? <p>{givenBack(statement)}.</p> : null}
       {statement.charge_date ? (
         <p>
-          We charge your card on <Time at={statement.charge_date} />.
+          We charge it automatically on <Time at={statement.charge_date} />.
         </p>
       ) : statement.processing ? (
         <p>Your payment is on its way. A bank may take a few days.</p>

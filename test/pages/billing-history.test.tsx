@@ -61,7 +61,7 @@ test('a bill that is not paid yet says when we charge the card, or that a paymen
     return renderToStaticMarkup(<BillingHistory bills={[bill]} {...rest} />).replace(/<[^>]*>/g, '')
   }
   const charged = history({ charge_date: '2026-11-29', invoice_url: null })
-  expect(charged).toContain('Not paidWe charge your card on Nov 29, 2026')
+  expect(charged).toContain('Not paidCharged automatically on Nov 29, 2026')
   const onItsWay = history({ processing: true })
   expect(onItsWay).toContain('Not paidYour payment is on its way')
   expect(onItsWay).not.toContain('Open invoices')

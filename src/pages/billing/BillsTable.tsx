@@ -53,7 +53,7 @@ function cellsOf(bill: Bill) {
         <Mark icon="x" text="Not paid" />
         {bill.charge_date ? (
           <span className="hint">
-            We charge your card on <Time at={bill.charge_date} />
+            Charged automatically on <Time at={bill.charge_date} />
           </span>
         ) : bill.processing ? (
           <span className="hint">Your payment is on its way</span>

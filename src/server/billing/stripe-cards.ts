@@ -2,26 +2,28 @@ import type Stripe from 'stripe'
 import type { Payments } from '../ports/payments.ts'
 import type { Ask } from './stripe-changes.ts'
 import { orNull } from './stripe-errors.ts'
+import { methodName } from './stripe-objects.ts'
 
 /** The calls about what pays a customer's invoices. */
-export function cards(ask: Ask): Pick<Payments, 'hasCard' | 'adoptCard'> {
+export function cards(ask: Ask): Pick<Payments, 'findMethod' | 'adoptCard'> {
   return {
-    hasCard: async (id, at) => {
+    findMethod: async (id, at) => {
       const expand = ['invoice_settings.default_payment_method']
       const customer = await orNull(() => ask((s) => s.customers.retrieve(id, { expand })))
-      return (
-        customer !== null && !customer.deleted && isUsable(customer.invoice_settings.default_payment_method, id, at)
-      )
+      if (customer === null || customer.deleted) return null
+      const method = customer.invoice_settings.default_payment_method
+      return isUsable(method, id, at) ? methodName(method.type) : null
     },
 
     adoptCard: async ({ customerId, subscriptionId }, at) => {
       const expand = ['default_payment_method']
       const plan = await orNull(() => ask((s) => s.subscriptions.retrieve(subscriptionId, { expand })))
       const method = plan?.default_payment_method ?? null
-      if (!isUsable(method, customerId, at)) return false
+      if (!isUsable(method, customerId, at)) return null
       const change = { invoice_settings: { default_payment_method: method.id } }
       // Someone may have removed the card meanwhile.
-      return (await orNull(() => ask((s) => s.customers.update(customerId, change)))) !== null
+      const changed = await orNull(() => ask((s) => s.customers.update(customerId, change)))
+      return changed && methodName(method.type)
     },
   }
 }

@@ -2,7 +2,7 @@ import type Stripe from 'stripe'
 import type { BillTo } from '../../domain/money/bill.ts'
 import type { InvoiceStatus } from '../../domain/money/invoice.ts'
 import { PLANS, type PlanType, planOffered } from '../../domain/money/plan.ts'
-import type { Checkout, Invoice, PaidSubscription, PaymentEvent, PlanCharge } from '../ports/payments.ts'
+import type { Checkout, Invoice, PaidSubscription, PayMethod, PaymentEvent, PlanCharge } from '../ports/payments.ts'
 
 /** The lookup key of a plan's price at Stripe. */
 export function priceLookupKey(planType: PlanType): string {
@@ -134,10 +134,18 @@ function toPayment({ status, payments }: Stripe.Invoice): Pick<Invoice, 'process
   const error = intent?.last_payment_error
   const asks = intent?.status === 'requires_action' || error?.code === 'authentication_required'
   if (!asks && !error) return none
-  const method = (error?.payment_method?.type ?? 'card') === 'card' ? 'card' : 'bank account'
   const why = error?.message ?? 'Your bank wants you to confirm the payment.'
   const charge = intent?.latest_charge
-  return { ...none, failure: { id: charge ? idOf(charge) : null, why, asks, method } }
+  return {
+    ...none,
+    failure: { id: charge ? idOf(charge) : null, why, asks, method: methodName(error?.payment_method?.type) },
+  }
+}
+
+/** @param type Stripe's; none where only a card can be meant */
+export function methodName(type = 'card'): PayMethod {
+  if (type === 'card') return 'card'
+  return /_(debit|bank_account)$/.test(type) ? 'bank account' : 'payment method'
 }
 
 function toPlanCharge(invoice: Stripe.Invoice): PlanCharge | null {

@@ -1,16 +1,17 @@
+import type { PayMethod } from '../ports/payments.ts'
 import { composeMessage, type Message } from './letter.ts'
 import { day, type InvoicedBill, period, statement, sum } from './money-letters.ts'
 
-/** Emails about invoices that charge a card. Times are ms since 1970. */
+/** Emails about invoices that charge a card or a bank account. Times are ms since 1970. */
 
 const BILLING = '/billing_history'
 
-export function chargeSoonMail(origin: string, bill: InvoicedBill & { chargeAt: number }): Message {
+export function chargeSoonMail(origin: string, bill: InvoicedBill & { chargeAt: number; method: PayMethod }): Message {
   const at = day(bill.chargeAt)
-  return composeMessage('owed', `We charge your card on ${at}: ${sum(bill)}`, [
-    `We charge your card on ${at}: ${sum(bill)} for ${what(bill)}. Any credit you have comes off first.`,
+  return composeMessage('owed', `We charge your ${bill.method} on ${at}: ${sum(bill)}`, [
+    `We charge your ${bill.method} on ${at}: ${sum(bill)} for ${what(bill)}. Any credit you have comes off first.`,
     statement(origin, bill),
-    { link: `${origin}${BILLING}`, label: 'Change your card, or pay invoices yourself' },
+    { link: `${origin}${BILLING}`, label: `Change your ${bill.method}, or pay invoices yourself` },
   ])
 }
 
@@ -19,8 +20,8 @@ const what = (bill: InvoicedBill) =>
 
 /** They can't have meant us to go on. */
 export function disputedMail(origin: string): Message {
-  return composeMessage('owed', 'We no longer charge your card', [
-    'You disputed a payment at your bank, so we no longer charge your card for server time. We email you invoices to pay instead.',
+  return composeMessage('owed', 'We no longer charge you automatically', [
+    'You disputed a payment at your bank, so we no longer charge you for server time automatically. We email you invoices to pay instead.',
     { link: `${origin}${BILLING}`, label: 'See your bills, or turn charges on again' },
   ])
 }
@@ -30,7 +31,7 @@ type Failed = InvoicedBill & {
   isLate: boolean
   payUrl: string
   why: string
-  method: 'card' | 'bank account'
+  method: PayMethod
 }
 
 export function chargeFailedMail(origin: string, bill: Failed): Message {
@@ -43,7 +44,9 @@ export function chargeFailedMail(origin: string, bill: Failed): Message {
     { link: bill.payUrl, label: `Pay ${sum(bill)}` },
     { link: `${origin}${BILLING}`, label: `Change your ${bill.method}` },
     // Stripe doesn't repeat a bank debit.
-    ...(bill.method === 'card' ? ["We may try your card again until then. You won't pay twice."] : []),
+    ...(bill.method === 'bank account'
+      ? []
+      : [`We may try your ${bill.method} again until then. You won't pay twice.`]),
   ])
 }
 

@@ -51,6 +51,9 @@ export type Checkout = {
   chargesUsage: boolean | null
 }
 
+/** As we call it before its owner. */
+export type PayMethod = 'card' | 'bank account' | 'payment method'
+
 export type Invoice = {
   id: string
   /** The billing record that it charges; null for an invoice of the plan's own price. */
@@ -80,7 +83,7 @@ export type Invoice = {
   /** A payment is on its way: a bank debit takes days. Only `findInvoice` knows. */
   processing: boolean
   /** Why the last charge, `id`, failed; `asks`: the bank wants the customer to confirm it. Only `findInvoice` knows. */
-  failure: { id: string | null; why: string; asks: boolean; method: 'card' | 'bank account' } | null
+  failure: { id: string | null; why: string; asks: boolean; method: PayMethod } | null
   /** Set on an invoice of the plan's own price. */
   plan: PlanCharge | null
 }
@@ -138,13 +141,13 @@ export type Payments = {
   /** 'provider_failed' when it is no longer open. */
   expireCheckout(id: string): Promise<Checkout>
 
-  /** Whether we can charge the customer's default payment method: it is attached, and no expired card. */
-  hasCard(customerId: string, at: number): Promise<boolean>
+  /** The customer's default payment method, if we can charge it: it is attached, and no expired card. */
+  findMethod(customerId: string, at: number): Promise<PayMethod | null>
   /**
    * Makes the card that pays a plan the customer's default: a checkout makes it only the plan's. Safe to repeat.
-   * @returns whether we can charge it
+   * @returns null if we can't charge it
    */
-  adoptCard(card: { customerId: string; subscriptionId: string }, at: number): Promise<boolean>
+  adoptCard(card: { customerId: string; subscriptionId: string }, at: number): Promise<PayMethod | null>
 
   findSubscription(id: string): Promise<PaidSubscription | null>
   /** The ids of those that haven't ended, the newest ten; none of a customer that was deleted. */

@@ -9,7 +9,7 @@ import { isOverdue, iso, type Rule, type View } from './rule.ts'
 const DUE_SOON_MS = 3 * DAY_MS
 const INVOICE_MAILS = [
   /^mail: Your invoice: /,
-  /^mail: We charge your card on /,
+  /^mail: We charge your (card|bank account) on /,
   /^mail: We couldn't charge your card/,
   /^mail: .* is due on /,
   /^mail: We received /,

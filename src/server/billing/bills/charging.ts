@@ -15,11 +15,12 @@ import { CHARGE_NOTICE_MS, chargeChoice, SMALLEST_CHARGE_CENTS } from '../../../
 import { chargeSoonMail } from '../../mail/charge-letters.ts'
 import { composeMail, type Message } from '../../mail/letter.ts'
 import { tellQueries, tellSoon } from '../../mail/notices.ts'
+import type { PayMethod } from '../../ports/payments.ts'
 import { type Context, siteOrigin } from '../../runtime/context.ts'
 import { liftQuery } from './suspension.ts'
 
 /**
- * Whether a bill is charged to its owner's card: they agreed to it, and there is a card. Asked when we draft its invoice,
+ * What a bill is charged to: its owner agreed to it, and has a card or a bank account. Asked when we draft its invoice,
  * again before we finalize it, and when Stripe's tries may begin again or must end. A closed account is sent its last invoice, since nothing would announce the charge.
  * So is a bill with a correction yet to credit: the credit comes off what is left to pay, and a charge would be too much.
  */
@@ -27,8 +28,8 @@ export async function mayCharge(
   ctx: Context,
   { id, userId, amountCents, corrects }: BillRow,
   customerId: string,
-): Promise<boolean> {
-  if (amountCents < SMALLEST_CHARGE_CENTS) return false
+): Promise<PayMethod | null> {
+  if (amountCents < SMALLEST_CHARGE_CENTS) return null
   const [[owner], [plan], [credit]] = await ctx.db.batch([
     ctx.db.select().from(users).where(eq(users.id, userId)),
     ctx.db
@@ -44,11 +45,11 @@ export async function mayCharge(
       .where(and(eq(bills.corrects, corrects ?? id), eq(invoices.step, 'credit')))
       .limit(1),
   ])
-  if (!owner || owner.closedAt !== null || chargeChoice(owner) !== 'on') return false
-  if (credit) return false
-  if (await ctx.payments.hasCard(customerId, ctx.now())) return true
+  if (!owner || owner.closedAt !== null || chargeChoice(owner) !== 'on' || credit) return null
+  const method = await ctx.payments.findMethod(customerId, ctx.now())
   // Someone who bought a plan before we asked has a card there, and no default.
-  return plan?.id ? ctx.payments.adoptCard({ customerId, subscriptionId: plan.id }, ctx.now()) : false
+  if (method || !plan?.id) return method
+  return ctx.payments.adoptCard({ customerId, subscriptionId: plan.id }, ctx.now())
 }
 
 /**
@@ -79,7 +80,7 @@ function chargeTime({ chargeAt }: InvoiceRow, mail: OutboxRow | undefined): numb
 }
 
 /** Announces the charge, once, and puts the invoice off until then. If its email is late, so is the charge. */
-export async function waitToCharge(ctx: Context, row: InvoiceRow, record: BillRow): Promise<void> {
+export async function waitToCharge(ctx: Context, row: InvoiceRow, record: BillRow, method: PayMethod): Promise<void> {
   const { billId, step, attempts, nextAt } = row
   const announced = row.chargeAt === null ? undefined : await findNotice(ctx, billId)
   const known = row.chargeAt !== null && row.chargeAt > ctx.now() ? row.chargeAt : chargeTime(row, announced)
@@ -91,7 +92,7 @@ export async function waitToCharge(ctx: Context, row: InvoiceRow, record: BillRo
     .where(eq(users.id, record.userId))
   // Once finalized, a part of it may be paid or credited.
   const cents = step === 'resume' ? (row.remainingCents ?? record.amountCents) : record.amountCents
-  const bill = { ...record, billId, cents, chargeAt }
+  const bill = { ...record, billId, cents, chargeAt, method }
   const stands = sql`EXISTS (SELECT 1 FROM invoices WHERE record_id = ${billId} AND charge_at = ${chargeAt})`
   // A hold that ended near its due date: nobody is suspended before we try their card.
   const later = step === 'resume' ? sql`max(0, coalesce(${chargeAt + DAY_MS} - due_at, 0))` : sql`0`

@@ -6,6 +6,7 @@ import { HOUR_MS, MINUTE_MS } from '../../../domain/instant.ts'
 import type { InvoiceStep } from '../../../domain/money/invoice.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import { tellSoon } from '../../mail/notices.ts'
+import type { PayMethod } from '../../ports/payments.ts'
 import type { Context } from '../../runtime/context.ts'
 import { fourAtOnce } from '../../runtime/four-at-once.ts'
 import { chargeText } from './charge-text.ts'
@@ -56,9 +57,9 @@ async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillRow):
     }
     while (invoice && invoice.step !== 'sent' && invoice.step !== 'credited') {
       const done = await STEPS[invoice.step](ctx, invoice, record)
-      if (done === 'wait') {
+      if ('wait' in done) {
         const { waitToCharge } = await import('./charging.ts')
-        await waitToCharge(ctx, invoice, record)
+        await waitToCharge(ctx, invoice, record, done.wait)
         return
       }
       invoice = await claim(ctx, invoice, done)
@@ -118,8 +119,8 @@ async function claim(ctx: Context, row: InvoiceRow, done?: Done): Promise<Invoic
   return claimed
 }
 
-/** One call to Stripe for an invoice, safe to repeat. `wait`: it isn't time to charge it yet. */
-type StepCall = (ctx: Context, invoice: InvoiceRow, record: BillRow) => Promise<Done | 'wait'>
+/** One call to Stripe for an invoice, safe to repeat. `wait`: it isn't time yet to charge this. */
+type StepCall = (ctx: Context, invoice: InvoiceRow, record: BillRow) => Promise<Done | { wait: PayMethod }>
 
 const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
   async credit(...asked) {
@@ -132,7 +133,7 @@ const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
       const before = invoice.attempts > 1 ? await ctx.payments.findInvoiceOf(customerId, record.id) : null
       if (before) return before
       const { mayCharge } = await import('./charging.ts')
-      const charges = await mayCharge(ctx, record, customerId)
+      const charges = (await mayCharge(ctx, record, customerId)) !== null
       const draft = { customerId, billId: record.id, description: chargeText(record).title, charges }
       return ctx.payments.createInvoice(draft, `${record.id}:draft:${customerId}:${waysToPay(draft)}`)
     })
@@ -163,9 +164,9 @@ const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
       })
     if (before.status !== 'draft') return { step: before.charges ? 'resume' : 'send' }
     const { mayCharge, noticeOf } = await import('./charging.ts')
-    const may = before.charges && (await mayCharge(ctx, record, before.customerId))
-    const notice = may ? await noticeOf(ctx, invoice) : null
-    if (notice === 'wait') return 'wait'
+    const method = before.charges ? await mayCharge(ctx, record, before.customerId) : null
+    const notice = method ? await noticeOf(ctx, invoice) : null
+    if (method && notice === 'wait') return { wait: method }
     const charges = notice === 'over'
     // They changed their mind, their card is gone, or we couldn't tell them. Once finalized, it can't change.
     if (before.charges && !charges) await ctx.payments.chargeNothing(before.id, `${record.id}:link`)
@@ -187,10 +188,10 @@ const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
     const { id, status, charges, advances, customerId } = await getInvoice(ctx, invoice)
     if (status !== 'open' || !charges) return { step: 'sent' }
     const { mayCharge, noticeOf } = await import('./charging.ts')
-    const wanted = await mayCharge(ctx, record, customerId)
-    const notice = wanted && !advances ? await noticeOf(ctx, invoice) : null
-    if (notice === 'wait') return 'wait'
-    const may = wanted && notice !== 'undelivered'
+    const method = await mayCharge(ctx, record, customerId)
+    const notice = method && !advances ? await noticeOf(ctx, invoice) : null
+    if (method && notice === 'wait') return { wait: method }
+    const may = method !== null && notice !== 'undelivered'
     if (may !== advances) await ctx.payments.setAdvance(id, may)
     return { step: 'sent' }
   },

@@ -343,9 +343,12 @@ describe('a bank debit that takes days', () => {
     expect(await row()).toMatchObject({ status: 'open', processingAt: expect.any(Number) })
     await setCharging(stack.ctx, user.id, { on: false })
     await stack.passTime(MONTH + 4 * DAY, HOUR)
-    expect(await subjects()).toEqual([SOON])
+    const soon = 'We charge your bank account on Feb 2, 2028: $5.25'
+    expect(await subjects()).toEqual([soon])
+    expect((await mails())[0]?.text).toContain(`${soon} for server time`)
+    expect((await mails())[0]?.text).not.toContain('your card')
     await stack.passTime(MONTH + 7 * DAY, 6 * HOUR)
-    expect([await collected(), await subjects()]).toEqual([[CHARGED], [SOON, PAID]])
+    expect([await collected(), await subjects()]).toEqual([[CHARGED], [soon, PAID]])
   })
 })
 

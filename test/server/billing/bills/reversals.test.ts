@@ -98,7 +98,7 @@ test("a bank's inquiry counts for nothing until it becomes a dispute", async () 
   stack.stripe.changeDispute(id, 'needs_response')
   await stack.stripe.settle()
   expect(await standsAs()).toEqual(['open', stack.clock.now, ['A customer disputes a payment']])
-  expect((await mailsTo(user.email)).at(-1)).toBe('We no longer charge your card')
+  expect((await mailsTo(user.email)).at(-1)).toBe('We no longer charge you automatically')
   stack.takeLines()
 })
 
@@ -118,7 +118,7 @@ test('a dispute: the operator hears of it, their card is charged no more until t
   expect(await usage()).toMatchObject({ paid: true, overdue: false, dispute: 'open' })
   const disputedAt = stack.clock.now
   expect((await account())?.chargeRefusedAt).toBe(disputedAt)
-  expect((await mailsTo(user.email)).at(-1)).toBe('We no longer charge your card')
+  expect((await mailsTo(user.email)).at(-1)).toBe('We no longer charge you automatically')
   expect(await toOperator(invoice)).toEqual(['A customer disputes a payment'])
   stack.clock.now += HOUR
   await setCharging(stack.ctx, user.id, { on: true })
