@@ -51,6 +51,7 @@ type Debit = { returned: boolean; at: number }
 
 /** A bank begins to pay an invoice. Stripe repeats no debit, and charges nothing else meanwhile. */
 export function beginDebit(account: Account, invoice: Invoice, { returned }: { returned: boolean }, at: number): void {
+  invoice.attempted = true
   invoice.next_payment_attempt = null
   save(account, invoice, 'invoice.updated', at)
   putIntent(account, invoice, 'processing')

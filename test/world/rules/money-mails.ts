@@ -52,12 +52,11 @@ export const MONEY_MAILS_RULES: Rule[] = [
           const isDue = found?.status === 'open' && found.amount_remaining > 0 && now < due && !isWaiting
           const charges = found?.collection_method === 'charge_automatically' && found.auto_advance
           const isReady = isTold(`ready:${billId}`) || announcementOf(rows, billId) !== undefined
-          // Each debit that fails has a cause of its own.
-          const isFailing = [...told.keys()].some(
-            (cause) => cause !== null && /^charge_(failed|asks):/.test(cause) && cause.includes(billId),
-          )
+          // Each debit that comes back has a cause of its own, and its email has the link.
+          const isReturned = [...told.keys()].some((cause) => cause?.startsWith(`charge_failed:${billId}:`))
+          const isFailing = isReturned || isTold(`charge_failed:${billId}`) || isTold(`charge_asks:${billId}`)
           const waits = {
-            ready: isDue && !charges && !isTold(`ready:${billId}`),
+            ready: isDue && !charges && !isReturned && !isTold(`ready:${billId}`),
             failed: isDue && charges && Boolean(found?.attempted) && !isFailing,
             due_soon: isDue && isReady && now >= due - DUE_SOON_MS && !isTold(`due_soon:${billId}`),
             paid: found?.status === 'paid' && found.amount_paid > 0 && isReady && !isTold(`paid:${billId}`),
