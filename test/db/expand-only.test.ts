@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { createClient } from '@libsql/client'
@@ -32,11 +33,14 @@ test('migrates an empty database, and says so again', async () => {
 
 test('touches nothing if a migration fails on the copy', async () => {
   const newest = journal.entries.at(-1)?.when ?? 0
-  await client.execute({ sql: 'DELETE FROM __drizzle_migrations WHERE created_at >= ?', args: [newest] })
-  // Run the last migration again: what it adds already exists.
+  const adds = (tag: string) =>
+    /^(ALTER|CREATE)/m.test(readFileSync(resolve(import.meta.dirname, `../../db/migrations/${tag}.sql`), 'utf8'))
+  const from = journal.entries.findLast(({ tag }) => adds(tag))?.when ?? 0
+  await client.execute({ sql: 'DELETE FROM __drizzle_migrations WHERE created_at >= ?', args: [from] })
+  // Run the last migration that adds something again: it already exists.
   expect(await migrate()).toMatch(/^failed: .*(duplicate column|already exists)/)
   const { rows } = await client.execute('SELECT max(created_at) AS at FROM __drizzle_migrations')
-  expect(rows[0]?.at).toBeLessThan(newest)
+  expect(rows[0]?.at).toBeLessThan(from)
   await client.execute({ sql: `INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('x', ?)`, args: [newest] })
 })
 

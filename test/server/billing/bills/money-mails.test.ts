@@ -261,6 +261,14 @@ test('an invoice: ready, due in 3 days, and overdue, once each whatever is repea
   await sync()
   await sync()
   expect((await subjects()).slice(3)).toEqual(['We received $5.25'])
+  // As if a version that kept no numbers had stored it, and a migration made it due.
+  const { number, billId = '' } = (await invoice()) ?? {}
+  expect(number).toMatch(/^PG-/)
+  const due = { number: null, nextAt: stack.clock.now }
+  await stack.db.update(invoices).set(due).where(eq(invoices.billId, billId))
+  await stack.passTime(stack.clock.now + DAY)
+  expect(await invoice()).toMatchObject({ number, nextAt: null })
+  expect(await subjects()).toHaveLength(4)
 })
 
 test('we thank nobody who never got an invoice, and a closed account gets nothing', async () => {
