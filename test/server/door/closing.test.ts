@@ -68,7 +68,8 @@ async function newRunnerWithEcho(at: Pick<typeof stack, 'url'> = stack) {
   const echo = createServer({ allowHalfOpen: true }, (socket) => socket.on('error', () => {}).pipe(socket))
   await new Promise<void>((resolve) => echo.listen(TCP, server.machine, resolve))
   atEnd(() => new Promise((resolve) => echo.close(resolve)))
-  return { person, server, there, own: server.door_url.replace('.door', `-${WEB}.door`) }
+  const connections = () => new Promise<number>((resolve) => echo.getConnections((_, count) => resolve(count)))
+  return { person, server, there, connections, own: server.door_url.replace('.door', `-${WEB}.door`) }
 }
 
 /** Answers that never end: of unknown length, and of a short and a long one. */
@@ -222,7 +223,7 @@ const NEW_PASSWORD = {
 
 test.concurrent.each(Object.entries(ENDS))('%s closes the door at once', async (_, { status, act }) => {
   const runner = await newRunnerWithEcho()
-  const { person, server, there, own } = runner
+  const { person, server, there, connections, own } = runner
   const token = await newToken(person)
   const headers = { authorization: `Bearer ${token.token}` }
   const untilClosed = await connectAll({ own, there }, headers)
@@ -232,7 +233,7 @@ test.concurrent.each(Object.entries(ENDS))('%s closes the door at once', async (
   await person.open('/account_overview')
   expect((await act({ ...runner, token })).status).toBeLessThan(300)
   await untilClosed()
-  await waitFor(async () => raw.state.closed !== null)
+  await waitFor(async () => raw.state.closed !== null && (await connections()) === 0)
   expect((await ask(server.door_url, headers)).status).toBe(status)
 })
 
