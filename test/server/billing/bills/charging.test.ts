@@ -1,8 +1,6 @@
-import { asc, eq, like, sql } from 'drizzle-orm'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { eq, like, sql } from 'drizzle-orm'
+import { describe, expect, test } from 'vitest'
 import { invoices, notices, outbox, users } from '../../../../db/schema.ts'
-import type { Card } from '../../../../dev/stripe/cards.ts'
-import type { User } from '../../../../src/domain/wire.ts'
 import { listBills } from '../../../../src/server/billing/bills/billing-history.ts'
 import { setCharging } from '../../../../src/server/billing/bills/charge-consent.ts'
 import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
@@ -11,34 +9,10 @@ import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.t
 import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { reconcilePlans } from '../../../../src/server/billing/plans/reconcile.ts'
-import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { DAY, HOUR, MINUTE, MONTH, openCustomer, START } from '../../../../testing/stack/billing-customer.ts'
 import { throughCalls } from '../../../../testing/stack/database.ts'
 
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-const START = Date.UTC(2028, 0, 1)
-/** The plan's month is over, and its bill is written within minutes. */
-const MONTH = Date.UTC(2028, 1, 1)
-
-const stack = await openBillingStack(START)
-let user: User
-beforeEach(async () => {
-  await stack.forgetEverybody()
-  stack.setWebhooks('kept')
-  stack.clock.now = START
-  user = await stack.newUser()
-})
-
-type Bought = { card?: Card; answer?: 'yes' | 'no'; hours?: number }
-
-/** Someone who bought Basic, said whether we may charge usage, and then used 3 hours more than it includes. */
-async function customer({ card = 'good', answer, hours = 8 }: Bought = {}) {
-  const { url } = await createCheckout(stack.ctx, user, { planType: 'basic' })
-  await stack.press(url, card === 'good' ? undefined : card, answer ? { chargeUsage: answer } : {})
-  await settleCheckout(stack.ctx, user.id)
-  await stack.insertRun(user.id, { from: START + HOUR, until: START + (1 + hours) * HOUR })
-}
+const { stack, me, renew, row, account, mails: allMails, buyBasic: customer } = await openCustomer()
 
 /** The month's end: its invoice is drafted. */
 const endMonth = () => stack.passTime(MONTH + 10 * MINUTE, 5 * MINUTE)
@@ -48,17 +22,8 @@ async function skipTo(at: number, every = 6 * HOUR) {
   await stack.passTime(at, every)
 }
 
-const row = async () => (await stack.db.select().from(invoices).where(eq(invoices.userId, user.id)))[0]
-const usageBill = async () => (await listBills(stack.ctx, user.id)).find(({ kind }) => kind === 'usage')
-const account = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]
-const mails = async () => {
-  const all = await stack.db
-    .select()
-    .from(outbox)
-    .where(eq(outbox.recipient, user.email))
-    .orderBy(asc(outbox.createdAt))
-  return all.filter(({ cause }) => /^(charge|ready|due_soon|paid)/.test(cause ?? ''))
-}
+const usageBill = async () => (await listBills(stack.ctx, me.user.id)).find(({ kind }) => kind === 'usage')
+const mails = async () => (await allMails()).filter(({ cause }) => /^(charge|ready|due_soon|paid)/.test(cause ?? ''))
 const subjects = async () => (await mails()).map(({ subject }) => subject)
 
 type AtStripe = {
@@ -166,7 +131,7 @@ describe('with consent and a card', () => {
     await customer({ answer: 'yes' })
     await skipTo(MONTH + HOUR, HOUR)
     expect(await subjects()).toEqual([SOON])
-    await setCharging(stack.ctx, user.id, { on: false })
+    await setCharging(stack.ctx, me.user.id, { on: false })
     await stack.passTime(MONTH + 3 * DAY, 6 * HOUR)
     expect(await collected()).toEqual([SENT])
     expect((await usageInvoices())[0]).toMatchObject({ auto_advance: false })
@@ -180,7 +145,7 @@ describe('with consent and a card', () => {
     const { payments } = stack.ctx
     const finalizeInvoice: typeof payments.finalizeInvoice = async (...call) => {
       const done = await payments.finalizeInvoice(...call)
-      await setCharging(stack.ctx, user.id, { on: false })
+      await setCharging(stack.ctx, me.user.id, { on: false })
       return done
     }
     await advanceInvoices({ ...stack.ctx, payments: { ...payments, finalizeInvoice } })
@@ -194,7 +159,7 @@ describe('with consent and a card', () => {
     await skipTo(MONTH + 3 * DAY)
     const tries = (await usageInvoices())[0]?.attempt_count
     expect(tries).toBeGreaterThan(0)
-    await setCharging(stack.ctx, user.id, { on: false })
+    await setCharging(stack.ctx, me.user.id, { on: false })
     await stack.passTime(stack.clock.now + 10 * MINUTE, 5 * MINUTE)
     expect((await usageInvoices())[0]).toMatchObject({ auto_advance: false, attempt_count: tries })
     const told = await mails()
@@ -205,7 +170,7 @@ describe('with consent and a card', () => {
     ])
     expect(told[2]?.text).toContain((await row())?.hostedUrl)
     await openPortalAndReplaceCard()
-    await setCharging(stack.ctx, user.id, { on: true })
+    await setCharging(stack.ctx, me.user.id, { on: true })
     await stack.passTime(MONTH + 12 * DAY, 6 * HOUR)
     expect((await usageInvoices())[0]).toMatchObject({ status: 'open', attempt_count: tries })
     expect(await mails()).toHaveLength(3)
@@ -250,7 +215,7 @@ describe('with consent and a card', () => {
     await stack.db
       .update(users)
       .set({ closedAt: START + 10 * HOUR })
-      .where(eq(users.id, user.id))
+      .where(eq(users.id, me.user.id))
     await stack.passTime(START + 2 * DAY, HOUR)
     expect((await collected()).map(([method]) => method)).toEqual(['send_invoice'])
   })
@@ -261,8 +226,7 @@ describe('with consent and a card', () => {
       [1018, 'send_invoice'],
       [1019, 'charge_automatically'],
     ] as const) {
-      stack.clock.now = START
-      user = await stack.newUser()
+      await renew()
       await customer({ answer: 'yes', hours: 5 + seconds / 3600 })
       await skipTo(MONTH + HOUR)
       expect((await collected()).map(([how]) => [seconds, how])).toEqual([[seconds, method]])
@@ -312,7 +276,7 @@ describe('a bank debit that takes days', () => {
     await payFromBank('bank_debit_returned')
     await stack.passTime(MONTH + 18 * DAY + 12 * HOUR, 3 * HOUR)
     const { hostedUrl, dueAt = 0 } = (await row()) ?? {}
-    const oldest = async () => (await listBills(stack.ctx, user.id)).findLast(({ kind }) => kind === 'usage')
+    const oldest = async () => (await listBills(stack.ctx, me.user.id)).findLast(({ kind }) => kind === 'usage')
     const suspended = async () => [(await account())?.suspendedAt, (await oldest())?.overdue]
     for (const again of [0, 5]) {
       await stack.press(hostedUrl, 'bank_debit_returned')
@@ -323,7 +287,7 @@ describe('a bank debit that takes days', () => {
       expect(await row()).toMatchObject({ dueAt, processingAt: null })
       expect(await suspended()).toEqual([dueAt, true])
     }
-    const toThem = sql`${eq(outbox.recipient, user.email)} AND ${like(outbox.subject, 'Account suspended%')}`
+    const toThem = sql`${eq(outbox.recipient, me.user.email)} AND ${like(outbox.subject, 'Account suspended%')}`
     const [mail] = await stack.db.select().from(outbox).where(toThem)
     expect(mail?.text).toContain("You don't need to pay again.")
     expect(mail?.text).not.toContain(hostedUrl)
@@ -341,7 +305,7 @@ describe('a bank debit that takes days', () => {
     await customer({ card: 'bank_debit', answer: 'yes' })
     await skipTo(MONTH + 3 * DAY)
     expect(await row()).toMatchObject({ status: 'open', processingAt: expect.any(Number) })
-    await setCharging(stack.ctx, user.id, { on: false })
+    await setCharging(stack.ctx, me.user.id, { on: false })
     await stack.passTime(MONTH + 4 * DAY, HOUR)
     const soon = 'We charge your bank account on Feb 2, 2028: $5.25'
     expect(await subjects()).toEqual([soon])
@@ -426,8 +390,7 @@ describe('the answer', () => {
     expect(await account()).toMatchObject({ chargeConsentAt: null, chargeRefusedAt: START })
     await skipTo(MONTH + 2 * DAY)
     expect([await collected(), await subjects()]).toEqual([[SENT], [READY]])
-    stack.clock.now = START
-    user = await stack.newUser()
+    await renew()
     await customer()
     expect(await account()).toMatchObject({ chargeConsentAt: null, chargeRefusedAt: null })
   })
@@ -437,7 +400,7 @@ describe('the answer', () => {
     const { stripeCustomerId } = (await account()) ?? {}
     await stack.atStripe(`customers/${stripeCustomerId}`, 'invoice_settings[default_payment_method]=')
     expect(await defaultCard()).toBeNull()
-    await setCharging(stack.ctx, user.id, { on: true })
+    await setCharging(stack.ctx, me.user.id, { on: true })
     await skipTo(MONTH + 3 * DAY)
     expect([await collected(), await subjects()]).toEqual([[CHARGED], [SOON, PAID]])
     expect(await defaultCard()).not.toBeNull()
@@ -450,7 +413,7 @@ describe('the answer', () => {
     await openPortalAndReplaceCard()
     const second = await defaultCard()
     stack.clock.now += HOUR
-    await setCharging(stack.ctx, user.id, { on: false })
+    await setCharging(stack.ctx, me.user.id, { on: false })
     stack.setWebhooks('handled')
     await stack.stripe.settle()
     expect(await defaultCard()).toBe(second)
@@ -458,22 +421,22 @@ describe('the answer', () => {
   })
 
   test('an answer on the billing page wins over one from a checkout that we hear of later', async () => {
-    const { url } = await createCheckout(stack.ctx, user, { planType: 'basic' })
+    const { url } = await createCheckout(stack.ctx, me.user, { planType: 'basic' })
     await stack.press(url, undefined, { chargeUsage: 'yes' })
     stack.clock.now += MINUTE
-    await setCharging(stack.ctx, user.id, { on: false })
-    await settleCheckout(stack.ctx, user.id)
+    await setCharging(stack.ctx, me.user.id, { on: false })
+    await settleCheckout(stack.ctx, me.user.id)
     expect(await account()).toMatchObject({ chargeConsentAt: null, chargeRefusedAt: START + MINUTE })
-    await setCharging(stack.ctx, user.id, { on: true })
+    await setCharging(stack.ctx, me.user.id, { on: true })
     expect((await account())?.chargeConsentAt).toBe(START + MINUTE + 1)
   })
 
   test('a checkout whose card is gone gives the plan all the same', async () => {
-    const { url } = await createCheckout(stack.ctx, user, { planType: 'basic' })
+    const { url } = await createCheckout(stack.ctx, me.user, { planType: 'basic' })
     await stack.press(url, undefined, { chargeUsage: 'yes' })
     const { data } = await stack.atStripe<{ data: { default_payment_method: string }[] }>('subscriptions?limit=1')
     await stack.atStripe(`payment_methods/${data[0]?.default_payment_method}/detach`, '')
-    await settleCheckout(stack.ctx, user.id)
+    await settleCheckout(stack.ctx, me.user.id)
     expect((await account())?.chargeConsentAt).toBe(START)
     expect(await defaultCard()).toBeNull()
   })
@@ -482,9 +445,7 @@ describe('the answer', () => {
 describe('whatever goes wrong', () => {
   /** A new customer whose month has just ended: all that is left is the invoice. */
   async function billed() {
-    stack.clock.now = START
-    await stack.forgetEverybody()
-    user = await stack.newUser()
+    await renew()
     await customer({ answer: 'yes' })
     stack.clock.now = MONTH + 10 * MINUTE
     await reconcilePlans(stack.ctx)
@@ -507,7 +468,7 @@ describe('whatever goes wrong', () => {
     await stack.db
       .update(invoices)
       .set({ step: 'send', attempts: 1, nextAt: stack.clock.now })
-      .where(eq(invoices.userId, user.id))
+      .where(eq(invoices.userId, me.user.id))
     await collect([20 * HOUR, HOUR])
     expect(await collected()).toEqual([['charge_automatically', 'open', 525]])
     await collect([6 * HOUR, 30 * HOUR, 30 * HOUR])

@@ -1,38 +1,15 @@
-import { asc, eq } from 'drizzle-orm'
-import { beforeEach, expect, test } from 'vitest'
-import { auditLog, invoices, outbox, users } from '../../../../db/schema.ts'
-import type { User } from '../../../../src/domain/wire.ts'
+import { eq } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { auditLog } from '../../../../db/schema.ts'
 import { setCharging } from '../../../../src/server/billing/bills/charge-consent.ts'
 import { holdInvoice, releaseInvoice } from '../../../../src/server/billing/bills/invoice-hold.ts'
 import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
 import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
-import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
-import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { DAY, HOUR, MONTH, openCustomer, START } from '../../../../testing/stack/billing-customer.ts'
 
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
-const START = Date.UTC(2028, 0, 1)
-const MONTH = Date.UTC(2028, 1, 1)
-
-const stack = await openBillingStack(START)
-let user: User
-beforeEach(async () => {
-  await stack.forgetEverybody()
-  stack.clock.now = START
-  user = await stack.newUser()
-})
-
-const row = async () => (await stack.db.select().from(invoices).where(eq(invoices.userId, user.id)))[0]
-const suspendedAt = async () =>
-  (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]?.suspendedAt ?? null
-const subjects = async () => {
-  const all = await stack.db
-    .select()
-    .from(outbox)
-    .where(eq(outbox.recipient, user.email))
-    .orderBy(asc(outbox.createdAt))
-  return all.map(({ subject }) => subject).filter((subject) => subject.includes('$5.25'))
-}
+const { stack, me, row, account, subjects: allSubjects, buyBasic } = await openCustomer()
+const suspendedAt = async () => (await account())?.suspendedAt ?? null
+const subjects = async () => (await allSubjects()).filter((subject) => subject.includes('$5.25'))
 const hand = () => ({ db: stack.db, now: stack.ctx.now, by: { id: 'admin', reason: 'They dispute it.' } })
 const billId = async () => (await row())?.billId ?? ''
 const hold = async () => holdInvoice(stack.ctx, hand(), await billId())
@@ -44,17 +21,14 @@ const atStripe = async () =>
 
 /** Someone without a plan, billed $5.25 by invoice at the month's end. */
 async function invoiced() {
-  await stack.insertRun(user.id, { from: START + HOUR, until: START + 4 * HOUR })
+  await stack.insertRun(me.user.id, { from: START + HOUR, until: START + 4 * HOUR })
   await stack.passTime(MONTH + HOUR, DAY)
   return row()
 }
 
 /** Someone whose card is to be charged $5.25, as we announced. */
 async function announced(card?: 'declined_later') {
-  const { url } = await createCheckout(stack.ctx, user, { planType: 'basic' })
-  await stack.press(url, card, { chargeUsage: 'yes' })
-  await settleCheckout(stack.ctx, user.id)
-  await stack.insertRun(user.id, { from: START + HOUR, until: START + 9 * HOUR })
+  await buyBasic({ answer: 'yes', ...(card ? { card } : {}) })
   await stack.passTime(MONTH + HOUR, 6 * HOUR)
   expect((await row())?.step).toBe('finalize')
 }
@@ -76,8 +50,8 @@ test('holds what we announced, and announces it again after the release', async 
     .from(auditLog)
     .where(eq(auditLog.subject, await billId()))
   expect(acts.map(({ act, reason, userId }) => [act, reason, userId])).toEqual([
-    ['hold_invoice', 'They dispute it.', user.id],
-    ['release_invoice', 'They dispute it.', user.id],
+    ['hold_invoice', 'They dispute it.', me.user.id],
+    ['release_invoice', 'They dispute it.', me.user.id],
   ])
 })
 
@@ -167,7 +141,7 @@ test('sends the link after the release if they no longer want to be charged', as
   const tries = (await atStripe()).attempt_count
   await hold()
   await stack.passTime(MONTH + 4 * DAY, 6 * HOUR)
-  await setCharging(stack.ctx, user.id, { on: false })
+  await setCharging(stack.ctx, me.user.id, { on: false })
   await release()
   await stack.passTime(MONTH + 10 * DAY, 6 * HOUR)
   expect(await atStripe()).toMatchObject({ status: 'open', auto_advance: false, attempt_count: tries })
@@ -207,5 +181,5 @@ test('hears of a payment during the hold, and refuses to hold what is paid or he
   await stack.passTime(MONTH + 4 * DAY, 12 * HOUR)
   await expect(hold()).rejects.toMatchObject({ code: 'conflict' })
   await expect(holdInvoice(stack.ctx, hand(), 'bill_x')).rejects.toMatchObject({ code: 'not_found' })
-  expect(await stack.db.$count(auditLog, eq(auditLog.userId, user.id))).toBe(2)
+  expect(await stack.db.$count(auditLog, eq(auditLog.userId, me.user.id))).toBe(2)
 })

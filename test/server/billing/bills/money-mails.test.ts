@@ -1,32 +1,15 @@
-import { asc, eq } from 'drizzle-orm'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { eq } from 'drizzle-orm'
+import { describe, expect, test } from 'vitest'
 import { invoices, outbox, runs, users, webhookDeliveries, webhooks } from '../../../../db/schema.ts'
-import type { User } from '../../../../src/domain/wire.ts'
 import { requireAllowance } from '../../../../src/server/billing/allowance.ts'
 import { setBudget } from '../../../../src/server/billing/bills/budget.ts'
 import { mailUsedHours } from '../../../../src/server/billing/bills/hours-mails.ts'
 import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
 import { getUsage, toSummary } from '../../../../src/server/billing/bills/usage.ts'
 import { newId } from '../../../../src/server/crypto/id.ts'
-import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { DAY, HOUR, MINUTE, openCustomer, START } from '../../../../testing/stack/billing-customer.ts'
 
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-const START = Date.UTC(2028, 0, 1)
-
-const stack = await openBillingStack(START)
-let user: User
-beforeEach(async () => {
-  await stack.forgetEverybody()
-  stack.clock.now = START
-  user = await stack.newUser()
-})
-
-const mails = async () =>
-  stack.db.select().from(outbox).where(eq(outbox.recipient, user.email)).orderBy(asc(outbox.createdAt))
-const subjects = async () => (await mails()).map(({ subject }) => subject)
-const invoice = async () => (await stack.db.select().from(invoices).where(eq(invoices.userId, user.id)))[0]
+const { stack, me, row: invoice, mails, subjects } = await openCustomer()
 
 describe('the budget', () => {
   /** $1.00 is used up 2047 s after the plan's hours. */
@@ -34,21 +17,21 @@ describe('the budget', () => {
   const webhook = () =>
     stack.db.insert(webhooks).values({
       id: newId('whk'),
-      userId: user.id,
+      userId: me.user.id,
       url: 'https://example.com/',
       events: ['budget.reached'],
       secrets: [],
       createdAt: START,
     })
   const events = async () => {
-    const rows = await stack.db.select().from(webhookDeliveries).where(eq(webhookDeliveries.userId, user.id))
+    const rows = await stack.db.select().from(webhookDeliveries).where(eq(webhookDeliveries.userId, me.user.id))
     return rows.map(({ eventId, payload }) => ({ eventId, ...JSON.parse(payload) }))
   }
   const start = async (stops: boolean) => {
-    await stack.insertPlan(user.id, { hours: 0 })
+    await stack.insertPlan(me.user.id, { hours: 0 })
     await webhook()
-    const id = await stack.insertRun(user.id, { from: START, until: null })
-    await setBudget(stack.ctx, user.id, { dollars: 1, stops })
+    const id = await stack.insertRun(me.user.id, { from: START, until: null })
+    await setBudget(stack.ctx, me.user.id, { dollars: 1, stops })
     return id
   }
   const lookAt = async (at: number) => {
@@ -61,7 +44,7 @@ describe('the budget', () => {
     const id = await start(false)
     await lookAt(START)
     expect((await runOf(id))?.hoursLookAt).toBe(USED_UP)
-    await setBudget(stack.ctx, user.id, { dollars: 1, stops: false })
+    await setBudget(stack.ctx, me.user.id, { dollars: 1, stops: false })
     await lookAt(USED_UP - 1)
     expect([await subjects(), await events()]).toEqual([[], []])
     await lookAt(USED_UP)
@@ -85,14 +68,14 @@ describe('the budget', () => {
       },
     ])
     expect(await runOf(id)).toMatchObject({ endsAt: null, budgetCents: null })
-    const { amountOwedDollars } = toSummary(await getUsage(stack.ctx, user.id)).monthlyUsage
+    const { amountOwedDollars } = toSummary(await getUsage(stack.ctx, me.user.id)).monthlyUsage
     expect(amountOwedDollars).toBe(1)
     // The next month has its own budget.
     await stack.db.update(runs).set({ hoursLookAt: START }).where(eq(runs.id, id))
     await stack.db
       .update(users)
       .set({ billedUntil: Date.UTC(2028, 1, 1) })
-      .where(eq(users.id, user.id))
+      .where(eq(users.id, me.user.id))
     await lookAt(Date.UTC(2028, 1, 1) + 2047_000)
     expect((await subjects()).length).toBe(2)
     expect(new Set((await events()).map(({ eventId }) => eventId)).size).toBe(2)
@@ -102,23 +85,23 @@ describe('the budget', () => {
     const id = await start(true)
     await lookAt(USED_UP - 1000)
     expect((await runOf(id))?.endsAt).toBeNull()
-    await requireAllowance(stack.ctx, user.id)
+    await requireAllowance(stack.ctx, me.user.id)
     await lookAt(USED_UP)
     expect(await runOf(id)).toMatchObject({ endsAt: USED_UP, budgetCents: 100 })
-    expect(stack.woken).toContain(user.id)
+    expect(stack.woken).toContain(me.user.id)
     // A later look bills nothing more.
     await stack.db.update(runs).set({ hoursLookAt: START }).where(eq(runs.id, id))
     await lookAt(USED_UP + 60_000)
     expect((await runOf(id))?.endsAt).toBe(USED_UP)
     expect((await mails())[0]?.text).toContain('we stop your server now')
-    await expect(requireAllowance(stack.ctx, user.id)).rejects.toMatchObject({
+    await expect(requireAllowance(stack.ctx, me.user.id)).rejects.toMatchObject({
       code: 'budget',
       page: '/budget',
     })
-    await setBudget(stack.ctx, user.id, { dollars: 2, stops: true })
-    await requireAllowance(stack.ctx, user.id)
-    await setBudget(stack.ctx, user.id, { dollars: 1, stops: false })
-    await requireAllowance(stack.ctx, user.id)
+    await setBudget(stack.ctx, me.user.id, { dollars: 2, stops: true })
+    await requireAllowance(stack.ctx, me.user.id)
+    await setBudget(stack.ctx, me.user.id, { dollars: 1, stops: false })
+    await requireAllowance(stack.ctx, me.user.id)
   })
 
   test('stops nothing if it is raised while we look', async () => {
@@ -131,7 +114,7 @@ describe('the budget', () => {
       const [[account]] = read as unknown as [[{ createdAt?: number; budgetCents?: number | null }?]]
       if (account?.budgetCents === 100 && account.createdAt === START) {
         raised = true
-        await setBudget(stack.ctx, user.id, { dollars: 50, stops: true })
+        await setBudget(stack.ctx, me.user.id, { dollars: 50, stops: true })
       }
       return read
     }
@@ -146,7 +129,7 @@ describe('the budget', () => {
     const id = await start(true)
     const eve = await stack.newUser()
     await setBudget(stack.ctx, eve.id, { dollars: 9, stops: false })
-    expect((await getUsage(stack.ctx, user.id)).budget).toEqual({ cents: 100, stops: true })
+    expect((await getUsage(stack.ctx, me.user.id)).budget).toEqual({ cents: 100, stops: true })
     await stack.db
       .update(runs)
       .set({ endsAt: USED_UP - 1000 })
@@ -168,8 +151,8 @@ describe('the plan’s hours', () => {
     (await stack.db.select().from(runs).where(eq(runs.id, id)))[0]?.hoursLookAt ?? null
 
   test('send an email at 80% and 100%, once each, to the second, with the numbers on screen', async () => {
-    await stack.insertPlan(user.id, { hours: 0.5 })
-    const run = await stack.insertRun(user.id, { from: START, until: null })
+    await stack.insertPlan(me.user.id, { hours: 0.5 })
+    const run = await stack.insertRun(me.user.id, { from: START, until: null })
     await running(run)
     await lookAfter(24 * MINUTE - 1000)
     expect([await subjects(), await nextLook(run)]).toEqual([[], START + 24 * MINUTE])
@@ -190,18 +173,18 @@ describe('the plan’s hours', () => {
   })
 
   test('when found late, send one email; a run that has ended gets one more look', async () => {
-    await stack.insertPlan(user.id, { hours: 0.5 })
-    const run = await stack.insertRun(user.id, { from: START, until: START + HOUR })
+    await stack.insertPlan(me.user.id, { hours: 0.5 })
+    const run = await stack.insertRun(me.user.id, { from: START, until: START + HOUR })
     await running(run)
     await lookAfter(2 * HOUR)
     expect([await subjects(), await nextLook(run)]).toEqual([['Your included hours are used up'], null])
   })
 
   test('send no email in a trial, without a plan, or to a closed account; with more hours, the count starts over', async () => {
-    const run = await stack.insertRun(user.id, { from: START, until: null })
+    const run = await stack.insertRun(me.user.id, { from: START, until: null })
     await running(run)
     await lookAfter(HOUR)
-    await stack.insertPlan(user.id, {
+    await stack.insertPlan(me.user.id, {
       planType: 'demo',
       subType: 'demo',
       status: 'trialing',
@@ -213,23 +196,23 @@ describe('the plan’s hours', () => {
     expect(await subjects()).toEqual([])
     await stack.db.delete(outbox)
 
-    user = await stack.newUser(START)
-    await stack.insertPlan(user.id, { hours: 0.5, anchor: START })
-    const closed = await stack.insertRun(user.id, { from: START, until: null })
-    await stack.db.update(users).set({ closedAt: stack.clock.now }).where(eq(users.id, user.id))
+    me.user = await stack.newUser(START)
+    await stack.insertPlan(me.user.id, { hours: 0.5, anchor: START })
+    const closed = await stack.insertRun(me.user.id, { from: START, until: null })
+    await stack.db.update(users).set({ closedAt: stack.clock.now }).where(eq(users.id, me.user.id))
     await running(closed)
     await lookAfter(0)
     expect(await subjects()).toEqual([])
 
-    await stack.db.update(users).set({ closedAt: null }).where(eq(users.id, user.id))
+    await stack.db.update(users).set({ closedAt: null }).where(eq(users.id, me.user.id))
     await running(closed)
     await lookAfter(0)
-    await stack.db.$client.execute(`UPDATE subscriptions SET hours = 1.1 WHERE user_id = '${user.id}'`)
+    await stack.db.$client.execute(`UPDATE subscriptions SET hours = 1.1 WHERE user_id = '${me.user.id}'`)
     await running(closed)
     await lookAfter(0)
     expect(await subjects()).toEqual(['Your included hours are used up', '80% of your included hours are used'])
     // A downgrade that took effect with this period, and that we heard of late.
-    await stack.db.$client.execute(`UPDATE subscriptions SET hours = 0.4 WHERE user_id = '${user.id}'`)
+    await stack.db.$client.execute(`UPDATE subscriptions SET hours = 0.4 WHERE user_id = '${me.user.id}'`)
     await running(closed)
     await lookAfter(0)
     expect(await subjects()).toHaveLength(2)
@@ -237,7 +220,7 @@ describe('the plan’s hours', () => {
 })
 
 test('an invoice: ready, due in 3 days, and overdue, once each whatever is repeated, with the numbers of the bill', async () => {
-  await stack.insertRun(user.id, { from: START, until: START + 3 * HOUR })
+  await stack.insertRun(me.user.id, { from: START, until: START + 3 * HOUR })
   await stack.passTime(Date.UTC(2028, 1, 1, 1), HOUR * 12)
   const sync = async () => syncInvoice(stack.ctx, (await invoice())?.stripeInvoiceId ?? '')
   await sync()
@@ -272,14 +255,14 @@ test('an invoice: ready, due in 3 days, and overdue, once each whatever is repea
 })
 
 test('we thank nobody who never got an invoice, and a closed account gets nothing', async () => {
-  await stack.insertRun(user.id, { from: START, until: START + 3 * HOUR })
+  await stack.insertRun(me.user.id, { from: START, until: START + 3 * HOUR })
   await stack.db
     .update(users)
     .set({ closedAt: START + 4 * HOUR })
-    .where(eq(users.id, user.id))
+    .where(eq(users.id, me.user.id))
   await stack.passTime(START + DAY, HOUR)
   expect(await subjects()).toEqual([])
-  await stack.db.update(users).set({ closedAt: null }).where(eq(users.id, user.id))
+  await stack.db.update(users).set({ closedAt: null }).where(eq(users.id, me.user.id))
   await stack.press((await invoice())?.hostedUrl)
   await syncInvoice(stack.ctx, (await invoice())?.stripeInvoiceId ?? '')
   expect([(await invoice())?.status, await subjects()]).toEqual(['paid', []])

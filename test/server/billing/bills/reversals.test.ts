@@ -1,27 +1,14 @@
 import { asc, eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { invoices, outbox, planPayments, stripeEvents, users } from '../../../../db/schema.ts'
+import { invoices, outbox, planPayments, stripeEvents } from '../../../../db/schema.ts'
 import { EVENTS } from '../../../../scripts/stripe-account.ts'
 import { givenBack } from '../../../../src/domain/money/bill.ts'
-import type { User } from '../../../../src/domain/wire.ts'
 import { listBills } from '../../../../src/server/billing/bills/billing-history.ts'
 import { setCharging } from '../../../../src/server/billing/bills/charge-consent.ts'
-import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
-import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { DAY, HOUR, MONTH, openCustomer } from '../../../../testing/stack/billing-customer.ts'
 
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
-const START = Date.UTC(2028, 0, 1)
-const MONTH = Date.UTC(2028, 1, 1)
-
-const stack = await openBillingStack(START)
-let user: User
-beforeEach(async () => {
-  await stack.forgetEverybody()
-  stack.setWebhooks('handled')
-  stack.clock.now = START
-  user = await stack.newUser()
-})
+const { stack, me, account, buyBasic } = await openCustomer()
+beforeEach(() => stack.setWebhooks('handled'))
 
 // What we learned from, an endpoint gets that we set up.
 afterEach(async () => {
@@ -31,18 +18,14 @@ afterEach(async () => {
 
 /** Someone whose card paid Basic twice, and $5.25 of usage. @returns the invoice of usage at Stripe */
 async function charged(): Promise<string> {
-  const { url } = await createCheckout(stack.ctx, user, { planType: 'basic' })
-  await stack.press(url, undefined, { chargeUsage: 'yes' })
-  await settleCheckout(stack.ctx, user.id)
-  await stack.insertRun(user.id, { from: START + HOUR, until: START + 9 * HOUR })
+  await buyBasic({ answer: 'yes' })
   await stack.passTime(MONTH - HOUR, 3 * DAY)
   await stack.passTime(MONTH + 3 * DAY, 3 * HOUR)
-  const [row] = await stack.db.select().from(invoices).where(eq(invoices.userId, user.id))
+  const [row] = await stack.db.select().from(invoices).where(eq(invoices.userId, me.user.id))
   expect(row?.status).toBe('paid')
   return row?.stripeInvoiceId ?? ''
 }
-const account = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]
-const usage = async () => (await listBills(stack.ctx, user.id)).find(({ kind }) => kind === 'usage')
+const usage = async () => (await listBills(stack.ctx, me.user.id)).find(({ kind }) => kind === 'usage')
 const mailsTo = async (recipient: string, about = '') => {
   const all = await stack.db.select().from(outbox).where(eq(outbox.recipient, recipient)).orderBy(asc(outbox.createdAt))
   return all.filter(({ cause }) => (cause ?? '').endsWith(about)).map(({ subject }) => subject)
@@ -67,10 +50,10 @@ test('a refund, in parts or whole, stands beside the payment; the bill stays pai
 
 test('a refund of a plan stands beside its payment', async () => {
   await charged()
-  const [row] = await stack.db.select().from(planPayments).where(eq(planPayments.userId, user.id))
+  const [row] = await stack.db.select().from(planPayments).where(eq(planPayments.userId, me.user.id))
   await refund(row?.stripeInvoiceId ?? '')
   await stack.stripe.settle()
-  const plan = (await listBills(stack.ctx, user.id)).find(({ id }) => id === row?.id)
+  const plan = (await listBills(stack.ctx, me.user.id)).find(({ id }) => id === row?.id)
   expect(plan && [plan.paid, givenBack(plan)]).toEqual([true, 'Refunded $25.00'])
 })
 
@@ -98,7 +81,7 @@ test("a bank's inquiry counts for nothing until it becomes a dispute", async () 
   stack.stripe.changeDispute(id, 'needs_response')
   await stack.stripe.settle()
   expect(await standsAs()).toEqual(['open', stack.clock.now, ['A customer disputes a payment']])
-  expect((await mailsTo(user.email)).at(-1)).toBe('We no longer charge you automatically')
+  expect((await mailsTo(me.user.email)).at(-1)).toBe('We no longer charge you automatically')
   stack.takeLines()
 })
 
@@ -118,10 +101,10 @@ test('a dispute: the operator hears of it, their card is charged no more until t
   expect(await usage()).toMatchObject({ paid: true, overdue: false, dispute: 'open' })
   const disputedAt = stack.clock.now
   expect((await account())?.chargeRefusedAt).toBe(disputedAt)
-  expect((await mailsTo(user.email)).at(-1)).toBe('We no longer charge you automatically')
+  expect((await mailsTo(me.user.email)).at(-1)).toBe('We no longer charge you automatically')
   expect(await toOperator(invoice)).toEqual(['A customer disputes a payment'])
   stack.clock.now += HOUR
-  await setCharging(stack.ctx, user.id, { on: true })
+  await setCharging(stack.ctx, me.user.id, { on: true })
   stack.clock.now += 20 * DAY
   stack.stripe.changeDispute(id, 'lost')
   await stack.stripe.settle()
