@@ -10,8 +10,8 @@ import { HAS_OWN_IMAGE } from './jobs/images.ts'
 const RECENT_MS = 30 * MINUTE_MS
 /** A kind that starts all the time is counted so often; the others daily, since starts grow too old. */
 const COUNT_AGAIN_MS = 10 * MINUTE_MS
-/** Each minute. What waits is counted in the next. */
-const MOST_KINDS = 20
+/** Each minute, those that have waited longest first. */
+const MOST_KINDS = 50
 /** Of each kind, the latest. */
 const MOST_STARTS = 1_000
 
@@ -26,13 +26,15 @@ export async function countStartTimes(ctx: Context): Promise<void> {
   const now = ctx.now()
   const rows = await ctx.db.all<Omit<Kind, 'untilExit'> & { untilExit: 0 | 1 }>(sql`
     SELECT owner, environment, instance_type AS "instanceType", until_exit AS "untilExit" FROM (
-      SELECT DISTINCT CASE WHEN ${HAS_OWN_IMAGE} THEN server_sessions.user_id ELSE '' END AS owner, environment, instance_type, until_exit
-      FROM jobs CROSS JOIN server_sessions ON server_sessions.id = session_id
-      WHERE run_at IS NULL AND updated_at > ${now - RECENT_MS} AND kind = 'server_start' AND environment IS NOT NULL) AS kind
-    WHERE NOT EXISTS (SELECT 1 FROM start_times AS known WHERE known.owner = kind.owner AND known.environment = kind.environment
-      AND known.instance_type = kind.instance_type AND known.until_exit = kind.until_exit AND counted_at > ${now - COUNT_AGAIN_MS})
-    UNION SELECT owner, environment, instance_type, until_exit FROM start_times WHERE counted_at <= ${now - DAY_MS}
-    LIMIT ${MOST_KINDS}`)
+      SELECT ended.*, coalesce(counted_at, 0) AS at FROM (
+        SELECT DISTINCT CASE WHEN ${HAS_OWN_IMAGE} THEN server_sessions.user_id ELSE '' END AS owner, environment, instance_type, until_exit
+        FROM jobs CROSS JOIN server_sessions ON server_sessions.id = session_id
+        WHERE run_at IS NULL AND updated_at > ${now - RECENT_MS} AND kind = 'server_start' AND environment IS NOT NULL) AS ended
+      LEFT JOIN start_times AS known ON known.owner = ended.owner AND known.environment = ended.environment
+        AND known.instance_type = ended.instance_type AND known.until_exit = ended.until_exit
+      WHERE coalesce(counted_at, 0) <= ${now - COUNT_AGAIN_MS}
+      UNION ALL SELECT owner, environment, instance_type, until_exit, counted_at FROM start_times WHERE counted_at <= ${now - DAY_MS})
+    ORDER BY at LIMIT ${MOST_KINDS}`)
   const kinds = rows.map((kind): Kind => ({ ...kind, untilExit: kind.untilExit === 1 }))
   const [first, ...others] = kinds.map((kind) => startsQuery(ctx, kind, now))
   if (!first) return
