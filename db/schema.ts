@@ -184,6 +184,24 @@ export const recoveryCodes = sqliteTable(
   (t) => [primaryKey({ columns: [t.userId, t.hash] })],
 )
 
+/**
+ * An operator will remove an account's second factor, because its owner says that it is lost. We wait a day, so that an
+ * owner who still has it can keep it. `src/server/operations/lost-factors.ts`
+ */
+export const factorRemovals = sqliteTable(
+  'factor_removals',
+  {
+    userId: text('user_id')
+      .primaryKey()
+      .references(() => users.id),
+    /** The operator, and why. */
+    actor: text().notNull(),
+    reason: text().notNull(),
+    dueAt: integer('due_at').notNull(),
+  },
+  (t) => [index('factor_removals_due').on(t.dueAt)],
+)
+
 /** Someone typed the right password and must still prove a second factor. We store only the SHA-256 of what they got. */
 export const signInChallenges = sqliteTable(
   'sign_in_challenges',

@@ -45,6 +45,8 @@ const OPERATOR: Record<Act, string | null> = {
   release_group: null,
   make_admin: 'You became an admin',
   end_admin: 'You are no longer an admin',
+  ask_no_factor: 'We were asked to remove your second factor',
+  keep_factor: 'Your second factor stays',
   remove_factors: 'We removed your second factor',
   adopt_run: 'We repaired the record of one of your servers',
   end_lost_run: 'We repaired the record of one of your servers',

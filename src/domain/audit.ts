@@ -25,6 +25,8 @@ export const ACTS = {
   release_group: 'Released a group’s places',
   make_admin: 'Made an admin',
   end_admin: 'Ended an admin’s rights',
+  ask_no_factor: 'Will remove a lost second factor in a day',
+  keep_factor: 'Kept a second factor',
   remove_factors: 'Removed a lost second factor',
   adopt_run: 'Adopted a server after a restore',
   end_lost_run: 'Ended a run after a restore',

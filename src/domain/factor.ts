@@ -1,3 +1,5 @@
+import { DAY_MS } from './instant.ts'
+
 /** The rules of a second factor: a code from an authenticator app (RFC 6238), or a recovery code. */
 
 /** An account gets this many recovery codes at a time. */
@@ -23,10 +25,15 @@ export const TOTP_NOT_STARTED =
   'Nothing to confirm: it took more than 10 minutes, or you confirmed it. Please start again.'
 export const TOTP_CODE_WRONG =
   "This code doesn't match. Check the clock of your phone, and enter the code it shows now."
+export const FACTOR_KEPT = 'Your second factor stays. We emailed you.'
+export const NOTHING_TO_KEEP = 'Nobody is removing your second factor.'
 export const LINK_SENT = 'We emailed you a link. Open it within 10 minutes.'
 export const LINK_NEEDED =
   'Admins add their first factor through a link that we email. This one is missing, used, or older than 10 minutes.'
 // Stryker restore StringLiteral
+
+/** How long an operator's removal of a lost factor waits for an owner who still has it. */
+export const REMOVAL_MS = DAY_MS
 
 /** How people can prove a second factor, in the order we offer them. */
 export type FactorMethod = 'totp' | 'recovery'

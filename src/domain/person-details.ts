@@ -15,6 +15,9 @@ export type PersonDetails = FoundPerson & {
   held_at: string | null
   suspended_at: string | null
   closed_at: string | null
+  has_factor: boolean
+  /** When an operator's removal of it is due. */
+  factor_removal_at: string | null
   stripe_customer_id: string | null
   plan: { type: string; status: string; hours: number; paid_through_stripe: boolean } | null
   runs: (Server & { cost_so_far: number; instance_id: string | null })[]

@@ -17,6 +17,8 @@ export type SecurityProps = {
   recovery_codes: { left: number; made_at: string | null }
   /** For an admin who has none: the emailed link that lets them add one, empty before they open it. Null: no link needed. */
   link: string | null
+  /** When an operator removes the factor as lost; null: nobody does. */
+  removal_at: string | null
   /** An app that waits for its first code. */
   started: Started | null
   /** New recovery codes: only this page ever shows them. */
@@ -26,7 +28,16 @@ export type SecurityProps = {
 }
 
 /** The second factors of an account. */
-export function AccountSecurity({ totp, recovery_codes, link, started, codes, csrfToken, flash }: SecurityProps) {
+export function AccountSecurity({
+  totp,
+  recovery_codes,
+  link,
+  removal_at,
+  started,
+  codes,
+  csrfToken,
+  flash,
+}: SecurityProps) {
   const form = { csrfToken, flash }
   const page = (
     <div className="page stack">
@@ -42,6 +53,20 @@ export function AccountSecurity({ totp, recovery_codes, link, started, codes, cs
       ) : (
         <FlashAlert flash={flash} />
       )}
+      {removal_at ? (
+        <Alert kind="warning" quiet>
+          <form className="stack" method="post" action="/account_security/keep">
+            <HiddenFields csrfToken={csrfToken} />
+            <p>
+              Someone told us that your second factor is lost. We remove it and your recovery codes on{' '}
+              <Time at={removal_at} />. Do you still have it?
+            </p>
+            <Button type="submit" look="primary">
+              Keep it
+            </Button>
+          </form>
+        </Alert>
+      ) : null}
       <p>
         With a second factor, someone who learns your password still can't get in. You then enter a code when you sign
         in, choose a new password, create API tokens, or change secrets and webhooks. Programs with an API token are

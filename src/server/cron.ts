@@ -31,6 +31,7 @@ const endFilesWithPlans = async (ctx: Context) => (await import('./files/plan-en
 const continueRemovals = async (ctx: Context) => (await import('./files/removals.ts')).continueRemovals(ctx)
 const deleteLogsOfClosed = async (ctx: Context) => (await import('./fleet/run-log.ts')).deleteLogsOfClosed(ctx)
 const countStartTimes = async (ctx: Context) => (await import('./fleet/count-start-times.ts')).countStartTimes(ctx)
+const removeLostFactors = async (ctx: Context) => (await import('./operations/lost-factors.ts')).removeLostFactors(ctx)
 const forgetRemovals = async (ctx: Context) => (await import('./files/removals.ts')).forgetRemovals(ctx)
 
 /**
@@ -56,6 +57,7 @@ export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unkn
     checkStarts,
     releaseGroups,
     watchMatters,
+    removeLostFactors,
     deliverMail,
     recordMailboxes,
     freeClosedAddresses,

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { eq, isNull, sql } from 'drizzle-orm'
 import { afterAll, expect, test } from 'vitest'
-import { bills, places, plans, users } from '../../db/schema.ts'
+import type { Database } from '../../db/client.ts'
+import { bills, factorRemovals, places, plans, users } from '../../db/schema.ts'
 import { startStack } from '../../dev/stack.ts'
 import type { Server, SignIn } from '../../src/domain/wire.ts'
 import { routes } from '../../src/server/app.ts'
@@ -194,7 +195,8 @@ test('every answer of the running product has the shape that the document gives 
   for (const host of ['ghcr.io', 'localhost'])
     check('PUT /registries/:host', await ada.request('PUT', `/registries/${host}`, registry))
   for (let i = 0; i < 2; i++) check('DELETE /registries/:host', await ada.request('DELETE', '/registries/ghcr.io'))
-  await askAboutFactors(ada)
+  const db = openTestDatabase(stack.services.vars.LIBSQL_URL ?? '')
+  await askAboutFactors(ada, db)
   const headers = { Authorization: `Bearer ${made.token}` }
   const callAs = async (route: string, body?: unknown) => {
     const [method = '', path = ''] = route.split(' ')
@@ -278,7 +280,6 @@ test('every answer of the running product has the shape that the document gives 
   await callAs('POST /api/v1/aws/stop_server', { ...run, session_id: 'ses_none' })
   await waitFor(async () => (await callAs('POST /api/v1/aws/stop_server', run)).status === 409)
   await callAs('GET /api/v1/servers/get_servers')
-  const db = openTestDatabase(stack.services.vars.LIBSQL_URL ?? '')
   await callAs('POST /api/v1/line', { start: true })
   await db.update(places).set({ reservedBy: sql`'ses_in ' || id` }).where(isNull(places.reservedBy))
   await callAs('POST /api/v1/line', { start: true })
@@ -362,7 +363,7 @@ test('every answer of the running product has the shape that the document gives 
   expect([...refused].sort()).toEqual(all)
 })
 
-async function askAboutFactors(ada: Client & { email: string }): Promise<void> {
+async function askAboutFactors(ada: Client & { email: string }, db: Database): Promise<void> {
   const proof = { current_password: PASSWORD }
   await ask(ada, 'POST /account_security/totp', { current_password: 'wrong' })
   const { body: app } = await ask(ada, 'POST /account_security/totp', proof)
@@ -372,6 +373,10 @@ async function askAboutFactors(ada: Client & { email: string }): Promise<void> {
   await ask(ada, 'POST /account_security/recovery_codes', proof)
   const recovery = first.recovery_codes[0]
   const { body: renewed } = await ask(ada, 'POST /account_security/recovery_codes', { ...proof, recovery })
+  const [owner] = await db.select({ id: users.id }).from(users).where(eq(users.email, ada.email))
+  const removal = { userId: owner?.id ?? '', actor: 'script', reason: 'Lost', dueAt: Date.now() + 9e9 }
+  await db.insert(factorRemovals).values(removal)
+  for (let i = 0; i < 2; i++) await ask(ada, 'POST /account_security/keep')
   const phone = new Client(url)
   const asked = await phone.signIn(ada.email, PASSWORD)
   check('POST /users/sign_in', asked)

@@ -1,3 +1,4 @@
+import { instantText } from '../../domain/instant.ts'
 import { dollars } from '../../domain/money/money.ts'
 import { PLANS, TRIAL_MINUTES } from '../../domain/money/plan.ts'
 import type { PersonDetails } from '../../domain/person-details.ts'
@@ -131,6 +132,25 @@ export function PersonActs({ person, live, acting }: Props) {
         >
           {(typed) => <BillSelect bills={held} chosen={typed('bill')} />}
         </ActForm>
+      ) : null}
+      {isClosed ? null : person.factor_removal_at ? (
+        <ActForm
+          id="keep-factor"
+          action={`${at}/keep_factor`}
+          acting={acting}
+          title="Keep their second factor…"
+          text={`We remove it on ${instantText(person.factor_removal_at, false)}. This takes it back, and emails them.`}
+          button="Keep it"
+        />
+      ) : person.has_factor ? (
+        <ActForm
+          id="no-factor"
+          action={`${at}/no_factor`}
+          acting={acting}
+          title="Remove a lost second factor…"
+          text="For who lost their phone and their recovery codes. First make sure that it is them. We email them now and remove it a day later, unless they sign in with it or keep it. From then on, their password alone signs them in."
+          button="Remove it in a day"
+        />
       ) : null}
       <ActForm
         id="sign-out"

@@ -3,6 +3,7 @@ import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
 import {
   environments,
+  factorRemovals,
   lineGroupPeople,
   notices,
   recoveryCodes,
@@ -77,7 +78,7 @@ export async function closeAccount(
     ...leaveQueries(ctx, user.id),
     ctx.db.delete(lineGroupPeople).where(eq(lineGroupPeople.email, user.email)),
     ctx.db.delete(environments).where(eq(environments.userId, user.id)),
-    ...[secrets, totps, recoveryCodes, signInChallenges, refusedSignIns].map((table) =>
+    ...[secrets, totps, recoveryCodes, signInChallenges, refusedSignIns, factorRemovals].map((table) =>
       ctx.db.delete(table).where(eq(table.userId, user.id)),
     ),
     // The next triggers delete their files, and the logs of their servers.

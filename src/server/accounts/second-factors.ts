@@ -161,6 +161,8 @@ export async function removeTotp(ctx: Context, user: User, proof: Proof): Promis
     ctx.db.run(sql`DELETE ${theirs}`),
     // Before its code goes as well, so that its owner hears of it.
     ...proven.spendQueries(sql`NOT ${hasFactor(sql`${user.id}`)}`),
+    // What an operator removes as lost isn't what they add next.
+    ctx.db.run(sql`DELETE FROM factor_removals WHERE user_id = ${user.id} AND NOT ${hasFactor(sql`${user.id}`)}`),
     ctx.db.run(sql`DELETE FROM recovery_codes WHERE user_id = ${user.id} AND NOT ${hasFactor(sql`${user.id}`)}`),
   ])
   if (!removed?.rowsAffected)

@@ -1,3 +1,4 @@
+import { instantText, toIso } from '../../domain/instant.ts'
 import { composeMail, type MailContent } from './letter.ts'
 
 const SUBJECTS = {
@@ -23,6 +24,25 @@ export function factorLinkMail(origin: string, token: string): MailContent {
     { link: `${origin}/account_security?link=${token}`, label: 'Add an authenticator app' },
     "The link works once, within 10 minutes. If you didn't ask for it, someone knows your password: choose a new one.",
     { link: `${origin}/forgot_password`, label: 'Choose a new password' },
+  ])
+}
+
+/** An operator will do it, a day from now. */
+export function factorRemovalMail(origin: string, dueAt: number): MailContent {
+  return composeMail('We will remove your second factor', [
+    `You told us, or someone who says they are you, that your second factor is lost. We will remove it and your recovery codes on ${instantText(toIso(dueAt), false)}. From then on, your password alone signs you in.`,
+    'If you still have it, keep it: sign in with it, or press Keep it on this page. Either stops the removal.',
+    { link: `${origin}/account_security`, label: 'Keep my second factor' },
+    "If you didn't ask for this, also choose a new password, and write to us.",
+    { link: `${origin}/forgot_password`, label: 'Choose a new password' },
+    { link: `${origin}/contact_sales`, label: 'Write to us' },
+  ])
+}
+
+export function factorKeptMail(origin: string): MailContent {
+  return composeMail('Your second factor stays', [
+    'We will not remove your second factor: someone who is signed in to your account kept it, or we took our decision back.',
+    { link: `${origin}/activity`, label: "See your account's activity" },
   ])
 }
 

@@ -1,10 +1,10 @@
 import { and, desc, eq, isNull, or, sql } from 'drizzle-orm'
-import { bills, invoices, plans, runs, signIns, users } from '../../../db/schema.ts'
+import { bills, factorRemovals, invoices, plans, runs, signIns, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import { dollarsOf, meterEnd, runSeconds } from '../../domain/money/billing.ts'
 import type { FoundPerson, PersonDetails } from '../../domain/person-details.ts'
-import { isLive } from '../accounts/live-sign-ins.ts'
+import { hasFactor, isLive } from '../accounts/live-sign-ins.ts'
 import { toServer } from '../fleet/wire.ts'
 import type { Context } from '../runtime/context.ts'
 import { listAudit } from './audit-log.ts'
@@ -50,7 +50,7 @@ function toFound(row: typeof users.$inferSelect): FoundPerson {
 /** One person with their latest runs, bills, and sign-ins, and what operators did. @throws not_found */
 export async function getPerson(ctx: Pick<Context, 'db' | 'now'>, id: string): Promise<PersonDetails> {
   const now = ctx.now()
-  const [[[user], [plan], runRows, billRows, devices], audit] = await Promise.all([
+  const [[[user], [plan], runRows, billRows, devices, factors], audit] = await Promise.all([
     ctx.db.batch([
       ctx.db.select().from(users).where(eq(users.id, id)),
       ctx.db
@@ -71,6 +71,11 @@ export async function getPerson(ctx: Pick<Context, 'db' | 'now'>, id: string): P
         .where(and(eq(signIns.userId, id), isLive(now)))
         .orderBy(desc(signIns.lastSeenAt))
         .limit(SHOWN),
+      ctx.db
+        .select({ has: hasFactor(sql`${users.id}`), dueAt: factorRemovals.dueAt })
+        .from(users)
+        .leftJoin(factorRemovals, eq(factorRemovals.userId, users.id))
+        .where(eq(users.id, id)),
     ]),
     listAudit(ctx, { act: '', of: id }),
   ])
@@ -80,6 +85,8 @@ export async function getPerson(ctx: Pick<Context, 'db' | 'now'>, id: string): P
     held_at: toIso(user.heldAt),
     suspended_at: toIso(user.suspendedAt),
     closed_at: toIso(user.closedAt),
+    has_factor: Boolean(factors[0]?.has),
+    factor_removal_at: toIso(factors[0]?.dueAt ?? null),
     stripe_customer_id: user.stripeCustomerId,
     plan: plan
       ? {

@@ -1,6 +1,6 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
-import { writeBatch } from '../../../db/client.ts'
-import { recoveryCodes, signInChallenges, totps, users } from '../../../db/schema.ts'
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { type Query, writeBatch } from '../../../db/client.ts'
+import { factorRemovals, recoveryCodes, signInChallenges, totps, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { hasFactor } from '../accounts/live-sign-ins.ts'
 import { factorsRemovedMail } from '../mail/factor-letters.ts'
@@ -9,7 +9,8 @@ import { auditQuery, type Hand } from '../runtime/audit.ts'
 
 /**
  * For who lost their app and their recovery codes, the last admin among them: from then on, their password signs them in.
- * An admin adds the next one through their mailbox. Emails the owner. @throws not_found, conflict
+ * An admin adds the next one through their mailbox. Emails the owner. At once: the console waits a day.
+ * @throws not_found, conflict
  */
 export async function removeFactors(hand: Hand, email: string): Promise<void> {
   const { db } = hand
@@ -18,11 +19,19 @@ export async function removeFactors(hand: Hand, email: string): Promise<void> {
     .from(users)
     .where(and(eq(users.email, email), isNull(users.closedAt)))
   if (!user) throw new AppError('not_found', `There is no account with the address ${email}.`)
-  const has = hasFactor(sql`${user.id}`)
-  const [audited] = await writeBatch(db, [
-    auditQuery(hand, { act: 'remove_factors', subject: user.id, userId: user.id }, has),
-    mailQuery(hand, email, factorsRemovedMail(), has),
-    ...[totps, recoveryCodes, signInChallenges].map((table) => db.delete(table).where(eq(table.userId, user.id))),
-  ])
+  const [audited] = await writeBatch(db, removeFactorsQueries(hand, user.id))
   if (!audited?.rowsAffected) throw new AppError('conflict', 'This account has no second factor.')
+}
+
+/** The first says whether there was one. @param when an SQL condition, which the last of these writes ends */
+export function removeFactorsQueries(hand: Hand, userId: string, when: SQL = sql`1`): Query[] {
+  const { db } = hand
+  const has = sql`${when} AND ${hasFactor(sql`${userId}`)}`
+  return [
+    auditQuery(hand, { act: 'remove_factors', subject: userId, userId }, has),
+    mailQuery(hand, sql`(SELECT email FROM users WHERE id = ${userId})`, factorsRemovedMail(), has),
+    ...[totps, recoveryCodes, signInChallenges, factorRemovals].map((table) =>
+      db.delete(table).where(and(eq(table.userId, userId), when)),
+    ),
+  ]
 }

@@ -16,7 +16,8 @@ import { MINUTE_MS } from '../../../domain/instant.ts'
 import { INVALID_CREDENTIALS } from '../../../domain/user.ts'
 import { type Caller, limitCalls, mayStill } from '../../limits/limits.ts'
 import { deliverMail } from '../../mail/outbox.ts'
-import type { Context } from '../../runtime/context.ts'
+import { type Context, siteOrigin } from '../../runtime/context.ts'
+import { keepFactorQueries } from '../keep-factor.ts'
 import { type Device, newSignIn, type SignedIn, signInQueries } from '../new-sign-in.ts'
 import { noteRefused } from '../refused-sign-ins.ts'
 import type { Proven } from './proven.ts'
@@ -121,12 +122,16 @@ async function finish(
   const row = newSignIn(ctx)
   const isThere = sql`EXISTS (SELECT 1 FROM sign_in_challenges WHERE hash = ${hash})`
   const isIn = sql`EXISTS (SELECT 1 FROM sign_ins WHERE id = ${row.id})`
+  const hand = { db: ctx.db, now: ctx.now, by: { id: userId, reason: 'The owner signed in with it.' } }
+  const whose = { id: userId, email: sql`(SELECT email FROM users WHERE id = ${userId})` }
   const [made] = await writeBatch(ctx.db, [
     ...(await signInQueries(ctx, row, device, {
       isNew,
       whose: sql`id = ${userId} AND closed_at IS NULL AND ${isThere} AND ${proven.holds}`,
     })),
     ...proven.spendQueries(isIn),
+    // They have it, so it isn't lost.
+    ...keepFactorQueries(hand, whose, siteOrigin(ctx), isIn),
     ctx.db.delete(signInChallenges).where(and(eq(signInChallenges.hash, hash), isIn)),
   ])
   const [user] = await ctx.db

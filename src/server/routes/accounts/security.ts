@@ -25,6 +25,13 @@ export const security = [
     summary: 'Email an admin the link to add a first factor',
     answers: [200, shape.message],
   }).answer(async (c) => (await answers()).mailLink(c)),
+  route('POST /account_security/keep', {
+    access: 'user',
+    ...ON_SECURITY,
+    summary: 'Keep a second factor that an operator removes as lost',
+    answers: [200, shape.message],
+    refuses: ['conflict'],
+  }).answer(async (c) => (await answers()).keep(c)),
   route('POST /account_security/totp', {
     access: 'user',
     form: { ...ON_SECURITY.form, keeps: { query: 'link', field: 'link' } },

@@ -68,6 +68,12 @@ export const admin = [
   route('POST /admin/people/:id/lift', { ...act('/admin/people/:id'), takes: whyOnly }).answer(async (c) =>
     (await acts()).lift(c, c.req.param('id'), c.req.valid('json')),
   ),
+  route('POST /admin/people/:id/no_factor', { ...act('/admin/people/:id'), takes: whyOnly }).answer(async (c) =>
+    (await acts()).removeFactor(c, c.req.param('id'), c.req.valid('json')),
+  ),
+  route('POST /admin/people/:id/keep_factor', { ...act('/admin/people/:id'), takes: whyOnly }).answer(async (c) =>
+    (await acts()).keepFactor(c, c.req.param('id'), c.req.valid('json')),
+  ),
   route('POST /admin/people/:id/plan', {
     ...act('/admin/people/:id'),
     takes: z.object({ ...why, plan: text, hours: text }),

@@ -107,6 +107,8 @@ const EXPORTED: Record<string, string | null> = {
   file_uploads: null,
   // Nobody may read them back.
   secrets: null,
+  // Their owner sees it under Activity.
+  factor_removals: null,
   totps: 'second_factors',
   recovery_codes: 'second_factors',
   // They last ten minutes.

@@ -1,10 +1,12 @@
 import type { Context as HonoContext } from 'hono'
 import { AppError } from '../../../../domain/error.ts'
-import { CODES_RENEWED, LINK_SENT, TOTP_OFF, TOTP_ON } from '../../../../domain/factor.ts'
+import { CODES_RENEWED, FACTOR_KEPT, LINK_SENT, TOTP_OFF, TOTP_ON } from '../../../../domain/factor.ts'
+import { toIso } from '../../../../domain/instant.ts'
 import { AccountSecurity, type SecurityProps } from '../../../../pages/AccountSecurity.tsx'
 import type { Proof } from '../../../accounts/credentials/current-password.ts'
 import { getFactors } from '../../../accounts/credentials/second-factor.ts'
 import type { NewTotp } from '../../../accounts/credentials/totp.ts'
+import { findRemoval, keepFactor } from '../../../accounts/keep-factor.ts'
 import {
   confirmTotp,
   findNewTotp,
@@ -33,10 +35,11 @@ async function show(
   shown: Partial<Pick<SecurityProps, 'flash' | 'started' | 'codes'>>,
   status: Parameters<typeof renderPage>[3] = 200,
 ): Promise<Response> {
-  const factors = await getFactors(c.var.ctx, signedIn(c).user.id)
+  const { id } = signedIn(c).user
+  const [factors, removal] = await Promise.all([getFactors(c.var.ctx, id), findRemoval(c.var.ctx, id)])
   const form = { csrfToken: csrfToken(c), flash: null, started: null, codes: null }
   const link = needsLink(c.var.ctx, signedIn(c)) ? (c.req.query('link') ?? '') : null
-  const props = { ...form, link, ...factors, ...shown }
+  const props = { ...form, link, removal_at: toIso(removal), ...factors, ...shown }
   const assets = shown.started || shown.codes ? 'secrets' : 'app'
   return renderPage(c, { title: 'Two-factor sign-in', assets }, <AccountSecurity {...props} />, status)
 }
@@ -44,6 +47,11 @@ async function show(
 export async function mailLink(c: Call): Promise<Response> {
   await mailFactorLink(c.var.ctx, signedIn(c))
   return answer(c, { message: LINK_SENT })
+}
+
+export async function keep(c: Call): Promise<Response> {
+  await keepFactor(c.var.ctx, signedIn(c).user)
+  return answer(c, { message: FACTOR_KEPT })
 }
 
 export async function start(c: Call, proof: Proof & { link: string }): Promise<Response> {

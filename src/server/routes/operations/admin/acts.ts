@@ -8,6 +8,7 @@ import { addPlaces as addPlacesToFleet, drainPlace, resumePlace, retirePlace } f
 import { type AppEnv, signedIn } from '../../../http/app-env.ts'
 import { answer } from '../../../http/reply.ts'
 import * as fleet from '../../../operations/fleet-acts.ts'
+import { askToRemove, takeBack } from '../../../operations/lost-factors.ts'
 import { confirmPassword, handOf, type Operator, once, type Why } from '../../../operations/operator.ts'
 import * as person from '../../../operations/person-acts.ts'
 import { ownPagePath } from './own-page.ts'
@@ -40,6 +41,16 @@ export async function suspend(c: C, userId: string, why: Why): Promise<Response>
 export async function lift(c: C, userId: string, why: Why): Promise<Response> {
   await once(c.var.ctx, why, person.lift(operatorOf(c), userId, why))
   return answer(c, { message: 'The suspension is lifted.' })
+}
+
+export async function removeFactor(c: C, userId: string, why: Why): Promise<Response> {
+  await once(c.var.ctx, why, askToRemove(operatorOf(c), userId, why))
+  return answer(c, { message: 'We emailed them, and remove it in a day.' })
+}
+
+export async function keepFactor(c: C, userId: string, why: Why): Promise<Response> {
+  await once(c.var.ctx, why, takeBack(operatorOf(c), userId, why))
+  return answer(c, { message: 'Their second factor stays.' })
 }
 
 type Grant = Why & { plan: string; hours: string }
