@@ -39,8 +39,9 @@ export function Security({ contact, restoreRehearsed, hasPayments, filesAt }: Se
           choose a new password, create API tokens, change secrets or webhooks, and close your account.
         </li>
         <li>
-          We email you about sign-ins from a new browser and about each change of your password, second factor, API
-          tokens, secrets, and webhooks. Your Activity page lists them for {TRACE_DAYS} days.
+          We email you about sign-ins from a new browser, about each new API token and webhook, and about each change of
+          your password, second factor, and secrets. Your Activity page lists what happened to your account for{' '}
+          {TRACE_DAYS} days.
         </li>
         <li>
           Our operators need a second factor. What they do in the console is in an audit log, with their reason, and

@@ -58,7 +58,7 @@ function listQuery(
   limit: number,
 ) {
   const since = ctx.now() - TRACE_DAYS * DAY_MS
-  const [, time = '', lastId = ''] = /^(\d+)_(.+)$/.exec(before ?? '') ?? []
+  const [, time = '', lastId = ''] = /^(\d{1,15})_(.+)$/.exec(before ?? '') ?? []
   return ctx.db.all<Read>(sql`
     SELECT * FROM (${actsOf(id, email)})
     WHERE at >= ${since} ${time ? sql`AND (at < ${Number(time)} OR (at = ${Number(time)} AND id < ${lastId}))` : sql``}
@@ -74,7 +74,7 @@ function actsOf(id: string, email: string): SQL {
       FROM refused_sign_ins WHERE user_id = ${id}
     UNION ALL SELECT created_at, 'made ' || id, 'token_made', name, scope, 0, NULL, NULL
       FROM api_tokens WHERE user_id = ${id}
-    UNION ALL SELECT revoked_at, 'ended ' || id, 'token_ended', name, NULL, 0, NULL, last_address
+    UNION ALL SELECT revoked_at, 'ended ' || id, 'token_ended', name, NULL, 0, NULL, NULL
       FROM api_tokens WHERE user_id = ${id}
     UNION ALL SELECT created_at, 'began ' || id, 'plan_began', plan_type, sub_type, 0, NULL, NULL
       FROM subscriptions WHERE user_id = ${id}

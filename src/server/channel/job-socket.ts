@@ -36,3 +36,9 @@ export function restartSocket(socket: WorkerSocket): void {
   sendTo(socket, disconnectFrame('server_restart', true))
   socket.close(1012, 'server_restart')
 }
+
+/** Closes a socket whose sign-in ended: for good, unless its browser has a new cookie by now. */
+export function endSocket(socket: WorkerSocket): void {
+  if (attachmentOf(socket).isRenewed) restartSocket(socket)
+  else closeSocket(socket, 'remote')
+}

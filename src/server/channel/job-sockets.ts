@@ -23,7 +23,7 @@ import type { Job, LinePlace, Server } from '../../domain/wire.ts'
 import { liveSignInsQuery } from '../accounts/live-sign-ins.ts'
 import type { Context } from '../runtime/context.ts'
 import type { Log } from '../settings/log.ts'
-import { type Attachment, attachmentOf, closeSocket, restartSocket, sendTo } from './job-socket.ts'
+import { type Attachment, attachmentOf, closeSocket, endSocket, sendTo } from './job-socket.ts'
 import { MissedJobs } from './missed-jobs.ts'
 
 /** Tabs and devices of one person. A new socket beyond this closes the oldest. */
@@ -97,7 +97,7 @@ export class JobSockets {
       const { signInId } = attachment
       if (signInIds === 'all' || signInIds.includes(signInId)) closeSocket(socket, 'remote')
       // A tab that connects again before the answer is there would still send the old cookie.
-      else if (signInId === renewed) socket.serializeAttachment({ ...attachment, checkedAt: 0, isRenewed: true })
+      else if (signInId === renewed) socket.serializeAttachment({ ...attachment, isRenewed: true })
     }
   }
 
@@ -117,8 +117,7 @@ export class JobSockets {
     for (const socket of due) {
       const attachment = attachmentOf(socket)
       if (live.has(attachment.signInId)) socket.serializeAttachment({ ...attachment, checkedAt: Date.now() })
-      else if (attachment.isRenewed) restartSocket(socket)
-      else closeSocket(socket, 'remote')
+      else endSocket(socket)
     }
   }
 
@@ -148,8 +147,8 @@ export class JobSockets {
 
   private tellAll(frameOf: (identifier: string) => string): void {
     for (const socket of this.ctx.getWebSockets()) {
-      const { identifiers, expiresAt } = attachmentOf(socket)
-      if (expiresAt < Date.now()) closeSocket(socket, 'remote')
+      const { identifiers, expiresAt, isRenewed } = attachmentOf(socket)
+      if (isRenewed || expiresAt < Date.now()) endSocket(socket)
       else for (const identifier of identifiers) sendTo(socket, frameOf(identifier))
     }
   }

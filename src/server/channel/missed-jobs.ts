@@ -5,7 +5,7 @@ import { currentJobsQuery } from '../fleet/dashboard.ts'
 import { toJob } from '../fleet/wire.ts'
 import type { Context } from '../runtime/context.ts'
 import type { Log } from '../settings/log.ts'
-import { attachmentOf, closeSocket, restartSocket, sendTo } from './job-socket.ts'
+import { attachmentOf, endSocket, restartSocket, sendTo } from './job-socket.ts'
 
 /** Tells clients that subscribe what they missed: the unfinished jobs, and the latest one. */
 export class MissedJobs {
@@ -55,7 +55,7 @@ export class MissedJobs {
         const { signInId, identifiers: subscribed } = attachmentOf(socket)
         // They may have signed out during the upgrade, before `disconnect` could see this socket.
         if (!live.some(({ id }) => id === signInId)) {
-          closeSocket(socket, 'remote')
+          endSocket(socket)
           continue
         }
         // Skip those that have unsubscribed since.

@@ -98,11 +98,11 @@ test('lets the tabs of a renewed sign-in connect again before the next push, and
   const { jobSockets, sockets } = await wake({ signInId: 'in_old' }, { signInId: 'in_other' }, {})
   jobSockets.disconnect(['in_other'], 'in_old')
   expect(sockets.map(({ frames }) => frames)).toEqual([[], [REMOTE], []])
-  await jobSockets.endSignedOut()
+  jobSockets.tellAccount()
   expect(sockets.map(({ frames }) => frames)).toEqual([
     [{ type: 'disconnect', reason: 'server_restart', reconnect: true }],
     [REMOTE],
-    [],
+    [expect.objectContaining({ message: { event: 'account.updated' } })],
   ])
   expect(sockets.map(({ readyState }) => readyState)).toEqual([WebSocket.CLOSED, WebSocket.CLOSED, WebSocket.OPEN])
 })

@@ -221,6 +221,8 @@ test('pages through all of it, and drops what is older than 90 days', async () =
     path = /href="(\/activity\?before=[^"]+)"/.exec(html)?.[1] ?? ''
   }
   expect(path).toBe('')
+  // An address that somebody made up shows the first page.
+  expect(await page(browser, `/activity?before=${'9'.repeat(400)}_x`)).toContain('>n99: may read')
   expect(seen.toSorted()).toEqual(tokens.map(({ name }) => name).toSorted())
   clock.ms += 90 * DAY
   expect((await listActivity(ctx, user, null, 200)).lines).toHaveLength(122)
