@@ -26,7 +26,7 @@ export function AccountNotice({ issue, overdue, links }: AccountNoticeProps) {
           </>
         ) : issue === 'suspended' ? (
           <>
-            Your account is suspended because an invoice is overdue. Once you pay {sum}, you can start servers again.{' '}
+            Your account is suspended because an invoice is overdue. Once {sum} is paid, you can start servers again.{' '}
             {!links ? null : overdue?.payUrl ? (
               <a href={overdue.payUrl}>Pay {sum} now</a>
             ) : (

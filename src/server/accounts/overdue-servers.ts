@@ -67,6 +67,7 @@ async function warnOwner(ctx: Context, { id, userId, email, suspendedAt }: Run):
     cents: bills.reduce((sum, bill) => sum + (bill.remainingCents ?? 0), 0),
     payUrl: (bills.length === 1 ? bills[0]?.hostedUrl : null) ?? billsUrl(ctx),
     stopAt: stopTime(suspendedAt ?? 0, now),
+    processing: bills.length > 0 && bills.every(({ processingAt }) => processingAt !== null),
   })
   const due = sql`${isToBeWarned(now)} AND EXISTS (SELECT 1 FROM server_sessions WHERE id = ${id} AND stop_requested_at IS NULL)`
   const [, told] = await writeBatch(ctx.db, [

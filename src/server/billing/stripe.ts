@@ -14,6 +14,12 @@ const SIGNATURE_TOLERANCE_S = 300
 
 type StripeEnv = Pick<Env, 'STRIPE_SECRET_KEY' | 'STRIPE_WEBHOOK_SECRET' | 'STRIPE_API_BASE'>
 
+/** Someone deleted the customer in Stripe's dashboard. */
+function noneIfMissing(error: unknown): [] {
+  if (error instanceof CustomerMissing) return []
+  throw error
+}
+
 /**
  * Together with the other stripe-* files, all that knows Stripe. Callers do the retrying, so the SDK tries
  * once.
@@ -87,7 +93,7 @@ export function stripePayments(
       ask(async (s) => {
         const { data } = await s.checkout.sessions.list({ customer, status: 'open', limit: 100 })
         return data.map(({ id }) => id)
-      }),
+      }).catch(noneIfMissing),
 
     expireCheckout: (id) => ask(async (s) => toCheckout(await s.checkout.sessions.expire(id))),
 
@@ -98,10 +104,7 @@ export function stripePayments(
 
     listSubscriptions: (customer) =>
       ask(async (s) => (await s.subscriptions.list({ customer, limit: 10 })).data.map(({ id }) => id)).catch(
-        (error) => {
-          if (error instanceof CustomerMissing) return []
-          throw error
-        },
+        noneIfMissing,
       ),
 
     findPlanPayPage: (subscription) =>

@@ -12,6 +12,9 @@ type Overdue = {
 const sum = ({ cents }: Overdue) => dollars(cents / 100)
 const day = (at: number) => instantText(toIso(at), false, 'day')
 
+const BANK_PAYS_AGAIN =
+  "Your bank is paying it, but an earlier payment of it came back. So we wait until the money is here. You don't need to pay again."
+
 /** `periodEnd` is when the next bill begins, so this one's last day is the day before. */
 export function suspendedMail(
   bill: Overdue & { periodStart: number; periodEnd: number; dueAt: number; processing: boolean },
@@ -19,11 +22,7 @@ export function suspendedMail(
   const { periodStart, periodEnd, dueAt, payUrl, processing } = bill
   return composeMessage('owed', `Account suspended: ${sum(bill)} is overdue`, [
     `Your ${sum(bill)} bill for ${day(periodStart)} – ${day(periodEnd - 1)} was due on ${day(dueAt)}. You can't start servers until it's paid.`,
-    ...(processing
-      ? [
-          "Your bank is paying it, but an earlier payment of it came back. So we wait until the money is here. You don't need to pay again.",
-        ]
-      : [{ link: payUrl, label: `Pay ${sum(bill)}` }]),
+    ...(processing ? [BANK_PAYS_AGAIN] : [{ link: payUrl, label: `Pay ${sum(bill)}` }]),
     `If you have a server running, it keeps running for now, and you pay for it as usual. We'll stop it if the bill is still unpaid ${STOP_AFTER_DAYS} days from now, and email you the day before.`,
     `Once ${processing ? "it's paid" : 'you pay'}, your account works again right away.`,
   ])
@@ -40,12 +39,12 @@ export function debtMail(origin: string, cents: number): Message {
   ])
 }
 
-export function stopWarningMail(overdue: Overdue & { stopAt: number }): Message {
-  const { payUrl, stopAt } = overdue
+export function stopWarningMail(overdue: Overdue & { stopAt: number; processing: boolean }): Message {
+  const { payUrl, stopAt, processing } = overdue
   return composeMessage('owed', `We'll stop your server tomorrow: ${sum(overdue)} is overdue`, [
     `Your account is suspended because ${sum(overdue)} is overdue. If it isn't paid by ${instantText(toIso(stopAt), false)}, we'll stop your server.`,
-    { link: payUrl, label: `Pay ${sum(overdue)}` },
+    processing ? BANK_PAYS_AGAIN : { link: payUrl, label: `Pay ${sum(overdue)}` },
     'Stopping a server deletes everything on it. Save what you need before then.',
-    'Once you pay, your server keeps running and your account works again right away.',
+    `Once ${processing ? "it's paid" : 'you pay'}, your server keeps running and your account works again right away.`,
   ])
 }

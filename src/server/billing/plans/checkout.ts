@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 import { isUniqueViolation } from '../../../../db/client.ts'
 import { type CheckoutRow, checkouts, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
@@ -164,13 +164,15 @@ async function openAtStripe(ctx: Context, row: Pick<CheckoutRow, 'id' | 'userId'
  * none to learn it, which Stripe may refuse for as long as a price is missing. After a day Stripe has closed it.
  */
 export async function closeUnopened(ctx: Context, row: CheckoutRow): Promise<void> {
-  if (row.createdAt > ctx.now() - DAY_MS) {
-    const [user] = await ctx.db
-      .select({ customerId: users.stripeCustomerId })
-      .from(users)
-      .where(eq(users.id, row.userId))
-    const open = user?.customerId ? await ctx.payments.listOpenCheckouts(user.customerId) : []
-    for (const id of open) await expire(ctx, id)
-  }
-  await ctx.db.update(checkouts).set({ status: 'expired', checkAt: null }).where(eq(checkouts.id, row.id))
+  // First: an answer that is on its way then finds it closed, and closes its page itself.
+  const [closed] = await ctx.db
+    .update(checkouts)
+    .set({ status: 'expired', checkAt: null })
+    .where(and(eq(checkouts.id, row.id), eq(checkouts.status, 'open'), isNull(checkouts.stripeSessionId)))
+    .returning({ id: checkouts.id })
+  if (!closed) return closeOpenCheckout(ctx, row.userId)
+  if (row.createdAt <= ctx.now() - DAY_MS) return
+  const [user] = await ctx.db.select({ customerId: users.stripeCustomerId }).from(users).where(eq(users.id, row.userId))
+  const open = user?.customerId ? await ctx.payments.listOpenCheckouts(user.customerId) : []
+  for (const id of open) await expire(ctx, id)
 }
