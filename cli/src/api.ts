@@ -67,14 +67,18 @@ export const stopServer = (site: Site, { id, server_id }: Server) =>
     client.POST('/api/v1/aws/stop_server', { params: repeatable(), body: { server_id, session_id: id } }),
   )
 
-/** How long such a start usually takes; null: nobody knows yet, or the site doesn't say. A start says what is wrong. */
-export const findStartTime = (site: Site, wishes: StartKind): Promise<Estimate | null> =>
-  call(site, (client) => client.GET('/api/v1/aws/server_available', { params: { query: wishes } }), {
-    until: Date.now(),
-  }).then(
+/**
+ * How long such a start usually takes; null: nobody knows yet, or the site doesn't say soon. A start says what is wrong, and
+ * waits for no hint.
+ */
+export const findStartTime = (site: Site, wishes: StartKind): Promise<Estimate | null> => {
+  const soon = { params: { query: wishes }, signal: AbortSignal.timeout(HINT_MS) }
+  return call(site, (client) => client.GET('/api/v1/aws/server_available', soon), { until: Date.now() }).then(
     ({ ready_in_seconds }) => ready_in_seconds ?? null,
     () => null,
   )
+}
+const HINT_MS = 3_000
 type StartKind = { environment?: string; max_gpus?: number; until?: 'exit' }
 
 export const revokeToken = (site: Site) => call(site, (client) => client.DELETE('/api/v1/api_token'))

@@ -70,10 +70,10 @@ async function runToItsEnd(command: string[], options: RunOptions, interrupted: 
   }
   const { environment, maxGpus } = options
   const kind = { environment, until: 'exit' as const, ...(maxGpus !== undefined && { max_gpus: maxGpus }) }
-  const usual = await findStartTime(site, kind)
+  const usual = findStartTime(site, kind)
   const begun = await begin(site, command, options, interrupted)
   note(`Started ${begun.id} on a ${begun.instance_type}: ${site.url}/servers/${begun.id}`)
-  note(readyText(usual))
+  note(readyText(await usual))
   const ended = await follow(site, begun, options, interrupted).catch((error) => {
     note(`The server may still run: ${site.url}/servers/${begun.id}`)
     throw error

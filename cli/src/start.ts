@@ -56,10 +56,11 @@ export async function start(options: StartOptions): Promise<void> {
       call(site, (client) =>
         client.POST('/api/v1/aws/auto_cloud_start_request', { params: repeatable(), body: { ...body, ...code } }),
       )
-    const usual = options.json && !user ? null : await findStartTime(site, kind)
+    const asked = options.json && !user ? null : findStartTime(site, kind)
     const { server, job_id } = await (options.waitInLine
       ? beginOrWait(begin, site, body)
       : begin().catch((error) => nameLine(site, error)))
+    const usual = await asked
     if (!user || !interrupts) {
       if (options.json) return sayJson({ server, job_id })
       return say(
