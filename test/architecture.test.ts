@@ -129,7 +129,7 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
   },
   files: {
     path: 'src/server/files/',
-    looksInto: ['domain', 'db', 'ports', 'runtime', 'crypto', 'settings', 'limits', 'mail'],
+    looksInto: ['domain', 'db', 'ports', 'runtime', 'crypto', 'settings', 'limits', 'mail', 'billing'],
   },
   billing: {
     path: 'src/server/billing/',

@@ -124,7 +124,9 @@ function turnAway(
 ): Response {
   const { headers, method } = request
   const isPage = /\btext\/html\b/.test(headers.get('accept') ?? '')
-  if (!isPage || !/^(GET|HEAD)$/.test(method) || headers.has('authorization')) return refuse('stranger')
+  // A browser that signed in to the machine's own pages sends what it knows for them.
+  const isProgram = /^bearer\b/i.test(headers.get('authorization') ?? '')
+  if (!isPage || !/^(GET|HEAD)$/.test(method) || isProgram) return refuse('stranger')
   if (pass?.kind === 'guest') return refuse('bad_link')
   const { pathname, search } = new URL(request.url)
   const to = new URL(`/servers/${runId}/open`, siteOrigin(ctx))

@@ -56,7 +56,8 @@ export function toMachine(given: Headers, crossing: Crossing, who: Who): Headers
   if (referer) headers.set('referer', referer.origin + referer.pathname)
   else headers.delete('referer')
   if (given.get('upgrade')?.toLowerCase() === 'websocket') headers.set('upgrade', 'websocket')
-  headers.set('x-forwarded-host', new URL(doorUrl(door, label, port)).host)
+  // Programs that read it compare it with `Origin`. Without it, they compare `Host`, as the others do.
+  if (!origin) headers.set('x-forwarded-host', new URL(doorUrl(door, label, port)).host)
   headers.set('x-forwarded-proto', door.scheme)
   headers.set('x-door-visitor', who)
   return headers
@@ -96,7 +97,7 @@ function ownCookie(cookie: string, ours: string): string | null {
   const [pair = '', ...attributes] = cookie.split(';')
   const name = pair.includes('=') ? (pair.split('=')[0] ?? '').trim() : ''
   // A browser sends a cookie without a name as its bare value, which may look like any cookie.
-  if (!name || name.toLowerCase() === ours.toLowerCase() || /^__(host|secure)-/i.test(name)) return null
+  if (!name || name.toLowerCase() === ours.toLowerCase()) return null
   return [pair, ...attributes.filter((one) => !/^\s*domain\s*(=|$)/i.test(one))].join(';')
 }
 

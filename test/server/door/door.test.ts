@@ -24,6 +24,8 @@ const own = url.replace('.door', `-${WEB}.door`)
 test('the owner comes in by a ticket that works once, and nobody else does', async () => {
   expect(url).toMatch(/^http:\/\/[a-z0-9]{20,}\.door\.localhost:\d+\/$/)
   const away = await ask(`${url}a/b?c=d`, OPENS)
+  // What a browser knows for the machine's own pages makes it no program.
+  expect((await ask(url, { ...OPENS, authorization: 'Basic eDp5' })).status).toBe(302)
   expect(away.status).toBe(302)
   expect(away.headers.location).toContain(`${stack.url}/servers/${ada.server.id}/open?`)
   const open = new URL(away.headers.location as string)

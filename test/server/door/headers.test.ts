@@ -50,6 +50,8 @@ test('its own pages come from the host that it sees, and other pages stay unname
     origin: 'http://10.42.1.5:9090',
     referer: 'http://10.42.1.5:9090/a',
   })
+  // code-server and Next.js compare the two.
+  expect(there({ origin: own })).not.toHaveProperty('x-forwarded-host')
   const foreign = there({ origin: 'https://evil.example', referer: 'https://evil.example/secret' })
   expect(foreign.origin).toBe('https://evil.example')
   expect(foreign).not.toHaveProperty('referer')
@@ -63,10 +65,16 @@ test('a page sets cookies for its own host only, and none that could pass for ou
     '__HOST-DOOR=evil',
     '=__Host-door=evil',
     '__Host-door',
-    '__Secure-x=1',
+    '__Secure-x=1; Domain=door.example; Secure',
+    '__Host-next-auth.csrf-token=2; Path=/; Secure',
   ]
   const headers = back(cookies.map((value) => ['set-cookie', value]))
-  expect(headers.getSetCookie()).toEqual(['a=1; Path=/; HttpOnly', 'b=2'])
+  expect(headers.getSetCookie()).toEqual([
+    'a=1; Path=/; HttpOnly',
+    'b=2',
+    '__Secure-x=1; Secure',
+    '__Host-next-auth.csrf-token=2; Path=/; Secure',
+  ])
 })
 
 test('no shared cache keeps an answer, and no header reaches beyond this host', () => {
