@@ -5,6 +5,7 @@ import {
   cliBuild,
   clientOptions,
   nativeBase64,
+  noCertificates,
   noEventStreams,
   noProtobuf,
   plainDynamicImports,
@@ -24,6 +25,7 @@ export default {
   plugins: [
     apiDocument,
     awsXmlInWorkerd,
+    noCertificates,
     noEventStreams,
     noProtobuf,
     plainDynamicImports,

@@ -117,6 +117,25 @@ export const noEventStreams: Plugin = {
 }
 
 /**
+ * The passkey library also checks who made a device, by its certificates. We never ask (see `withoutAttestation`), and the
+ * parts that read them are nine tenths of it.
+ */
+export const noCertificates: Plugin = {
+  name: 'no-certificates',
+  apply: 'build',
+  transform(code, id) {
+    const path = /@simplewebauthn\/server\/esm\/(.*)\.js$/.exec(id)?.[1] ?? ''
+    if (
+      !/^(registration\/verifications\/|metadata\/|helpers\/(validate|isCert|getCert|convertX509|mapX509))/.test(path)
+    )
+      return null
+    return [...code.matchAll(/^export (?:async )?(?:function|const|class) (\w+)/gm)]
+      .map(([, name]) => `export const ${name} = null`)
+      .join('\n')
+  },
+}
+
+/**
  * Vite wraps each dynamic import in a preloader, which would add a script to every public page. Our pages preload
  * what they need. Vite can't turn this off, but it leaves a library's imports alone. Set this late, `lib` changes
  * nothing else.
