@@ -218,6 +218,47 @@ export const signInChallenges = sqliteTable(
   (t) => [index('sign_in_challenges_by_user').on(t.userId)],
 )
 
+/** A passkey (WebAuthn): the public half of a key that never leaves its owner's device. `src/server/accounts/passkeys.ts` */
+export const passkeys = sqliteTable(
+  'passkeys',
+  {
+    id: text().primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    /** What its device calls it, in base64url. */
+    credentialId: text('credential_id').notNull().unique(),
+    /** A COSE key in base64url. */
+    publicKey: text('public_key').notNull(),
+    /** How often it was used, as its device says; always 0 if the device doesn't count. */
+    counter: integer().notNull(),
+    /** How browsers reach its device. */
+    transports: text({ mode: 'json' }).$type<string[]>().notNull(),
+    name: text().notNull(),
+    createdAt: integer('created_at').notNull(),
+    lastUsedAt: integer('last_used_at'),
+  },
+  (t) => [index('passkeys_by_user').on(t.userId)],
+)
+export type PasskeyRow = typeof passkeys.$inferSelect
+
+/** What a passkey must sign, once. We store only the SHA-256. The second step of signing in has its own, in `sign_in_challenges`. */
+export const passkeyChallenges = sqliteTable(
+  'passkey_challenges',
+  {
+    hash: text().primaryKey(),
+    purpose: text().$type<'sign_in' | 'add' | 'confirm'>().notNull(),
+    /** Null for signing in: only the answer says who it is. */
+    userId: text('user_id').references(() => users.id),
+    /** A hash of the cookie of the only browser that may answer. */
+    browser: text().notNull(),
+    /** The hash of the emailed link, which adding an admin's first factor needs. */
+    link: text(),
+    expiresAt: integer('expires_at').notNull(),
+  },
+  (t) => [index('passkey_challenges_by_user').on(t.userId)],
+)
+
 /** What a program sends instead of a cookie. We store only the SHA-256 of the token. */
 export const apiTokens = sqliteTable(
   'api_tokens',

@@ -462,6 +462,14 @@ export type StoredSecret = z.infer<typeof storedSecret>
 
 export const recoveryCodes = z.object({ recovery_codes: z.array(z.string()) })
 
+export const passkey = z.object({
+  id: z.string(),
+  name: z.string(),
+  added_at: instant,
+  last_used_at: z.nullable(instant),
+})
+export type Passkey = z.infer<typeof passkey>
+
 /** A login that pulls private images of this host. Nobody can read back its token. */
 export const registryLogin = z.object({
   host: z.string(),

@@ -5,20 +5,29 @@ import { Button } from '../ui/Button.tsx'
 import { Field, PasswordField } from '../ui/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
+import { PasskeyButton } from '../ui/PasskeyButton.tsx'
 import { profileFailure, profileSuccess } from './account-replies.ts'
 import { watchEdits } from './edits.ts'
 import { request } from './request.ts'
 import { useForm } from './useForm.ts'
 
-export type ProfileFormProps = { user: User; hasFactor: boolean; csrfToken: string; flash: FlashMessage | null }
+export type ProfileFormProps = {
+  user: User
+  hasFactor: boolean
+  hasPasskey: boolean
+  csrfToken: string
+  flash: FlashMessage | null
+}
 
-export function ProfileForm({ user, hasFactor, csrfToken, flash }: ProfileFormProps) {
+export function ProfileForm({ user, hasFactor, hasPasskey, csrfToken, flash }: ProfileFormProps) {
   const { form, field, password, busy, said } = useForm({
     rules: profileForm,
     flash,
     guard: watchEdits,
     async send(profile, element) {
-      const reply = await request<{ user?: User }>('PUT', '/users', { user: profile })
+      const { passkey } = profile as { passkey?: string }
+      const proven = { ...profile, passkey: passkey ? JSON.parse(passkey) : null }
+      const reply = await request<{ user?: User }>('PUT', '/users', { user: proven })
       const failure = profileFailure(reply)
       if (failure !== null) return { kind: 'danger', message: failure }
       forgetPasswords(element)
@@ -53,6 +62,11 @@ export function ProfileForm({ user, hasFactor, csrfToken, flash }: ProfileFormPr
               label="Confirm new password"
               autoComplete="new-password"
             />
+            {hasPasskey ? (
+              <PasskeyButton does="fill" name="user[passkey]">
+                Use your passkey
+              </PasskeyButton>
+            ) : null}
             {hasFactor ? (
               <Field
                 name="user[totp]"
@@ -77,7 +91,9 @@ export function ProfileForm({ user, hasFactor, csrfToken, flash }: ProfileFormPr
 
 /** By name, because an input that shows its password has type text. */
 function forgetPasswords(form: HTMLFormElement): void {
-  for (const input of form.querySelectorAll<HTMLInputElement>('input[name*=password], input[name*=totp]'))
+  for (const input of form.querySelectorAll<HTMLInputElement>(
+    'input[name*=password], input[name*=totp], input[name*=passkey]',
+  ))
     input.value = ''
 }
 

@@ -51,7 +51,7 @@ export function SignInForm({ csrfToken, flash }: SignInFormProps) {
       <StateError />
       <form {...form} className="stack" method="post" action="/users/sign_in">
         <HiddenFields csrfToken={csrfToken} />
-        <Field {...field('email')} label="Email" type="email" autoComplete="username" required />
+        <Field {...field('email')} label="Email" type="email" autoComplete="username webauthn" required />
         <PasswordField {...password('password')} label="Password" autoComplete="current-password" required />
         <Button type="submit" look="primary" disabled={busy} aria-live="polite">
           {busy ? 'Signing in...' : 'Sign In'}

@@ -11,6 +11,7 @@ try {
   // The browser blocks storage.
 }
 
+if (document.querySelector('[data-passkey]')) void import('./passkeys.ts').then(({ mountPasskeys }) => mountPasskeys())
 if (document.querySelector('.bell')) void import('./bell.ts')
 
 /**

@@ -1,20 +1,24 @@
-import { RECOVERY_CODES } from '../domain/factor.ts'
+import { MAX_PASSKEY_NAME, RECOVERY_CODES } from '../domain/factor.ts'
+import type { Passkey } from '../domain/wire.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { Field } from '../ui/Field.tsx'
-import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { FlashAlert, type FlashMessage, refusedField } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { Secret } from '../ui/Secret.tsx'
 import { Time } from '../ui/Time.tsx'
 import { CurrentPassword } from './account/CurrentPassword.tsx'
 import { QrCode } from './account/QrCode.tsx'
-import { HasFactor } from './account/Username.tsx'
+import { HasFactor, HasPasskey } from './account/Username.tsx'
 
 type Started = { secret: string; uri: string; qr: boolean[][] }
 export type SecurityProps = {
   totp: { added_at: string; last_used_at: string | null } | null
   recovery_codes: { left: number; made_at: string | null }
+  passkeys: Passkey[]
+  /** A name for a passkey of this browser. */
+  device: string
   /** For an admin who has none: the emailed link that lets them add one, empty before they open it. Null: no link needed. */
   link: string | null
   /** When an operator removes the factor as lost; null: nobody does. */
@@ -37,8 +41,10 @@ export function AccountSecurity({
   codes,
   csrfToken,
   flash,
+  ...own
 }: SecurityProps) {
   const form = { csrfToken, flash }
+  const hasFactor = totp !== null || own.passkeys.length > 0
   const page = (
     <div className="page stack">
       <div className="page-head">
@@ -47,7 +53,7 @@ export function AccountSecurity({
       {codes ? (
         <Alert kind="success" takesFocus>
           {codes.message} Save these recovery codes now: we won't show them again. Each signs you in once if you lose
-          your phone.
+          your passkey or your phone.
           <Secret>{codes.codes.join('\n')}</Secret>
         </Alert>
       ) : (
@@ -68,27 +74,32 @@ export function AccountSecurity({
         </Alert>
       ) : null}
       <p>
-        With a second factor, someone who learns your password still can't get in. You then enter a code when you sign
-        in, choose a new password, create API tokens, or change secrets and webhooks. Programs with an API token are
-        never asked.
+        With a second factor, someone who learns your password still can't get in. You then use your passkey or enter a
+        code when you sign in, choose a new password, create API tokens, or change secrets and webhooks. Programs with
+        an API token are never asked.
       </p>
       {started ? (
         <NewApp {...form} started={started} />
-      ) : totp ? (
-        <App {...form} totp={totp} />
       ) : link === '' ? (
         <MailLink csrfToken={csrfToken} />
       ) : (
-        <NoApp {...form} link={link} />
+        <>
+          <Passkeys {...form} {...own} link={link} isLast={totp === null && own.passkeys.length === 1} />
+          {totp ? <App {...form} totp={totp} isLast={!own.passkeys.length} /> : <NoApp {...form} link={link} />}
+        </>
       )}
-      {totp ? <Codes {...form} left={recovery_codes.left} /> : null}
+      {hasFactor ? <Codes {...form} left={recovery_codes.left} /> : null}
       <p className="hint">
         <a href="/activity">Activity</a> · <a href="/account_overview">Back to Account</a>
       </p>
     </div>
   )
-  // Right after adding the app, the sign-in of this request still has none.
-  return <HasFactor value={totp !== null}>{page}</HasFactor>
+  // Right after adding one, the sign-in of this request still has none.
+  return (
+    <HasFactor value={hasFactor}>
+      <HasPasskey value={own.passkeys.length > 0}>{page}</HasPasskey>
+    </HasFactor>
+  )
 }
 
 type FormProps = { csrfToken: string; flash: FlashMessage | null }
@@ -96,18 +107,115 @@ type FormProps = { csrfToken: string; flash: FlashMessage | null }
 /** For admins: their password alone adds none. */
 function MailLink({ csrfToken }: { csrfToken: string }) {
   return (
-    <Card title="Authenticator app">
+    <Card title="Your first factor">
       <form className="stack form-narrow" method="post" action="/account_security/link">
         <HiddenFields csrfToken={csrfToken} />
         <p>
-          As an admin, you need one to open the console. You add it with your password and a link that we email to you.
-          The link works once, within 10 minutes.
+          As an admin, you need a passkey or an authenticator app to open the console. You add it with your password and
+          a link that we email to you. The link works once, within 10 minutes.
         </p>
         <Button type="submit" look="primary">
           Email me the link
         </Button>
       </form>
     </Card>
+  )
+}
+
+type PasskeysProps = FormProps & Pick<SecurityProps, 'passkeys' | 'device' | 'link'> & { isLast: boolean }
+
+function Passkeys({ passkeys, device, link, isLast, csrfToken, flash }: PasskeysProps) {
+  return (
+    <Card title="Passkeys" className="stack">
+      <p>
+        Sign in with your fingerprint, your face, a PIN, or a security key. A passkey needs no password and no code.
+      </p>
+      {passkeys.length ? (
+        <ul className="plain-list">
+          {passkeys.map((passkey) => (
+            <li key={passkey.id}>
+              <OwnPasskey {...passkey} isLast={isLast} csrfToken={csrfToken} flash={flash} />
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      <details className="fold" open={!passkeys.length || flash?.values?.about === 'passkey'}>
+        <summary>Add a passkey</summary>
+        <form
+          className="stack form-narrow"
+          method="post"
+          action="/account_security/passkeys"
+          noValidate
+          data-passkey="add"
+        >
+          <HiddenFields csrfToken={csrfToken} values={{ about: 'passkey', ...(link === null ? {} : { link }) }} />
+          <input type="hidden" name="response" />
+          <Field
+            {...refusedField(flash, 'name')}
+            id="passkey_name"
+            label="Name"
+            hint="To find it in your list."
+            defaultValue={flash?.values?.name ?? device}
+            maxLength={MAX_PASSKEY_NAME}
+            dir="auto"
+            required
+          />
+          <CurrentPassword flash={null} name="current_password" of="passkey_" />
+          <p className="hint" role="status" />
+          <Button type="submit" look="primary" disabled>
+            Add a passkey
+          </Button>
+          <noscript>
+            <p className="hint">
+              Passkeys need JavaScript, which is off in this browser. An authenticator app works without it.
+            </p>
+          </noscript>
+        </form>
+      </details>
+    </Card>
+  )
+}
+
+function OwnPasskey({
+  id,
+  name,
+  added_at,
+  last_used_at,
+  isLast,
+  csrfToken,
+  flash,
+}: Passkey & FormProps & { isLast: boolean }) {
+  const refused = flash?.values?.about === id ? flash : null
+  return (
+    <details className="fold" open={refused !== null}>
+      <summary>
+        <bdi>{name}</bdi>
+        <span className="hint">
+          {' '}
+          Added <Time at={added_at} />,{' '}
+          {last_used_at ? (
+            <>
+              last used <Time at={last_used_at} />
+            </>
+          ) : (
+            'never used'
+          )}
+        </span>
+      </summary>
+      <form className="stack form-narrow" method="post" action={`/account_security/passkeys/${id}`} noValidate>
+        <HiddenFields csrfToken={csrfToken} method="delete" values={{ about: id }} />
+        <p>
+          {isLast
+            ? 'From then on, your password alone signs you in, and your recovery codes are gone.'
+            : 'It then no longer signs you in.'}{' '}
+          Delete it in your password manager or on your security key as well.
+        </p>
+        <CurrentPassword flash={refused} name="current_password" of={`${id}_`} />
+        <Button type="submit" look="danger" aria-label={`Remove ${name}`}>
+          Remove
+        </Button>
+      </form>
+    </details>
   )
 }
 
@@ -120,7 +228,7 @@ function NoApp({ csrfToken, flash, link }: FormProps & { link: string | null }) 
           Use any app that shows 6-digit codes: your password manager, Google Authenticator, Microsoft Authenticator, or
           Aegis.
         </p>
-        <CurrentPassword flash={flash} name="current_password" />
+        <CurrentPassword flash={flash?.values?.about ? null : flash} name="current_password" />
         <Button type="submit" look="primary">
           Add an app
         </Button>
@@ -164,7 +272,12 @@ function NewApp({ started, csrfToken, flash }: FormProps & { started: Started })
   )
 }
 
-function App({ totp, csrfToken, flash }: FormProps & { totp: NonNullable<SecurityProps['totp']> }) {
+function App({
+  totp,
+  isLast,
+  csrfToken,
+  flash,
+}: FormProps & { totp: NonNullable<SecurityProps['totp']>; isLast: boolean }) {
   const refused = flash?.values?.about === 'app' ? flash : null
   return (
     <Card title="Authenticator app" className="stack">
@@ -181,7 +294,11 @@ function App({ totp, csrfToken, flash }: FormProps & { totp: NonNullable<Securit
         <summary>Remove the app</summary>
         <form className="stack form-narrow" method="post" action="/account_security/totp" noValidate>
           <HiddenFields csrfToken={csrfToken} method="delete" values={{ about: 'app' }} />
-          <p>From then on, your password alone signs you in, and your recovery codes are gone.</p>
+          <p>
+            {isLast
+              ? 'From then on, your password alone signs you in, and your recovery codes are gone.'
+              : 'You keep your passkeys and your recovery codes.'}
+          </p>
           <CurrentPassword flash={refused} name="current_password" of="app_" />
           <Button type="submit" look="danger">
             Remove
@@ -197,7 +314,7 @@ function Codes({ left, csrfToken, flash }: FormProps & { left: number }) {
   return (
     <Card title="Recovery codes" className="stack">
       <p>
-        {left} of {RECOVERY_CODES} left. Each signs you in once if you lose your phone.
+        {left} of {RECOVERY_CODES} left. Each signs you in once if you lose your passkey or your phone.
       </p>
       <details className="fold" open={refused !== null || left === 0}>
         <summary>Make new codes</summary>

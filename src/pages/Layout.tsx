@@ -4,7 +4,7 @@ import type { User } from '../domain/wire.ts'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { Spinner } from '../ui/States.tsx'
 import { colorMedia, THEME_COLORS, type Theme } from '../ui/theme.ts'
-import { HasFactor, SignedInAs } from './account/Username.tsx'
+import { HasFactor, HasPasskey, SignedInAs } from './account/Username.tsx'
 import { bootstrapJson } from './bootstrap-json.ts'
 import { type AccountIssue, AccountNotice, type Overdue } from './layout/AccountNotice.tsx'
 import type { BellProps } from './layout/Bell.tsx'
@@ -19,6 +19,7 @@ export type LayoutProps = {
   user: User | null
   /** Whether changes to their account ask for a second factor. */
   hasFactor?: boolean
+  hasPasskey?: boolean
   /** What keeps the user from starting servers. */
   notice?: AccountIssue | null
   overdue?: Overdue | null
@@ -120,7 +121,9 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
             </div>
           ) : null}
           <SignedInAs value={user?.email ?? null}>
-            <HasFactor value={rest.hasFactor ?? false}>{rest.children}</HasFactor>
+            <HasFactor value={rest.hasFactor ?? false}>
+              <HasPasskey value={rest.hasPasskey ?? false}>{rest.children}</HasPasskey>
+            </HasFactor>
           </SignedInAs>
         </main>
         <Footer {...switcher} />

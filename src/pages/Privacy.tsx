@@ -31,7 +31,7 @@ const KEPT: Kept[] = [
     `${TRACE_DAYS} days, or until you close your account`,
   ],
   [
-    'Your authenticator app: its encrypted secret and last use; recovery codes as hashes',
+    'Your passkeys: name, public key, last use; your authenticator app: its encrypted secret and last use; recovery codes as hashes',
     'To make sure that it is you who signs in',
     'Until you remove it or close your account',
   ],

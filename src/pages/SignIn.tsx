@@ -1,4 +1,5 @@
 import { SignInForm, type SignInFormProps } from '../islands/SignInForm.tsx'
+import { PasskeyButton } from '../ui/PasskeyButton.tsx'
 import { FormPage } from './account/FormPage.tsx'
 import { Island } from './Island.tsx'
 
@@ -13,6 +14,7 @@ export function SignIn(props: SignInFormProps) {
       }
     >
       <Island name="SignInForm" of={SignInForm} props={props} />
+      <PasskeyButton does="sign_in">Sign in with a passkey</PasskeyButton>
     </FormPage>
   )
 }

@@ -2,6 +2,7 @@ import { Hono, type Context as HonoContext } from 'hono'
 import { doorRoutes } from './door/routes.ts'
 import { checkAccess } from './http/access.ts'
 import type { AppEnv } from './http/app-env.ts'
+import { readCookie } from './http/cookies.ts'
 import { csrf } from './http/middleware/csrf.ts'
 import { formMethod } from './http/middleware/form-method.ts'
 import { keptPages } from './http/middleware/kept-pages.ts'
@@ -110,6 +111,7 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .use(securityHeaders({ dev: import.meta.env.DEV }))
     .use(async (c, next) => {
       c.set('ctx', await openContext(c))
+      c.set('ctx', { ...c.var.ctx, browser: readCookie(c, 'browser') ?? '' })
       await next()
     })
     .use(outerLimit)

@@ -17,6 +17,7 @@ import {
   type Reply,
   waitFor,
 } from '../../testing/people/client.ts'
+import { newPasskeyDevice } from '../../testing/people/passkey.ts'
 import { checksOf, type Document } from '../../testing/stack/api-checks.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { openTestDatabase } from '../../testing/stack/database.ts'
@@ -382,7 +383,29 @@ async function askAboutFactors(ada: Client & { email: string }, db: Database): P
   check('POST /users/sign_in', asked)
   const { challenge } = asked.body
   await ask(phone, 'POST /users/sign_in/second_factor', { challenge, totp: 'wrong' })
+  const alone = new Client(url)
+  await alone.open('/sign_in')
+  const { body: unknown } = await ask(alone, 'POST /users/sign_in/passkey/options')
+  await ask(new Client(url), 'POST /users/sign_in/passkey/options')
+  await ask(alone, 'POST /users/sign_in/passkey', { challenge: unknown.challenge, response: { id: 'x' } })
   await ask(phone, 'POST /users/sign_in/second_factor', { challenge, recovery: renewed.recovery_codes[0] })
+  const { origin } = new URL(url)
+  const device = newPasskeyDevice({ origin })
+  await ask(ada, 'POST /account_security/passkeys/options', { ...proof, totp: 'wrong' })
+  const adding = { ...proof, recovery: renewed.recovery_codes[2] }
+  const { body: start } = await ask(ada, 'POST /account_security/passkeys/options', adding)
+  await ask(ada, 'POST /account_security/passkeys', { name: '', response: {} })
+  const { body: key } = await ask(ada, 'POST /account_security/passkeys', {
+    name: 'K',
+    response: device.create(start.options),
+  })
+  const { body: asked2 } = await ask(alone, 'POST /users/sign_in/passkey/options')
+  const response = device.get(asked2.options)
+  await ask(alone, 'POST /users/sign_in/passkey', { challenge: asked2.challenge, response })
+  const { body: confirming } = await ask(ada, 'POST /account_security/passkeys/confirm')
+  const passkey = device.get(confirming.options)
+  await ask(ada, 'DELETE /account_security/passkeys/:id', proof, key.id)
+  await ask(ada, 'DELETE /account_security/passkeys/:id', { ...proof, passkey }, key.id)
   await ask(ada, 'DELETE /account_security/totp', { ...proof, recovery: renewed.recovery_codes[1] })
   await ask(ada, 'DELETE /account_security/totp', proof)
 }

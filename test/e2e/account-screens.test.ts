@@ -119,7 +119,7 @@ test('a page whose bootstrap block is corrupted says so and can be refreshed', a
   await page.unroute('**/sign_in')
   await page.getByRole('button', { name: 'Refresh Page' }).click()
   await page.getByText('Something went wrong with your session.').waitFor({ state: 'detached' })
-  await page.getByRole('button', { name: 'Sign In' }).waitFor()
+  await page.getByRole('button', { name: 'Sign In', exact: true }).waitFor()
 })
 
 test.each([

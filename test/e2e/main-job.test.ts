@@ -32,7 +32,7 @@ test('from sign-up to a stopped server without a reload', async () => {
   await page.waitForURL('**/sign_in')
   await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign In' }).click()
+  await page.getByRole('button', { name: 'Sign In', exact: true }).click()
   await page.waitForURL('**/dashboard')
 
   let loads = 0
@@ -111,7 +111,7 @@ test('sign-up, sign-in, and sign-out work without JavaScript', async () => {
   await page.getByText('Your email address is confirmed. You can sign in now.').waitFor()
   await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign In' }).click()
+  await page.getByRole('button', { name: 'Sign In', exact: true }).click()
   await page.getByRole('heading', { name: 'Dashboard' }).waitFor()
   await page.getByText('No servers yet. Click "Start Server" to launch one.').waitFor()
   await page.getByRole('button', { name: 'Hi Grace' }).click()

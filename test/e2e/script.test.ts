@@ -49,7 +49,7 @@ test('a form sent before its island hydrates is a plain form, answered with a pa
   await page.getByLabel('Email').fill('nobody@example.com')
   await page.getByLabel('Password', { exact: true }).fill('a wrong password')
   const answered = page.waitForResponse('**/users/sign_in')
-  await page.getByRole('button', { name: 'Sign In' }).click()
+  await page.getByRole('button', { name: 'Sign In', exact: true }).click()
   expect((await answered).status()).toBe(303)
   release()
   await page.getByText('Invalid email or password.').waitFor()

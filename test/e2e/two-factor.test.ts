@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { expect, inject, test } from 'vitest'
 import { axeFaults } from '../../testing/browser/axe.ts'
 import { ownBrowser, pageOf, SCRIPT_OR_NOT } from '../../testing/browser/e2e.ts'
@@ -7,6 +8,9 @@ import { newPerson, PASSWORD } from '../../testing/people/client.ts'
 const url = inject('url')
 const browser = await ownBrowser()
 const NARROW = { viewport: { width: 360, height: 740 } }
+
+const formOf = (page: Page, button: string) =>
+  page.locator('form').filter({ has: page.getByRole('button', { name: button, exact: true }) })
 
 test.each(SCRIPT_OR_NOT)('adds an app, signs in with it, and removes it on a narrow phone, %s', async (_, options) => {
   const person = await newPerson(url)
@@ -20,7 +24,7 @@ test.each(SCRIPT_OR_NOT)('adds an app, signs in with it, and removes it on a nar
   await page.getByRole('link', { name: 'Two-factor sign-in' }).click()
   await page.waitForURL('**/account_security')
   await fits()
-  await page.getByLabel('Current password').fill(PASSWORD)
+  await formOf(page, 'Add an app').getByLabel('Current password').fill(PASSWORD)
   await page.getByRole('button', { name: 'Add an app' }).click()
   await page.getByRole('img', { name: 'QR code' }).waitFor()
   await fits()
@@ -40,24 +44,23 @@ test.each(SCRIPT_OR_NOT)('adds an app, signs in with it, and removes it on a nar
   await other.goto(`${url}/sign_in`)
   await other.getByLabel('Email').fill(person.email)
   await other.getByLabel('Password', { exact: true }).fill(PASSWORD)
-  await other.getByRole('button', { name: 'Sign In' }).click()
+  await other.getByRole('button', { name: 'Sign In', exact: true }).click()
   await other.getByText('Your password is right.').waitFor()
   if (options.javaScriptEnabled !== false) expect(await axeFaults(other)).toEqual([])
   await other.getByLabel('Code').fill('wrong')
-  await other.getByRole('button', { name: 'Sign In' }).click()
+  await other.getByRole('button', { name: 'Sign In', exact: true }).click()
   await other.getByText('This code is wrong').first().waitFor()
   await other.getByLabel('Code').fill(codes[0] ?? '')
-  await other.getByRole('button', { name: 'Sign In' }).click()
+  await other.getByRole('button', { name: 'Sign In', exact: true }).click()
   await other.waitForURL('**/dashboard')
 
   await page.goto(`${url}/account_security`)
   await page.getByText('9 of 10 left').waitFor()
   await page.getByText('Remove the app').click()
   await fits()
-  await page.getByLabel('Current password').first().fill(PASSWORD)
-  await page
+  await formOf(page, 'Remove').getByLabel('Current password').fill(PASSWORD)
+  await formOf(page, 'Remove')
     .getByLabel('Code')
-    .first()
     .fill(codes[1] ?? '')
   await page.getByRole('button', { name: 'Remove', exact: true }).click()
   await page.getByText('Your authenticator app is removed.').waitFor()
@@ -67,7 +70,7 @@ test('a new password takes a code in the profile', async () => {
   const person = await newPerson(url)
   const page = await pageOf(browser, url, person)
   await page.goto(`${url}/account_security`)
-  await page.getByLabel('Current password').fill(PASSWORD)
+  await formOf(page, 'Add an app').getByLabel('Current password').fill(PASSWORD)
   await page.getByRole('button', { name: 'Add an app' }).click()
   const secret = await page.locator('.secret').innerText()
   await page.getByLabel('Code from the app').fill(totpAt(secret, Date.now()))

@@ -27,7 +27,7 @@ test('an island that cannot be loaded says so; its form still works, and a reloa
   await page.getByText(FAILED).waitFor()
   await page.getByLabel('Email').fill(person.email)
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign In' }).click()
+  await page.getByRole('button', { name: 'Sign In', exact: true }).click()
   await page.waitForURL('**/dashboard')
 })
 

@@ -24,6 +24,7 @@ export function worldContext(world: World): Context {
   return {
     db: database.wired(call),
     now: () => clock.ms,
+    browser: '',
     random: () => world.luck.next(),
     cloud: everyCall('ec2', ec2.cloud, call),
     payments: everyCall('stripe', stripe.payments, call),

@@ -86,7 +86,7 @@ export async function signInByHand(page: Page, url: string, { email, password }:
   await page.goto(`${url}/sign_in`)
   await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(password)
-  await page.getByRole('button', { name: 'Sign In' }).click()
+  await page.getByRole('button', { name: 'Sign In', exact: true }).click()
   // It leads to the dashboard, or back to where their session ended.
   await page.waitForURL((url) => !url.pathname.startsWith('/sign_in'))
 }

@@ -156,6 +156,7 @@ export class Process {
     this.ctx = {
       db: wiredDatabase(world.db, call),
       now: () => world.clock.ms,
+      browser: '',
       random: () => world.random(),
       cloud: wiredCloud(cloud, call),
       bucket: null,

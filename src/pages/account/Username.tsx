@@ -6,6 +6,9 @@ export const SignedInAs = createContext<string | null>(null)
 /** Whether their account has a second factor, which forms then ask for. */
 export const HasFactor = createContext(false)
 
+/** Whether one of its factors is a passkey. */
+export const HasPasskey = createContext(false)
+
 /** Tells password managers whose password a form is about. People don't see it. */
 export function Username({ email }: { email?: string }) {
   const own = use(SignedInAs)

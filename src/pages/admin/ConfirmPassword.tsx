@@ -10,7 +10,7 @@ type Props = { csrfToken: string; flash: FlashMessage | null; to: string; hasFac
 export function ConfirmPassword({ csrfToken, flash, to, hasFactor }: Props) {
   return (
     <FormPage
-      title={hasFactor ? 'Confirm with a code' : 'Confirm your password'}
+      title={hasFactor ? 'Confirm it is you' : 'Confirm your password'}
       foot={<a href={to}>Back without changes</a>}
     >
       <FlashAlert flash={flash} />
@@ -18,7 +18,7 @@ export function ConfirmPassword({ csrfToken, flash, to, hasFactor }: Props) {
       <form className="stack" method="post" action="/admin/confirm" noValidate>
         <HiddenFields csrfToken={csrfToken} values={{ to }} />
         {hasFactor ? (
-          <FactorField flash={flash} name="user[totp]" />
+          <FactorField flash={flash} name="user[totp]" alone />
         ) : (
           <CurrentPassword flash={flash} name="user[current_password]" />
         )}

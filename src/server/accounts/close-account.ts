@@ -6,6 +6,8 @@ import {
   factorRemovals,
   lineGroupPeople,
   notices,
+  passkeyChallenges,
+  passkeys,
   recoveryCodes,
   refusedSignIns,
   runs,
@@ -78,9 +80,16 @@ export async function closeAccount(
     ...leaveQueries(ctx, user.id),
     ctx.db.delete(lineGroupPeople).where(eq(lineGroupPeople.email, user.email)),
     ctx.db.delete(environments).where(eq(environments.userId, user.id)),
-    ...[secrets, totps, recoveryCodes, signInChallenges, refusedSignIns, factorRemovals].map((table) =>
-      ctx.db.delete(table).where(eq(table.userId, user.id)),
-    ),
+    ...[
+      secrets,
+      totps,
+      passkeys,
+      recoveryCodes,
+      signInChallenges,
+      passkeyChallenges,
+      refusedSignIns,
+      factorRemovals,
+    ].map((table) => ctx.db.delete(table).where(eq(table.userId, user.id))),
     // The next triggers delete their files, and the logs of their servers.
     ctx.db.run(sql`UPDATE file_folders SET look_at = 0 WHERE user_id = ${user.id}`),
     ctx.db.delete(notices).where(eq(notices.userId, user.id)),

@@ -27,7 +27,7 @@ export function keepLinkQuery(ctx: Pick<Context, 'db' | 'now'>, hash: string, pu
 }
 
 /** An SQL condition for a valid link: a confirmation works repeatedly until it expires, the others once. */
-export function isGoodLink(hash: string, purpose: Purpose, now: number) {
+export function isGoodLink(hash: string | SQL, purpose: Purpose, now: number) {
   const unused = purpose === 'confirm' ? undefined : isNull(emailTokens.usedAt)
   return and(eq(emailTokens.hash, hash), eq(emailTokens.purpose, purpose), gt(emailTokens.expiresAt, now), unused)
 }

@@ -33,6 +33,8 @@ type Holder = {
   user: User
   /** Whether changes to the account ask for a second factor as well. */
   hasFactor: boolean
+  /** Whether one of them is a passkey. */
+  hasPasskey: boolean
   suspended: boolean
   held: boolean
   planUnpaid: boolean
@@ -98,6 +100,7 @@ export function holderColumns(ctx: Pick<Context, 'db' | 'now'>) {
   return {
     user: { id: users.id, name: users.name, email: users.email, admin: users.admin },
     hasFactor: hasFactor(sql`${users.id}`),
+    hasPasskey: hasPasskey(sql`${users.id}`),
     suspendedAt: users.suspendedAt,
     heldAt: users.heldAt,
     planUnpaid: exists(unpaidPlan(ctx)),
@@ -119,6 +122,7 @@ function overdue(ctx: Pick<Context, 'now'>, what: SQL) {
 type HolderRow = {
   user: User
   hasFactor: unknown
+  hasPasskey: unknown
   suspendedAt: number | null
   heldAt: number | null
   planUnpaid: unknown
@@ -129,6 +133,7 @@ type HolderRow = {
 export function toHolder({
   user,
   hasFactor,
+  hasPasskey,
   suspendedAt,
   heldAt,
   planUnpaid,
@@ -138,6 +143,7 @@ export function toHolder({
   return {
     user,
     hasFactor: Boolean(hasFactor),
+    hasPasskey: Boolean(hasPasskey),
     suspended: suspendedAt !== null,
     held: heldAt !== null,
     planUnpaid: Boolean(planUnpaid),
@@ -191,7 +197,12 @@ function stillCounts(now: number) {
 
 /** An SQL condition: this user proves a second factor to sign in. */
 export function hasFactor(userId: SQL): SQL {
-  return sql`EXISTS (SELECT 1 FROM totps WHERE user_id = ${userId} AND confirmed_at IS NOT NULL)`
+  return sql`(EXISTS (SELECT 1 FROM totps WHERE user_id = ${userId} AND confirmed_at IS NOT NULL) OR ${hasPasskey(userId)})`
+}
+
+/** An SQL condition. */
+export function hasPasskey(userId: SQL): SQL {
+  return sql`EXISTS (SELECT 1 FROM passkeys WHERE user_id = ${userId})`
 }
 
 export function isUsableAccount() {

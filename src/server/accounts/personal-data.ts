@@ -82,7 +82,7 @@ export async function collectPersonalData(ctx: Context, user: User) {
     planPaymentsQuery(ctx, own),
     db.select().from(notices).where(eq(notices.userId, own)).orderBy(asc(notices.at)),
   ])
-  const [{ servers, happened, work }, { totp, recovery_codes }, activity] = await Promise.all([
+  const [{ servers, happened, work }, { totp, recovery_codes, passkeys }, activity] = await Promise.all([
     collectRuns(ctx, own),
     getFactors(ctx, own),
     listActivity(ctx, user, null, MOST_IN_EXPORT),
@@ -110,7 +110,7 @@ export async function collectPersonalData(ctx: Context, user: User) {
       revoked_at: toIso(row.revokedAt),
     })),
     // Their secrets open the account: those belong only in the app and on paper.
-    second_factors: { totp, recovery_codes },
+    second_factors: { totp, recovery_codes, passkeys },
     activity: activity.lines,
     api_tokens: tokens.map((row) => ({ ...toApiToken(row), revoked_at: toIso(row.revokedAt) })),
     webhooks: hooks.map((row) => toWebhook({ ...row, waiting: 0 })),

@@ -1,6 +1,6 @@
-import { and, eq, gt, isNull, ne, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, ne, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { emailTokens, signIns, totps } from '../../../db/schema.ts'
+import { emailTokens, passkeyChallenges, signIns, totps, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import {
   CHALLENGE_MINUTES,
@@ -21,11 +21,25 @@ import { type Proof, requireCurrentPassword } from './credentials/current-passwo
 import { newRecoveryCodes } from './credentials/recovery-codes.ts'
 import { findTotp, type NewTotp, newTotp, newTotpSecret, openTotp, sealTotp, stepOf } from './credentials/totp.ts'
 import { hashEmailToken, isGoodLink, keepLinkQuery, newEmailToken } from './email-tokens.ts'
-import { type CurrentSignIn, hasFactor } from './live-sign-ins.ts'
+import { type CurrentSignIn, hasFactor, hasPasskey } from './live-sign-ins.ts'
 
 /** A stolen password must not open the console: admins prove that their mailbox is theirs as well. */
 export function needsLink(ctx: Pick<Context, 'config'>, { user, hasFactor }: CurrentSignIn): boolean {
   return ctx.config.adminFactor && user.admin && !hasFactor
+}
+
+/**
+ * An SQL condition on `users`: they may add a factor. Who had none proved none, so one that came meanwhile ends that; and an
+ * admin's first one needs the emailed link.
+ */
+export function mayAdd(ctx: Pick<Context, 'config' | 'now'>, current: CurrentSignIn, link = ''): SQL {
+  const isSame = sql`${hasFactor(sql`${users.id}`)} = ${current.hasFactor ? 1 : 0}`
+  if (!needsLink(ctx, current)) return isSame
+  return sql`(${isSame} AND EXISTS (SELECT 1 FROM ${emailTokens} WHERE ${isTheirLink(ctx, current, link)}))`
+}
+
+function isTheirLink(ctx: Pick<Context, 'now'>, { user }: CurrentSignIn, link: string) {
+  return and(isGoodLink(hashEmailToken(link), 'factor', ctx.now()), eq(emailTokens.userId, user.id))
 }
 
 /** Emails an admin a link to add the first factor. It works once, within 10 minutes. @throws too_many */
@@ -60,19 +74,18 @@ export async function startTotp(
   const secret = await newTotpSecret()
   const sealed = sealTotp(ctx.config.secretKey, user.id, secret)
   const now = ctx.now()
-  const link = and(isGoodLink(hashEmailToken(proof.link ?? ''), 'factor', now), eq(emailTokens.userId, user.id))
-  const mayAdd = ctx.config.adminFactor
-    ? sql`(NOT admin OR EXISTS (SELECT 1 FROM ${emailTokens} WHERE ${link}))`
-    : sql`1`
   const isStarted = sql`EXISTS (SELECT 1 FROM totps WHERE user_id = ${user.id} AND sealed = ${sealed})`
   const [started] = await writeBatch(ctx.db, [
     ctx.db.run(sql`
       INSERT INTO totps (user_id, sealed, created_at, sign_in_id)
       SELECT id, ${sealed}, ${now}, ${id} FROM users
-      WHERE id = ${user.id} AND ${proven.holds} AND ${mayAdd}
+      WHERE id = ${user.id} AND ${proven.holds} AND ${mayAdd(ctx, current, proof.link)}
       ON CONFLICT (user_id) DO UPDATE SET sealed = excluded.sealed, created_at = excluded.created_at,
         sign_in_id = excluded.sign_in_id WHERE confirmed_at IS NULL`),
-    ctx.db.update(emailTokens).set({ usedAt: now }).where(and(link, isStarted)),
+    ctx.db
+      .update(emailTokens)
+      .set({ usedAt: now })
+      .where(and(isTheirLink(ctx, current, proof.link ?? ''), isStarted)),
     ...proven.spendQueries(isStarted),
   ])
   if (!started?.rowsAffected) throw (await whyNotStarted(ctx, current)) ?? proven.lapsed()
@@ -106,8 +119,8 @@ async function findStarted(ctx: Context, { id, user }: CurrentSignIn) {
 }
 
 /**
- * Makes the app count, and emails its owner. Ends every other sign-in: the password alone may have opened it.
- * @returns the recovery codes, which nobody sees again
+ * Makes the app count, and emails its owner. The first factor ends every other sign-in: the password alone may have opened it.
+ * @returns the recovery codes, which nobody sees again: none if there was a factor before
  * @throws conflict, invalid_code, too_many
  */
 export async function confirmTotp(ctx: Context, current: CurrentSignIn, code: string): Promise<string[]> {
@@ -121,9 +134,9 @@ export async function confirmTotp(ctx: Context, current: CurrentSignIn, code: st
   // No other write has this text: it begins with a random number.
   const sealed = sealTotp(secretKey, user.id, openTotp(secretKey, user.id, started.sealed))
   const isOurs = sql`EXISTS (SELECT 1 FROM totps WHERE user_id = ${user.id} AND sealed = ${sealed})`
-  const { codes, queries } = newRecoveryCodes(ctx, user.id, isOurs)
+  const first = firstFactor(ctx, current, sql`(${isOurs} AND NOT ${hasPasskey(sql`${user.id}`)})`)
   const now = ctx.now()
-  const [confirmed, others] = await writeBatch(ctx.db, [
+  const [confirmed, ...done] = await writeBatch(ctx.db, [
     ctx.db
       .update(totps)
       .set({ sealed, confirmedAt: now, lastStep: step, lastUsedAt: now })
@@ -136,31 +149,73 @@ export async function confirmTotp(ctx: Context, current: CurrentSignIn, code: st
           sql`EXISTS (SELECT 1 FROM sign_ins WHERE id = ${current.id} AND revoked_at IS NULL)`,
         ),
       ),
-    ctx.db
-      .update(signIns)
-      .set({ revokedAt: now })
-      .where(and(eq(signIns.userId, user.id), ne(signIns.id, current.id), isNull(signIns.revokedAt), isOurs))
-      .returning({ id: signIns.id }),
-    ...queries,
-    mailQuery(ctx, user.email, factorMail(siteOrigin(ctx), 'totp_added'), isOurs),
+    ...first.queries,
+    ...addedMailQueries(ctx, user, 'totp_added', { isOurs, isFirst: first.is }),
   ])
   if (!confirmed?.rowsAffected) throw new AppError('conflict', TOTP_NOT_STARTED)
-  const ids = (others?.rows ?? []).map((row) => String(row.id))
-  if (ids.length) ctx.background(ctx.channel(user.id).disconnect(ids))
   ctx.background(deliverMail(ctx))
-  return codes
+  return first.finish(done)
+}
+
+/**
+ * What the first factor brings, as part of its batch: recovery codes, and the end of every other sign-in and of everything
+ * begun without a factor, because the password alone may have opened it.
+ * @param is an SQL condition
+ */
+export function firstFactor(ctx: Context, { id, user }: CurrentSignIn, is: SQL) {
+  const { codes, queries } = newRecoveryCodes(ctx, user.id, is)
+  const begun = (table: typeof totps | typeof passkeyChallenges) => and(eq(table.userId, user.id), is)
+  return {
+    is,
+    queries: [
+      ctx.db
+        .update(signIns)
+        .set({ revokedAt: ctx.now() })
+        .where(and(eq(signIns.userId, user.id), ne(signIns.id, id), isNull(signIns.revokedAt), is))
+        .returning({ id: signIns.id }),
+      ...queries,
+      ctx.db.delete(totps).where(and(begun(totps), isNull(totps.confirmedAt))),
+      ctx.db.delete(passkeyChallenges).where(begun(passkeyChallenges)),
+    ],
+    /**
+     * @param done what those queries did
+     * @returns the codes, none if it wasn't the first
+     */
+    finish([others, made]: readonly { rows: readonly unknown[]; rowsAffected: number }[]): string[] {
+      const ids = (others?.rows ?? []).map((row) => String((row as { id: unknown }).id))
+      if (ids.length) ctx.background(ctx.channel(user.id).disconnect(ids))
+      return made?.rowsAffected ? codes : []
+    },
+  }
+}
+
+export function addedMailQueries(
+  ctx: Context,
+  user: User,
+  what: 'totp_added' | 'passkey_added',
+  { isOurs, isFirst }: { isOurs: SQL; isFirst: SQL },
+) {
+  const origin = siteOrigin(ctx)
+  return [
+    mailQuery(ctx, user.email, factorMail(origin, what, 'first'), isFirst),
+    mailQuery(ctx, user.email, factorMail(origin, what), sql`${isOurs} AND NOT ${isFirst}`),
+  ]
 }
 
 /** Emails its owner. The last factor takes the recovery codes with it. @throws invalid, second_factor_required, invalid_code, not_found, too_many */
 export async function removeTotp(ctx: Context, user: User, proof: Proof): Promise<void> {
   await limitPerson(ctx, 'change_factor', user.id)
+  // Before the proof, which nothing then uses up.
+  if (!(await findTotp(ctx, user.id))) throw new AppError('not_found', NO_TOTP)
   const proven = await requireCurrentPassword(ctx, user.id, proof)
   const theirs = sql`FROM totps WHERE user_id = ${user.id} AND confirmed_at IS NOT NULL AND ${proven.holds}`
   const [, removed] = await writeBatch(ctx.db, [
     mailQuery(ctx, user.email, factorMail(siteOrigin(ctx), 'totp_removed'), sql`EXISTS (SELECT 1 ${theirs})`),
     ctx.db.run(sql`DELETE ${theirs}`),
     // Before its code goes as well, so that its owner hears of it.
-    ...proven.spendQueries(sql`NOT ${hasFactor(sql`${user.id}`)}`),
+    ...proven.spendQueries(
+      sql`NOT EXISTS (SELECT 1 FROM totps WHERE user_id = ${user.id} AND confirmed_at IS NOT NULL)`,
+    ),
     // What an operator removes as lost isn't what they add next.
     ctx.db.run(sql`DELETE FROM factor_removals WHERE user_id = ${user.id} AND NOT ${hasFactor(sql`${user.id}`)}`),
     ctx.db.run(sql`DELETE FROM recovery_codes WHERE user_id = ${user.id} AND NOT ${hasFactor(sql`${user.id}`)}`),
@@ -178,8 +233,10 @@ export async function renewRecoveryCodes(ctx: Context, user: User, proof: Proof)
   const { codes, made, queries } = newRecoveryCodes(ctx, user.id, when)
   const mail = mailQuery(ctx, user.email, factorMail(siteOrigin(ctx), 'codes_renewed'), made)
   const [inserted] = await writeBatch(ctx.db, [...queries, mail, ...proven.spendQueries(made)])
-  if (!inserted?.rowsAffected)
-    throw (await findTotp(ctx, user.id)) ? proven.lapsed() : new AppError('conflict', CODES_NEED_FACTOR)
+  if (!inserted?.rowsAffected) {
+    const has = and(eq(users.id, user.id), hasFactor(sql`${user.id}`))
+    throw (await ctx.db.$count(users, has)) ? proven.lapsed() : new AppError('conflict', CODES_NEED_FACTOR)
+  }
   ctx.background(deliverMail(ctx))
   return codes
 }

@@ -18,8 +18,6 @@ export type SignInAttempt = Caller & {
    * separately.
    */
   knownDevice: string | null
-  /** The browser's cookie, which a challenge is bound to. */
-  browser: string
 }
 
 /**
@@ -59,7 +57,7 @@ export async function signIn(
 
   if (row?.factor) {
     const { newChallenge } = await import('./credentials/challenges.ts')
-    const challenge = await newChallenge(ctx, found, attempt.browser)
+    const challenge = await newChallenge(ctx, found)
     rehashIfOld(ctx, found, password)
     return { challenge, userId: found.id }
   }

@@ -29,7 +29,8 @@ export function newId(
     | 'upl'
     | 'rem'
     | 'ntc'
-    | 'grp',
+    | 'grp'
+    | 'pky',
 ): string {
   const bytes = crypto.getRandomValues(new Uint8Array(15))
   return `${prefix}_${Buffer.from(bytes).toString('base64url')}`

@@ -8,11 +8,6 @@ export const text = z.pipe(
   z.transform((value) => value ?? ''),
 )
 
-/** What a call sends that asks for the password again: a second factor as well, where the account has one. */
-export const proof = { current_password: text, totp: text, recovery: text }
-/** How it may refuse that. */
-export const REFUSES_PROOF = ['invalid', 'second_factor_required', 'invalid_code'] as const
-
 /** A text that may be left out or null. */
 export const optionalText = z.optional(z.nullable(z.string()))
 
@@ -38,6 +33,32 @@ export function shapeOfForm(shape: z.ZodMiniType): z.ZodMiniType {
     )
   return ofForms.get(shape) ?? shape
 }
+
+/** What a passkey answered, or null. A form's script sends it as JSON in a text. */
+export const passkeyAnswer = either(
+  z.pipe(
+    z.nullish(z.looseObject({})),
+    z.transform((answer) => answer ?? null),
+  ),
+  z.pipe(
+    sentText,
+    z.transform((json) => readObject(json ?? '')),
+  ),
+)
+
+function readObject(json: string): Record<string, unknown> | null {
+  try {
+    const read = JSON.parse(json)
+    return typeof read === 'object' && !Array.isArray(read) ? read : null
+  } catch {
+    return null
+  }
+}
+
+/** What a call sends that asks for the password again: a second factor as well, where the account has one. */
+export const proof = { current_password: text, totp: text, recovery: text, passkey: passkeyAnswer }
+/** How it may refuse that. */
+export const REFUSES_PROOF = ['invalid', 'second_factor_required', 'invalid_code'] as const
 
 /** A number, or null without one; of a form's text that isn't one, NaN. */
 export const optionalNumber = either(

@@ -55,7 +55,7 @@ export function nestFields(fields: Iterable<[string, string]>): Record<string, u
 export function typedValues(form: URLSearchParams): Record<string, string> {
   const kept = [...form].filter(
     ([name]) =>
-      !/password(_confirmation)?\]?$|^authenticity_token$|^_method$|^account$|^value$|^token$|(totp|recovery)\]?$/i.test(
+      !/password(_confirmation)?\]?$|^authenticity_token$|^_method$|^account$|^value$|^token$|^response$|(totp|recovery|passkey)\]?$/i.test(
         name,
       ),
   )

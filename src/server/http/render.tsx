@@ -48,6 +48,7 @@ export function renderPage(
       noIndex={status !== 200 || !factsOf(c)?.search}
       user={user}
       hasFactor={signIn?.hasFactor ?? false}
+      hasPasskey={signIn?.hasPasskey ?? false}
       notice={signIn?.held ? 'held' : signIn?.suspended ? 'suspended' : signIn?.planUnpaid ? 'plan_unpaid' : null}
       overdue={signIn?.overdue ?? null}
       path={keep ? c.req.path : pathname + search}

@@ -3,15 +3,10 @@ import { issueSignInToken } from '../accounts/credentials/sign-in-token.ts'
 import type { SignedIn } from '../accounts/new-sign-in.ts'
 import { signOut } from '../accounts/sign-in.ts'
 import type { AppEnv } from './app-env.ts'
-import { readCookie, writeCookie } from './cookies.ts'
+import { writeCookie } from './cookies.ts'
 import { rememberDevice } from './known-device.ts'
 import { answer } from './reply.ts'
 import { takeWayBack } from './way-back.ts'
-
-/** The cookie of the browser that asks: a sign-in's page always sends it, because its token is bound to it. */
-export function browserOf(c: HonoContext<AppEnv>): string {
-  return readCookie(c, 'browser') ?? ''
-}
 
 /** Gives a new sign-in to this browser, and ends its previous one. */
 export async function answerSignedIn(c: HonoContext<AppEnv>, { user, signIn }: SignedIn): Promise<Response> {

@@ -20,6 +20,8 @@ const RATES = {
   sign_in: { address: 60, network: 300, perPerson: 2, perMs: HOUR_MS / 4 },
   /** Of people who typed the right password. */
   second_factor: { address: 60, network: 300, perPerson: 2, perMs: HOUR_MS / 4 },
+  /** Each visit of the sign-in page asks for what a passkey must sign. */
+  passkey_options: { address: 120, network: 600, perPerson: 4, perMs: HOUR_MS / 4 },
   sign_up: { email: 5, address: 20, network: 100, perPerson: 0.5, perMs: HOUR_MS },
   resend: { email: 5, address: 20, network: 100, perPerson: 0.5, perMs: HOUR_MS },
   reset: { email: 5, address: 20, network: 100, perPerson: 0.5, perMs: HOUR_MS },
@@ -51,6 +53,8 @@ const PERSONAL = {
   change_factor: { count: 20, perMs: HOUR_MS },
   /** The first codes of a new authenticator app. */
   confirm_factor: { count: 30, perMs: HOUR_MS },
+  /** What a passkey must sign to confirm an act. */
+  ask_passkey: { count: 60, perMs: HOUR_MS },
   new_token: { count: 10, perMs: HOUR_MS },
   /** Lookups of a code. Codes expire too soon to find one by guessing. */
   user_code: { count: 30, perMs: HOUR_MS },

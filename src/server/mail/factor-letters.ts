@@ -4,13 +4,18 @@ import { composeMail, type MailContent } from './letter.ts'
 const SUBJECTS = {
   totp_added: 'Your account has an authenticator app',
   totp_removed: 'Your authenticator app is removed',
+  passkey_added: 'Your account has a new passkey',
+  passkey_removed: 'A passkey is removed',
   codes_renewed: 'You have new recovery codes',
   code_used: 'A recovery code was used',
 }
 const WHAT = {
   totp_added:
-    'added an authenticator app to your account. From now on, signing in asks for its code as well. We signed you out on every other device.',
+    'added an authenticator app to your account. From now on, signing in with your password asks for its code as well.',
   totp_removed: 'removed the authenticator app from your account.',
+  passkey_added:
+    'added a passkey to your account. It signs in without your password, so if it was someone else, remove it first.',
+  passkey_removed: 'removed a passkey from your account. It no longer signs in.',
   codes_renewed: 'made new recovery codes for your account. The earlier ones no longer work.',
   code_used: 'used one of your recovery codes. It no longer works.',
 }
@@ -20,8 +25,8 @@ export type FactorChange = keyof typeof WHAT
 /** For admins: their mailbox proves, beside the password, that it is them. */
 export function factorLinkMail(origin: string, token: string): MailContent {
   return composeMail('Add a second factor', [
-    'You asked for this link to add an authenticator app to your admin account. You also need your password.',
-    { link: `${origin}/account_security?link=${token}`, label: 'Add an authenticator app' },
+    'You asked for this link to add a passkey or an authenticator app to your admin account. You also need your password.',
+    { link: `${origin}/account_security?link=${token}`, label: 'Add a second factor' },
     "The link works once, within 10 minutes. If you didn't ask for it, someone knows your password: choose a new one.",
     { link: `${origin}/forgot_password`, label: 'Choose a new password' },
   ])
@@ -49,19 +54,31 @@ export function factorKeptMail(origin: string): MailContent {
 /** An operator did it. The script that sends it doesn't know the site's address. */
 export function factorsRemovedMail(): MailContent {
   return composeMail('Your second factor is removed', [
-    'We removed the authenticator app and the recovery codes of your account, because you told us that you lost them. Your password alone signs you in until you add a new app under Settings, Two-factor sign-in.',
+    'We removed the passkeys, the authenticator app, and the recovery codes of your account, because you told us that you lost them. Your password alone signs you in until you add new ones under Settings, Two-factor sign-in.',
     "If you didn't ask for this, choose a new password right away, and write to us.",
   ])
 }
 
 /** Each change of a second factor, and each recovery code that someone used. */
-export function factorMail(origin: string, what: FactorChange): MailContent {
+export function factorMail(origin: string, what: FactorChange, isFirst?: 'first'): MailContent {
   const letter = composeMail(SUBJECTS[what], [
-    `Someone, probably you, ${WHAT[what]}`,
+    `Someone, probably you, ${WHAT[what]}${isFirst ? ' We signed you out on every other device.' : ''}`,
     { link: `${origin}/account_security`, label: 'See your two-factor sign-in' },
     "If it wasn't you, choose a new password right away, and write to us if you can't sign in anymore:",
     { link: `${origin}/forgot_password`, label: 'Choose a new password' },
     { link: `${origin}/contact_sales`, label: 'Write to us' },
   ])
   return { ...letter, act: what }
+}
+
+/** A passkey's counter went back. */
+export function passkeyCopiedMail(origin: string): MailContent {
+  const letter = composeMail('We refused one of your passkeys', [
+    'Someone tried to use one of your passkeys, or a copy of it: it was used more often before than it says now. We refused it.',
+    'Remove it from your account, and add a new one:',
+    { link: `${origin}/account_security`, label: 'See your passkeys' },
+    "If it wasn't you, choose a new password as well:",
+    { link: `${origin}/forgot_password`, label: 'Choose a new password' },
+  ])
+  return { ...letter, act: 'passkey_copied' }
 }

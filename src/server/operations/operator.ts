@@ -72,7 +72,7 @@ export async function confirmPassword(
   proof: Proof,
 ): Promise<void> {
   const proven = hasFactor
-    ? await requireFactor(ctx, admin.id, proof)
+    ? await requireFactor(ctx, admin.id, proof, true)
     : await requireCurrentPassword(ctx, admin.id, proof)
   const now = ctx.now()
   const isDone = sql`EXISTS (SELECT 1 FROM sign_ins WHERE id = ${id} AND password_at = ${now})`

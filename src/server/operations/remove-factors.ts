@@ -1,6 +1,14 @@
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
-import { factorRemovals, recoveryCodes, signInChallenges, totps, users } from '../../../db/schema.ts'
+import {
+  factorRemovals,
+  passkeyChallenges,
+  passkeys,
+  recoveryCodes,
+  signInChallenges,
+  totps,
+  users,
+} from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { hasFactor } from '../accounts/live-sign-ins.ts'
 import { factorsRemovedMail } from '../mail/factor-letters.ts'
@@ -8,8 +16,8 @@ import { mailQuery } from '../mail/outbox.ts'
 import { auditQuery, type Hand } from '../runtime/audit.ts'
 
 /**
- * For who lost their app and their recovery codes, the last admin among them: from then on, their password signs them in.
- * An admin adds the next one through their mailbox. Emails the owner. At once: the console waits a day.
+ * For who lost their passkeys, their app, and their recovery codes, the last admin among them: from then on, their password
+ * signs them in. An admin adds the next one through their mailbox. Emails the owner. At once: the console waits a day.
  * @throws not_found, conflict
  */
 export async function removeFactors(hand: Hand, email: string): Promise<void> {
@@ -30,7 +38,7 @@ export function removeFactorsQueries(hand: Hand, userId: string, when: SQL = sql
   return [
     auditQuery(hand, { act: 'remove_factors', subject: userId, userId }, has),
     mailQuery(hand, sql`(SELECT email FROM users WHERE id = ${userId})`, factorsRemovedMail(), has),
-    ...[totps, recoveryCodes, signInChallenges, factorRemovals].map((table) =>
+    ...[totps, passkeys, recoveryCodes, signInChallenges, passkeyChallenges, factorRemovals].map((table) =>
       db.delete(table).where(and(eq(table.userId, userId), when)),
     ),
   ]

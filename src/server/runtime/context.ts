@@ -47,6 +47,8 @@ export type Context = {
   hasher: HasherCalls
   /** Work that continues after the answer is sent. */
   background: (work: Promise<unknown>) => void
+  /** The cookie of the browser that asks: what one began, no other finishes. Empty if none asks. */
+  browser: string
   /** Bound to the request, the trigger or the job. */
   log: Log
   config: Config

@@ -57,6 +57,7 @@ export async function createContext(env: Env, background: Context['background'],
     postWebhook: async (...message) => (await import('../events/post.ts')).publicPost(config.local)(...message),
     // The answer is already sent, so a failure only reaches the log.
     background: (work) => background(work.catch((error) => log('background_failed', {}, error))),
+    browser: '',
     log,
     config,
   }

@@ -72,6 +72,7 @@ test('answers HEAD like GET, also to those who may not enter', async () => {
 const CREDENTIALS_INSIDE = [
   'POST /users/sign_in',
   'POST /users/sign_in/second_factor',
+  'POST /users/sign_in/passkey',
   'POST /webhooks/stripe',
   'POST /machines/key',
 ]
@@ -93,6 +94,7 @@ test('refuses a route that is in no table, to everyone', async () => {
         scope: null,
         tokenName: null,
         hasFactor: false,
+        hasPasskey: false,
         suspended: false,
         held: false,
         passwordAt: 0,

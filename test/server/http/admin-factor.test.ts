@@ -1,11 +1,12 @@
 import { and, eq, isNotNull } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { auditLog, signIns, users } from '../../../db/schema.ts'
+import { auditLog, passkeys, signIns, users } from '../../../db/schema.ts'
 import { LINK_NEEDED, LINK_SENT } from '../../../src/domain/factor.ts'
 import { removeFactors } from '../../../src/server/operations/remove-factors.ts'
 import { accountApp, accountContext } from '../../../testing/people/account-app.ts'
 import { openAppBrowser } from '../../../testing/people/app-browser.ts'
 import { totpAt } from '../../../testing/people/authenticator.ts'
+import { newPasskeyDevice } from '../../../testing/people/passkey.ts'
 import { PASSWORD, signedInUser } from '../../../testing/people/sign-up.ts'
 
 const NEEDS = 'Add a second factor first: the console opens only with one.'
@@ -72,6 +73,47 @@ test('adds the first one with the password and a mailed link, once, within ten m
   expect((await start(link)).status).toBe(403)
   expect((await confirm(body.secret)).status).toBe(200)
   expect((await browser.request('/console')).status).toBe(200)
+})
+
+test('adds a passkey first only with that link, which works once, and the console takes it instead of the password', async () => {
+  const { browser, mailedLink, clock, user, ctx } = await setup()
+  const send = async (path: string, body: object = {}) => {
+    const response = await browser.json('POST', path, body)
+    return { status: response.status, body: await response.json() }
+  }
+  const startKey = (link: string) => send('/account_security/passkeys/options', { ...PROOF, link })
+  for (const link of ['', 'guessed'])
+    expect((await startKey(link)).body).toMatchObject({ code: 'forbidden', error: LINK_NEEDED })
+  const eve = await setup()
+  expect((await startKey(await eve.mailedLink())).status).toBe(403)
+  const link = await mailedLink()
+  const { options } = (await startKey(link)).body
+  const late = newPasskeyDevice().create((await startKey(link)).body.options)
+  const device = newPasskeyDevice()
+  const add = (response: object) => send('/account_security/passkeys', { name: 'Key', response })
+  expect((await add(device.create(options))).status).toBe(201)
+  expect((await add(late)).body.code).toBe('conflict')
+  expect((await browser.request('/console')).status).toBe(200)
+  const ask = async () => device.get((await send('/account_security/passkeys/confirm')).body.options)
+  const next = { ...PROOF, passkey: await ask() }
+  // With one, the next needs no link.
+  expect((await send('/account_security/totp', next)).status).toBe(200)
+
+  clock.ms += 15 * 60_000
+  const act = () => browser.json('POST', '/admin/people/x/sign_out', {})
+  expect((await act()).status).toBe(403)
+  const touched = device.get((await send('/account_security/passkeys/confirm')).body.options, { verifies: false })
+  expect((await send('/admin/confirm', { to: '', user: { passkey: touched } })).body.code).toBe('invalid_code')
+  expect((await act()).status).toBe(403)
+  const passkey = await ask()
+  expect((await send('/admin/confirm', { to: '', user: { passkey } })).status).toBe(200)
+  expect((await act()).status).not.toBe(403)
+  expect((await send('/admin/confirm', { to: '', user: { passkey } })).body.code).toBe('invalid_code')
+
+  await removeFactors({ db: ctx.db, now: ctx.now, by: { id: 'script', reason: 'lost the key' } }, user.email)
+  expect(await ctx.db.$count(passkeys, eq(passkeys.userId, user.id))).toBe(0)
+  expect((await browser.open('/console')).location).toBe('/account_security')
+  expect((await startKey(link)).status).toBe(403)
 })
 
 test('ends the sign-ins that the password alone opened before it, with their sockets, and no other', async () => {

@@ -79,7 +79,12 @@ const owesAPlan: Call[2] = ({ db }, userId) =>
  */
 const CALLS: Record<Exclude<Limited, 'ask_stripe' | 'known_sign_in'>, [Role, ...Call[]]> = {
   sign_in: ['visitor', ['POST /users/sign_in', { user: { email, password: PASSWORD } }]],
-  second_factor: ['visitor', ['POST /users/sign_in/second_factor', { challenge: 'x', totp: '123456' }]],
+  second_factor: [
+    'visitor',
+    ['POST /users/sign_in/second_factor', { challenge: 'x', totp: '123456' }],
+    ['POST /users/sign_in/passkey', { challenge: 'x', response: {} }],
+  ],
+  passkey_options: ['visitor', ['POST /users/sign_in/passkey/options']],
   sign_up: ['visitor', ['POST /users', { user: signUpFields(email) }]],
   resend: ['visitor', ['POST /users/confirmation', { user: { email } }]],
   reset: ['visitor', ['POST /users/password', { user: { email } }]],
@@ -105,13 +110,20 @@ const CALLS: Record<Exclude<Limited, 'ask_stripe' | 'known_sign_in'>, [Role, ...
   ],
   cancel_plan: ['user', ['POST /api/v1/subscriptions/cancel_subscription_at_period_end']],
   new_password: ['user', ['PUT /users', newPassword]],
+  ask_passkey: ['user', ['POST /account_security/passkeys/confirm']],
   change_factor: [
     'user',
+    ['POST /account_security/passkeys/options', password],
+    ['DELETE /account_security/passkeys/pky_x', password],
     ['POST /account_security/totp', password],
     ['DELETE /account_security/totp', password],
     ['POST /account_security/recovery_codes', password],
   ],
-  confirm_factor: ['user', ['POST /account_security/totp/confirm', { code: '123456' }]],
+  confirm_factor: [
+    'user',
+    ['POST /account_security/totp/confirm', { code: '123456' }],
+    ['POST /account_security/passkeys', { name: 'Key', response: {} }],
+  ],
   new_token: ['user', ['POST /api_tokens', { name: 'CI', scope: 'read', ...password }]],
   user_code: [
     'user',

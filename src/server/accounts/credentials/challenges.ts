@@ -1,7 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { and, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { signInChallenges, users } from '../../../../db/schema.ts'
+import { passkeyChallenges, signInChallenges, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import {
   CHALLENGE_MINUTES,
@@ -20,63 +20,69 @@ import { type Context, siteOrigin } from '../../runtime/context.ts'
 import { keepFactorQueries } from '../keep-factor.ts'
 import { type Device, newSignIn, type SignedIn, signInQueries } from '../new-sign-in.ts'
 import { noteRefused } from '../refused-sign-ins.ts'
+import { hashOf, secondFactorOptions } from './passkeys.ts'
 import type { Proven } from './proven.ts'
 import { checkFactor, factorSecret, getFactors } from './second-factor.ts'
-
-const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url')
+import type { RequestOptions } from './webauthn.ts'
 
 /** What someone gets who typed the right password of an account with a second factor. @throws invalid_credentials */
-export async function newChallenge(
-  ctx: Context,
-  user: { id: string; passwordHash: string },
-  browser: string,
-): Promise<string> {
+export async function newChallenge(ctx: Context, user: { id: string; passwordHash: string }): Promise<string> {
   const challenge = randomBytes(32).toString('base64url')
   // A password change during our check ends every challenge, so no new one may follow it.
   const { rowsAffected } = await ctx.db.run(sql`
     INSERT INTO sign_in_challenges (hash, user_id, browser, expires_at)
-    SELECT ${hashOf(challenge)}, id, ${hashOf(browser)}, ${ctx.now() + CHALLENGE_MINUTES * MINUTE_MS} FROM users
+    SELECT ${hashOf(challenge)}, id, ${hashOf(ctx.browser)}, ${ctx.now() + CHALLENGE_MINUTES * MINUTE_MS} FROM users
     WHERE id = ${user.id} AND password_hash = ${user.passwordHash} AND closed_at IS NULL`)
   if (!rowsAffected) throw new AppError('invalid_credentials', INVALID_CREDENTIALS)
   return challenge
 }
 
-/** For a new password, and for closing the account. Part of that write batch. @param when an SQL condition */
-export function endChallengesQuery(ctx: Pick<Context, 'db'>, userId: string, when: SQL = sql`1`) {
-  return ctx.db.delete(signInChallenges).where(and(eq(signInChallenges.userId, userId), when))
+/** For a new password. Part of that write batch. @param when an SQL condition */
+export function endChallengesQueries(ctx: Pick<Context, 'db'>, userId: string, when: SQL) {
+  return [signInChallenges, passkeyChallenges].map((table) =>
+    ctx.db.delete(table).where(and(eq(table.userId, userId), when)),
+  )
 }
 
-/** Whom an open challenge is for, and how they can answer; null for one that is over, or of another browser. */
+/** Whom an open challenge is for; null for one that is over, or of another browser. */
 export async function findChallenge(
-  ctx: Pick<Context, 'db' | 'now'>,
+  ctx: Pick<Context, 'db' | 'now' | 'browser'>,
   challenge: string,
-  browser: string,
-): Promise<{ userId: string; email: string; methods: FactorMethod[] } | null> {
+): Promise<{ userId: string; email: string } | null> {
   const [found] = await ctx.db
     .select({ userId: users.id, email: users.email })
     .from(signInChallenges)
     .innerJoin(users, eq(users.id, signInChallenges.userId))
-    .where(isOpen(ctx, challenge, browser))
-  return found ? { ...found, methods: await methodsOf(ctx, found.userId) } : null
+    .where(isOpen(ctx, challenge))
+  return found ?? null
 }
 
-/** How this account can prove a second factor. */
-export async function methodsOf(ctx: Pick<Context, 'db'>, userId: string): Promise<FactorMethod[]> {
-  const { totp, recovery_codes } = await getFactors(ctx, userId)
-  return [...(totp ? (['totp'] as const) : []), ...(recovery_codes.left ? (['recovery'] as const) : [])]
+/** How this account can prove a second factor, and what a passkey must sign, which is the challenge itself. */
+export async function waysToAnswer(
+  ctx: Pick<Context, 'db' | 'config'>,
+  userId: string,
+  challenge: string,
+): Promise<{ methods: FactorMethod[]; passkey?: RequestOptions }> {
+  const { totp, recovery_codes, passkeys } = await getFactors(ctx, userId)
+  const has: Record<FactorMethod, boolean> = {
+    passkey: passkeys.length > 0,
+    totp: totp !== null,
+    recovery: recovery_codes.left > 0,
+  }
+  const methods = (Object.keys(has) as FactorMethod[]).filter((method) => has[method])
+  return has.passkey ? { methods, passkey: await secondFactorOptions(ctx, userId, challenge) } : { methods }
 }
 
-function isOpen(ctx: Pick<Context, 'now'>, challenge: string, browser: string) {
+function isOpen(ctx: Pick<Context, 'now' | 'browser'>, challenge: string) {
   return and(
     eq(signInChallenges.hash, hashOf(challenge)),
-    eq(signInChallenges.browser, hashOf(browser)),
+    eq(signInChallenges.browser, hashOf(ctx.browser)),
     gt(signInChallenges.expiresAt, ctx.now()),
     lt(signInChallenges.tries, CHALLENGE_TRIES),
   )
 }
 
 type Attempt = Caller & {
-  browser: string
   /** This browser's id if it has signed in to that account before. */
   knownDevice: (email: string) => string | null
 }
@@ -89,11 +95,11 @@ export async function answerChallenge(
   ctx: Context,
   { challenge, ...given }: { challenge: string } & GivenFactor,
   device: Device,
-  { browser, knownDevice, ...caller }: Attempt,
+  { knownDevice, ...caller }: Attempt,
 ): Promise<SignedIn> {
   const factor = readFactor(given)
   if (!factor) throw new AppError('invalid', FACTOR_REQUIRED, { field: 'totp' })
-  const found = await findChallenge(ctx, challenge, browser)
+  const found = await findChallenge(ctx, challenge)
   const known = found && knownDevice(found.email)
   const isKnown = found && known && (await mayStill(ctx, 'known_sign_in', found.email))
   if (!isKnown) await limitCalls(ctx, 'second_factor', caller)
@@ -103,9 +109,12 @@ export async function answerChallenge(
   const { rowsAffected } = await ctx.db
     .update(signInChallenges)
     .set({ tries: sql`tries + 1` })
-    .where(isOpen(ctx, challenge, browser))
+    .where(isOpen(ctx, challenge))
   if (!rowsAffected) throw over()
-  const proven = await checkFactor(ctx, userId, factor, factorSecret(userId, known ?? '')).catch((error) => {
+  const proven = await checkFactor(ctx, userId, factor, {
+    guesses: factorSecret(userId, known ?? ''),
+    challenge,
+  }).catch((error) => {
     if (error instanceof AppError && error.code === 'invalid_code')
       ctx.background(noteRefused(ctx, 'code', sql`id = ${userId}`, device))
     throw error

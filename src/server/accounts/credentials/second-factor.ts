@@ -3,8 +3,10 @@ import { recoveryCodes } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { CODE_WRONG, FACTOR_REQUIRED, type Factor, type GivenFactor, readFactor } from '../../../domain/factor.ts'
 import { toIso } from '../../../domain/instant.ts'
+import type { Passkey } from '../../../domain/wire.ts'
 import { limitGuesses } from '../../limits/limits.ts'
 import type { Context } from '../../runtime/context.ts'
+import { checkPasskey, listPasskeys, toPasskey } from './passkeys.ts'
 import type { Checked, Proven } from './proven.ts'
 import { checkRecoveryCode } from './recovery-codes.ts'
 import { checkTotp, findTotp } from './totp.ts'
@@ -16,11 +18,18 @@ export function factorSecret(userId: string, place: string): string {
 
 /**
  * Checks a factor, which the act that it allows uses up: it counts once, however many calls send it at once. Guesses at an
- * app's codes count for the account; nobody can guess a recovery code, so that it still lets its owner in while someone
- * guesses.
+ * app's codes count for the account; nobody can guess a recovery code or sign for a passkey, so that those still let their
+ * owner in while someone guesses.
+ * @param at whose guesses they are; `challenge`: what a passkey had to sign, if it wasn't made for the purpose
  * @throws invalid_code, too_many
  */
-export async function checkFactor(ctx: Context, userId: string, factor: Factor, guesses: string): Promise<Proven> {
+export async function checkFactor(
+  ctx: Context,
+  userId: string,
+  factor: Factor,
+  { guesses, challenge = null, verified = false }: { guesses: string; challenge?: string | null; verified?: boolean },
+): Promise<Proven> {
+  if (factor.method === 'passkey') return checkPasskey(ctx, userId, factor.response, { challenge, verified })
   let right = null as Checked | null
   if (factor.method === 'recovery') right = await checkRecoveryCode(ctx, userId, factor.code)
   else
@@ -36,17 +45,27 @@ function wrongCode(): AppError {
   return new AppError('invalid_code', CODE_WRONG, { field: 'totp' })
 }
 
-/** For a signed-in person who has one. @throws second_factor_required, invalid_code, too_many */
-export async function requireFactor(ctx: Context, userId: string, given: GivenFactor): Promise<Proven> {
+/**
+ * For a signed-in person who has one.
+ * @param verified it takes the place of the password, so a passkey's device must have verified its owner
+ * @throws second_factor_required, invalid_code, too_many
+ */
+export async function requireFactor(
+  ctx: Context,
+  userId: string,
+  given: GivenFactor,
+  verified = false,
+): Promise<Proven> {
   const factor = readFactor(given)
   if (!factor) throw new AppError('second_factor_required', FACTOR_REQUIRED, { field: 'totp' })
-  return checkFactor(ctx, userId, factor, factorSecret(userId, 'signed in'))
+  return checkFactor(ctx, userId, factor, { guesses: factorSecret(userId, 'signed in'), verified })
 }
 
 /** What an account's page shows about its factors. */
 export type Factors = {
   totp: { added_at: string; last_used_at: string | null } | null
   recovery_codes: { left: number; made_at: string | null }
+  passkeys: Passkey[]
 }
 
 export async function getFactors(ctx: Pick<Context, 'db'>, userId: string): Promise<Factors> {
@@ -58,5 +77,6 @@ export async function getFactors(ctx: Pick<Context, 'db'>, userId: string): Prom
   return {
     totp: totp && { added_at: toIso(totp.confirmedAt ?? totp.createdAt), last_used_at: toIso(totp.lastUsedAt) },
     recovery_codes: { left: codes?.left ?? 0, made_at: toIso(codes?.madeAt ?? null) },
+    passkeys: (await listPasskeys(ctx, userId)).map(toPasskey),
   }
 }

@@ -54,7 +54,7 @@ export const accountPages = [
     return renderPage(c, { title: 'Choose a new password', assets: 'public' }, <ResetPassword {...form} />)
   }),
   route('GET /account_overview', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) => {
-    const { user, hasFactor } = signedIn(c)
+    const { user, hasFactor, hasPasskey } = signedIn(c)
     if (c.req.query('checkout') === 'done' && c.req.method === 'GET') {
       setFlash(c, await afterCheckout(c.var.ctx, user.id))
       // Where they can start.
@@ -72,7 +72,8 @@ export const accountPages = [
     const aboutPlan =
       flash?.values?.about === 'plan' || (flash?.kind === 'danger' && !('user[name]' in (flash.values ?? {})))
     const aboutBilling = flash?.values?.about === 'billing'
-    const profile = { user, hasFactor, csrfToken: csrfToken(c), flash: aboutPlan || aboutBilling ? null : flash }
+    const shown = aboutPlan || aboutBilling ? null : flash
+    const profile = { user, hasFactor, hasPasskey, csrfToken: csrfToken(c), flash: shown }
     return renderPage(
       c,
       { title: 'Account' },

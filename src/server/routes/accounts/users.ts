@@ -14,12 +14,12 @@ import { signIn, signOut } from '../../accounts/sign-in.ts'
 import { signedIn } from '../../http/app-env.ts'
 import { callerOf, deviceOf } from '../../http/caller.ts'
 import { clearCookie, writeCookie } from '../../http/cookies.ts'
-import { checkbox, proof, REFUSES_PROOF, text } from '../../http/fields.ts'
+import { checkbox, passkeyAnswer, proof, REFUSES_PROOF, text } from '../../http/fields.ts'
 import { wantsPage } from '../../http/form-post.ts'
 import { knownDevice } from '../../http/known-device.ts'
 import { answer } from '../../http/reply.ts'
 import { route } from '../../http/route.ts'
-import { answerSignedIn, browserOf } from '../../http/signed-in.ts'
+import { answerSignedIn } from '../../http/signed-in.ts'
 
 const credentials = z.object({ user: z.object({ email: text, password: text }) })
 const emailOnly = z.object({ user: z.object({ email: text }) })
@@ -102,7 +102,6 @@ export const users = [
     const result = await signIn(c.var.ctx, input, deviceOf(c), {
       ...callerOf(c),
       knownDevice: knownDevice(c, normalEmail(input.email)),
-      browser: browserOf(c),
     })
     if ('challenge' in result) return (await secondFactor()).ask(c, result)
     return answerSignedIn(c, result)
@@ -116,11 +115,30 @@ export const users = [
     token: 'always',
     givesToken: true,
     forAnyone: true,
-    takes: z.object({ challenge: text, totp: text, recovery: text }),
+    takes: z.object({ challenge: text, totp: text, recovery: text, passkey: passkeyAnswer }),
     summary: 'Sign in a browser with a second factor',
     answers: [200, z.object({ user: shape.user, page: z.string() })],
     refuses: ['invalid_code', 'invalid'],
   }).answer(async (c) => (await secondFactor()).finish(c, c.req.valid('json'))),
+  route('POST /users/sign_in/passkey/options', {
+    access: 'public',
+    form: { at: '/sign_in', done: '/sign_in' },
+    token: 'always',
+    forAnyone: true,
+    summary: 'Start to sign in a browser with a passkey alone',
+    answers: [200, z.object({ challenge: z.string(), options: z.looseObject({}) })],
+  }).answer(async (c) => (await secondFactor()).passkeyOptions(c)),
+  route('POST /users/sign_in/passkey', {
+    access: 'public',
+    form: { at: '/sign_in', done: '/dashboard' },
+    token: 'always',
+    givesToken: true,
+    forAnyone: true,
+    takes: z.object({ challenge: text, response: passkeyAnswer }),
+    summary: 'Sign in a browser with a passkey alone',
+    answers: [200, z.object({ user: shape.user, page: z.string() })],
+    refuses: ['invalid_code', 'forbidden', 'invalid'],
+  }).answer(async (c) => (await secondFactor()).finishWithPasskey(c, c.req.valid('json'))),
   route('DELETE /users/sign_out', {
     access: 'user',
     form: { at: '/dashboard', done: '/sign_in' },

@@ -111,8 +111,10 @@ const EXPORTED: Record<string, string | null> = {
   factor_removals: null,
   totps: 'second_factors',
   recovery_codes: 'second_factors',
+  passkeys: 'second_factors',
   // They last ten minutes.
   sign_in_challenges: null,
+  passkey_challenges: null,
 }
 
 test('the export leaves out no table that identifies a person', async () => {

@@ -481,6 +481,7 @@ test('the export says what there is, and neither secret nor code', async () => {
   expect(JSON.parse(text).second_factors).toEqual({
     totp: { added_at: expect.any(String), last_used_at: expect.any(String) },
     recovery_codes: { left: 10, made_at: expect.any(String) },
+    passkeys: [],
   })
   for (const hidden of [app.secret, ...app.recoveryCodes]) expect(text).not.toContain(hidden)
 })

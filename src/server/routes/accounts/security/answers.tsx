@@ -1,12 +1,27 @@
 import type { Context as HonoContext } from 'hono'
+import { deviceName } from '../../../../domain/device-name.ts'
 import { AppError } from '../../../../domain/error.ts'
-import { CODES_RENEWED, FACTOR_KEPT, LINK_SENT, TOTP_OFF, TOTP_ON } from '../../../../domain/factor.ts'
+import {
+  CODES_RENEWED,
+  FACTOR_KEPT,
+  FIRST_PASSKEY_ADDED,
+  LINK_SENT,
+  PASSKEY_ADDED,
+  PASSKEY_NEEDS_SCRIPT,
+  PASSKEY_REMOVED,
+  type PasskeyResponse,
+  TOTP_OFF,
+  TOTP_ON,
+  TOTP_ON_TOO,
+} from '../../../../domain/factor.ts'
 import { toIso } from '../../../../domain/instant.ts'
 import { AccountSecurity, type SecurityProps } from '../../../../pages/AccountSecurity.tsx'
 import type { Proof } from '../../../accounts/credentials/current-password.ts'
+import { confirmOptions } from '../../../accounts/credentials/passkeys.ts'
 import { getFactors } from '../../../accounts/credentials/second-factor.ts'
 import type { NewTotp } from '../../../accounts/credentials/totp.ts'
 import { findRemoval, keepFactor } from '../../../accounts/keep-factor.ts'
+import * as passkeys from '../../../accounts/passkeys.ts'
 import {
   confirmTotp,
   findNewTotp,
@@ -39,7 +54,8 @@ async function show(
   const [factors, removal] = await Promise.all([getFactors(c.var.ctx, id), findRemoval(c.var.ctx, id)])
   const form = { csrfToken: csrfToken(c), flash: null, started: null, codes: null }
   const link = needsLink(c.var.ctx, signedIn(c)) ? (c.req.query('link') ?? '') : null
-  const props = { ...form, link, removal_at: toIso(removal), ...factors, ...shown }
+  const device = deviceName(c.req.header('User-Agent') ?? null)
+  const props = { ...form, link, device, removal_at: toIso(removal), ...factors, ...shown }
   const assets = shown.started || shown.codes ? 'secrets' : 'app'
   return renderPage(c, { title: 'Two-factor sign-in', assets }, <AccountSecurity {...props} />, status)
 }
@@ -63,7 +79,8 @@ export async function confirm(c: Call, code: string): Promise<Response> {
   const { ctx } = c.var
   try {
     const codes = await confirmTotp(ctx, signedIn(c), code)
-    return c.get('form') ? show(c, { codes: { codes, message: TOTP_ON } }) : c.json({ recovery_codes: codes })
+    if (!c.get('form')) return c.json({ recovery_codes: codes })
+    return show(c, codes.length ? { codes: { codes, message: TOTP_ON } } : succeeded(TOTP_ON_TOO))
   } catch (error) {
     const isMistyped = error instanceof AppError && error.code === 'invalid_code'
     const started = isMistyped && c.get('form') ? await findNewTotp(ctx, signedIn(c)) : null
@@ -81,6 +98,31 @@ export async function remove(c: Call, proof: Proof): Promise<Response> {
 export async function renewCodes(c: Call, proof: Proof): Promise<Response> {
   const codes = await renewRecoveryCodes(c.var.ctx, signedIn(c).user, proof)
   return c.get('form') ? show(c, { codes: { codes, message: CODES_RENEWED } }) : c.json({ recovery_codes: codes })
+}
+
+const succeeded = (message: string) => ({ flash: { kind: 'success' as const, message } })
+
+export async function startPasskey(c: Call, proof: Proof & { link: string }): Promise<Response> {
+  return c.json({ options: await passkeys.startPasskey(c.var.ctx, signedIn(c), proof) })
+}
+
+export async function addPasskey(
+  c: Call,
+  { name, response }: { name: string; response: PasskeyResponse | null },
+): Promise<Response> {
+  if (!response) throw new AppError('invalid', PASSKEY_NEEDS_SCRIPT)
+  const { passkey, codes } = await passkeys.addPasskey(c.var.ctx, signedIn(c), { name, response })
+  if (!c.get('form')) return c.json({ ...passkey, recovery_codes: codes }, 201)
+  return show(c, codes.length ? { codes: { codes, message: FIRST_PASSKEY_ADDED } } : succeeded(PASSKEY_ADDED))
+}
+
+export async function confirmWithPasskey(c: Call, verified: boolean): Promise<Response> {
+  return c.json({ options: await confirmOptions(c.var.ctx, signedIn(c).user.id, verified) })
+}
+
+export async function removePasskey(c: Call, id: string, proof: Proof): Promise<Response> {
+  await passkeys.removePasskey(c.var.ctx, signedIn(c).user, id, proof)
+  return answer(c, { message: PASSKEY_REMOVED })
 }
 
 /** With the picture that a phone's camera reads. */

@@ -1,8 +1,15 @@
 import type { Context as HonoContext } from 'hono'
 import { AppError } from '../../../../domain/error.ts'
-import { CHALLENGE_OVER, FACTOR_REQUIRED, type GivenFactor } from '../../../../domain/factor.ts'
+import {
+  CHALLENGE_OVER,
+  FACTOR_REQUIRED,
+  type GivenFactor,
+  PASSKEY_NEEDS_SCRIPT,
+  type PasskeyResponse,
+} from '../../../../domain/factor.ts'
 import { SecondFactor } from '../../../../pages/SecondFactor.tsx'
-import { answerChallenge, findChallenge, methodsOf } from '../../../accounts/credentials/challenges.ts'
+import { answerChallenge, findChallenge, waysToAnswer } from '../../../accounts/credentials/challenges.ts'
+import { signInOptions, signInWithPasskey } from '../../../accounts/passkeys.ts'
 import type { AppEnv } from '../../../http/app-env.ts'
 import { callerOf, deviceOf } from '../../../http/caller.ts'
 import { errorBody, statusOf } from '../../../http/error-response.ts'
@@ -10,7 +17,7 @@ import { isSeen, setFlash, takeFlash } from '../../../http/flash.ts'
 import { knownDevice } from '../../../http/known-device.ts'
 import { csrfToken } from '../../../http/middleware/csrf.ts'
 import { renderPage } from '../../../http/render.tsx'
-import { answerSignedIn, browserOf } from '../../../http/signed-in.ts'
+import { answerSignedIn } from '../../../http/signed-in.ts'
 
 type Call = HonoContext<AppEnv>
 
@@ -19,27 +26,44 @@ export async function ask(c: Call, { challenge, userId }: { challenge: string; u
   const page = `/sign_in/second_factor?${new URLSearchParams({ challenge })}`
   if (c.get('form')) return c.redirect(page, 303)
   const refusal = new AppError('second_factor_required', FACTOR_REQUIRED, { page })
-  return c.json({ ...errorBody(refusal), methods: await methodsOf(c.var.ctx, userId), challenge }, statusOf(refusal))
+  const ways = await waysToAnswer(c.var.ctx, userId, challenge)
+  return c.json({ ...errorBody(refusal), ...ways, challenge }, statusOf(refusal))
 }
 
 /** Only the browser that typed the password sees it: nobody else learns who has a second factor. */
 export async function page(c: Call): Promise<Response> {
   const challenge = c.req.query('challenge') ?? ''
-  const found = await findChallenge(c.var.ctx, challenge, browserOf(c))
+  const found = await findChallenge(c.var.ctx, challenge)
   if (!found) {
     // As it is after signing in, on the way back through the browser's pages.
     if (c.var.signIn) return c.redirect('/dashboard')
     if (isSeen(c)) setFlash(c, { kind: 'danger', message: CHALLENGE_OVER })
     return c.redirect('/sign_in')
   }
-  const form = { csrfToken: csrfToken(c), flash: takeFlash(c), challenge }
+  const ways = await waysToAnswer(c.var.ctx, found.userId, challenge)
+  const form = { csrfToken: csrfToken(c), flash: takeFlash(c), challenge, ...ways }
   return renderPage(c, { title: 'Two-factor sign-in', assets: 'public' }, <SecondFactor {...form} />)
 }
 
 export async function finish(c: Call, given: { challenge: string } & GivenFactor): Promise<Response> {
   const signedIn = await answerChallenge(c.var.ctx, given, deviceOf(c), {
     ...callerOf(c),
-    browser: browserOf(c),
+    knownDevice: (email) => knownDevice(c, email),
+  })
+  return answerSignedIn(c, signedIn)
+}
+
+export async function passkeyOptions(c: Call): Promise<Response> {
+  return c.json(await signInOptions(c.var.ctx, callerOf(c)))
+}
+
+export async function finishWithPasskey(
+  c: Call,
+  { challenge, response }: { challenge: string; response: PasskeyResponse | null },
+): Promise<Response> {
+  if (!response) throw new AppError('invalid', PASSKEY_NEEDS_SCRIPT)
+  const signedIn = await signInWithPasskey(c.var.ctx, { challenge, response }, deviceOf(c), {
+    ...callerOf(c),
     knownDevice: (email) => knownDevice(c, email),
   })
   return answerSignedIn(c, signedIn)

@@ -1,0 +1,157 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { asc, eq, type SQL, sql } from 'drizzle-orm'
+import { writeBatch } from '../../../../db/client.ts'
+import { type PasskeyRow, passkeyChallenges, passkeys } from '../../../../db/schema.ts'
+import { AppError } from '../../../domain/error.ts'
+import { CHALLENGE_MINUTES, PASSKEY_COPIED, PASSKEY_WRONG, type PasskeyResponse } from '../../../domain/factor.ts'
+import { MINUTE_MS, toIso } from '../../../domain/instant.ts'
+import type { Passkey } from '../../../domain/wire.ts'
+import { limitPerson } from '../../limits/limits.ts'
+import { passkeyCopiedMail } from '../../mail/factor-letters.ts'
+import { deliverMail, mailQuery } from '../../mail/outbox.ts'
+import { type Context, siteOrigin } from '../../runtime/context.ts'
+import type { Proven } from './proven.ts'
+import { type RequestOptions, requestOptions, signedChallenge, verifyAnswer } from './webauthn.ts'
+
+export const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url')
+
+/** An account's passkeys, oldest first. */
+export function listPasskeys(ctx: Pick<Context, 'db'>, userId: string) {
+  return ctx.db.select().from(passkeys).where(eq(passkeys.userId, userId)).orderBy(asc(passkeys.createdAt))
+}
+
+export function toPasskey({
+  id,
+  name,
+  createdAt,
+  lastUsedAt,
+}: Pick<PasskeyRow, 'id' | 'name' | 'createdAt' | 'lastUsedAt'>): Passkey {
+  return { id, name, added_at: toIso(createdAt), last_used_at: toIso(lastUsedAt) }
+}
+
+type Purpose = 'sign_in' | 'add' | 'confirm'
+
+/** 256 random bits for a passkey to sign, in this browser. */
+export function newPasskeyChallenge(): { challenge: string; hash: string } {
+  const challenge = randomBytes(32).toString('base64url')
+  return { challenge, hash: hashOf(challenge) }
+}
+
+/** @param of the columns `user_id` and `link`, and where they come from: an SQL query */
+export function keepChallengeQuery(
+  ctx: Pick<Context, 'db' | 'now' | 'browser'>,
+  hash: string,
+  purpose: Purpose,
+  of: SQL,
+) {
+  return ctx.db.run(sql`
+    INSERT INTO passkey_challenges (hash, purpose, browser, expires_at, user_id, link)
+    SELECT ${hash}, ${purpose}, ${hashOf(ctx.browser)}, ${ctx.now() + CHALLENGE_MINUTES * MINUTE_MS}, of.* FROM (${of}) of`)
+}
+
+/** An SQL condition on `passkey_challenges`: this browser may still answer it. */
+export function isOpenChallenge(ctx: Pick<Context, 'now' | 'browser'>, hash: string, purpose: Purpose): SQL {
+  return sql`hash = ${hash} AND purpose = ${purpose} AND browser = ${hashOf(ctx.browser)} AND expires_at > ${ctx.now()}`
+}
+
+/** What one of the account's passkeys must sign to confirm an act, once, in this browser. @throws too_many */
+export async function confirmOptions(ctx: Context, userId: string, verified: boolean): Promise<RequestOptions> {
+  await limitPerson(ctx, 'ask_passkey', userId)
+  const { challenge, hash } = newPasskeyChallenge()
+  await keepChallengeQuery(ctx, hash, 'confirm', sql`SELECT id, NULL FROM users WHERE id = ${userId}`)
+  return requestOptions(ctx, challenge, await listPasskeys(ctx, userId), verified)
+}
+
+/** After the right password: the challenge that the password brought is what it must sign. */
+export async function secondFactorOptions(
+  ctx: Pick<Context, 'db' | 'config'>,
+  userId: string,
+  challenge: string,
+): Promise<RequestOptions> {
+  return requestOptions(ctx, challenge, await listPasskeys(ctx, userId))
+}
+
+/**
+ * Checks an answer by one of the account's passkeys.
+ * @param asked `challenge`: what it had to sign; null: a challenge for confirming acts, which the act uses up. `verified`: its
+ * device must have verified its owner
+ * @throws invalid_code
+ */
+export async function checkPasskey(
+  ctx: Context,
+  userId: string,
+  answer: PasskeyResponse,
+  { challenge, verified }: { challenge: string | null; verified: boolean },
+): Promise<Proven> {
+  // Read before the challenge: a second click's answer is no copy, though the first one has counted.
+  const row = await findPasskey(ctx, answer)
+  if (row?.userId !== userId) throw wrongPasskey()
+  if (challenge !== null) {
+    const isAsked = sql`EXISTS (SELECT 1 FROM sign_in_challenges WHERE hash = ${hashOf(challenge)})`
+    return usePasskey(ctx, { challenge, isAsked, verified, alone: false }, row, answer)
+  }
+  const signed = signedChallenge(answer)
+  const isOpen = sql`${isOpenChallenge(ctx, hashOf(signed), 'confirm')} AND user_id = ${userId}`
+  if (!(await ctx.db.$count(passkeyChallenges, isOpen))) throw wrongPasskey()
+  const isAsked = sql`EXISTS (SELECT 1 FROM passkey_challenges WHERE ${isOpen})`
+  const proven = await usePasskey(ctx, { challenge: signed, isAsked, verified, alone: false }, row, answer)
+  return {
+    ...proven,
+    holds: sql`(${proven.holds} AND ${isAsked})`,
+    spendQueries: (done) => [
+      ctx.db.run(sql`DELETE FROM passkey_challenges WHERE ${isOpen} AND ${done}`),
+      ...proven.spendQueries(sql`NOT ${isAsked}`),
+    ],
+  }
+}
+
+/** The passkey that says it answered; null: we don't know it. */
+export async function findPasskey(ctx: Pick<Context, 'db'>, { id }: PasskeyResponse) {
+  if (typeof id !== 'string') return null
+  const [row] = await ctx.db.select().from(passkeys).where(eq(passkeys.credentialId, id))
+  return row ?? null
+}
+
+/**
+ * Checks a signature and the passkey's counter, which must have grown: otherwise someone else uses a copy, and its owner
+ * gets an email. Devices that don't count always say 0.
+ * @param asked `isAsked`: an SQL condition, that nobody has answered meanwhile
+ * @throws invalid_code
+ */
+export async function usePasskey(
+  ctx: Context,
+  asked: { challenge: string; isAsked: SQL; verified: boolean; alone: boolean },
+  row: PasskeyRow,
+  answer: PasskeyResponse,
+): Promise<Proven> {
+  const verified = await verifyAnswer(ctx, asked, row, answer)
+  if (!verified) throw wrongPasskey()
+  const { counter } = verified
+  const grew = sql`id = ${row.id} AND (counter < ${counter} OR (counter = 0 AND ${counter} = 0))`
+  const holds = sql`EXISTS (SELECT 1 FROM passkeys WHERE ${grew})`
+  if (counter <= row.counter && (counter || row.counter)) throw await copied(ctx, row, asked)
+  return {
+    holds,
+    spendQueries: (done) => [
+      ctx.db.run(sql`UPDATE passkeys SET counter = ${counter}, last_used_at = ${ctx.now()} WHERE ${grew} AND ${done}`),
+    ],
+    lapsed: wrongPasskey,
+  }
+}
+
+async function copied(
+  ctx: Context,
+  { id, userId }: PasskeyRow,
+  { challenge, isAsked }: { challenge: string; isAsked: SQL },
+): Promise<AppError> {
+  ctx.log('passkey_counter_back', { userId, passkeyId: id })
+  const cause = `passkey counter ${id} ${hashOf(challenge)}`
+  const owner = sql`(SELECT email FROM users WHERE id = ${userId})`
+  await writeBatch(ctx.db, [mailQuery(ctx, owner, passkeyCopiedMail(siteOrigin(ctx)), isAsked, cause)])
+  ctx.background(deliverMail(ctx))
+  return new AppError('invalid_code', PASSKEY_COPIED, { field: 'totp' })
+}
+
+export function wrongPasskey(): AppError {
+  return new AppError('invalid_code', PASSKEY_WRONG, { field: 'totp' })
+}

@@ -1,0 +1,164 @@
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+} from '@simplewebauthn/server'
+import { CHALLENGE_MINUTES, type PasskeyResponse } from '../../../domain/factor.ts'
+import { MINUTE_MS } from '../../../domain/instant.ts'
+import type { User } from '../../../domain/wire.ts'
+import { type Context, siteOrigin } from '../../runtime/context.ts'
+
+/** WebAuthn (Level 3): what we ask of browsers, and the checks of what they answer. No database. */
+
+export type CreationOptions = PublicKeyCredentialCreationOptionsJSON
+export type RequestOptions = PublicKeyCredentialRequestOptionsJSON
+
+/** What stands for a passkey in the browser's eyes. */
+type Known = { credentialId: string; transports: string[] }
+
+type Site = Pick<Context, 'config'>
+
+/** EdDSA, ES256, RS256: what authenticators can and workerd verifies. */
+const ALGORITHMS = [-8, -7, -257]
+const TIMEOUT_MS = CHALLENGE_MINUTES * MINUTE_MS
+
+/** In a chunk of its own: few calls check an answer. */
+const library = () => import('@simplewebauthn/server')
+const helpers = () => import('@simplewebauthn/server/helpers')
+
+/** Passkeys belong to this host. A page below it could ask for them, but `SITE_ORIGINS` doesn't list that page. */
+function hostOf(ctx: Site): string {
+  return new URL(siteOrigin(ctx)).hostname
+}
+
+/** A passkey keeps this, so that it can say later whose it is. */
+function handleOf(userId: string): string {
+  return Buffer.from(userId).toString('base64url')
+}
+
+const descriptors = (known: Known[]) =>
+  known.map(({ credentialId, transports }) => ({
+    id: credentialId,
+    type: 'public-key' as const,
+    transports: transports as NonNullable<CreationOptions['excludeCredentials']>[number]['transports'] & object,
+  }))
+
+/** @param known the account's passkeys: a device that has one makes no second */
+export function creationOptions(ctx: Site, challenge: string, user: User, known: Known[]): CreationOptions {
+  return {
+    challenge,
+    rp: { id: hostOf(ctx), name: 'Proving Ground' },
+    user: { id: handleOf(user.id), name: user.email, displayName: user.name },
+    pubKeyCredParams: ALGORITHMS.map((alg) => ({ alg, type: 'public-key' })),
+    timeout: TIMEOUT_MS,
+    excludeCredentials: descriptors(known),
+    // A key that keeps no passkeys is still a second factor.
+    authenticatorSelection: { residentKey: 'preferred', userVerification: 'preferred' },
+    attestation: 'none',
+  }
+}
+
+/**
+ * @param known the account's passkeys; null: any, for signing in with nothing else
+ * @param verified the device must verify its owner: the passkey takes the place of the password
+ */
+export function requestOptions(
+  ctx: Site,
+  challenge: string,
+  known: Known[] | null,
+  verified = known === null,
+): RequestOptions {
+  return {
+    challenge,
+    rpId: hostOf(ctx),
+    timeout: TIMEOUT_MS,
+    userVerification: verified ? 'required' : 'preferred',
+    allowCredentials: descriptors(known ?? []),
+  }
+}
+
+/** What an answer says it signed; an empty text if it says nothing. Checks nothing. */
+export function signedChallenge(answer: PasskeyResponse): string {
+  try {
+    const { clientDataJSON } = answer.response as { clientDataJSON: string }
+    return String(JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString()).challenge ?? '')
+  } catch {
+    return ''
+  }
+}
+
+export type NewPasskey = { credentialId: string; publicKey: string; counter: number; transports: string[] }
+
+/** Null: it isn't what we asked for. */
+export async function readNewPasskey(
+  ctx: Site,
+  challenge: string,
+  answer: PasskeyResponse,
+): Promise<NewPasskey | null> {
+  const { verifyRegistrationResponse } = await library()
+  try {
+    const response = await withoutAttestation(answer as unknown as RegistrationResponseJSON)
+    const { verified, registrationInfo } = await verifyRegistrationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: ctx.config.origins,
+      expectedRPID: hostOf(ctx),
+      requireUserVerification: false,
+      supportedAlgorithmIDs: ALGORITHMS,
+    })
+    if (!verified) return null
+    const { id, publicKey, counter, transports = [] } = registrationInfo.credential
+    const texts = transports.filter((one) => typeof one === 'string' && one.length <= 20).slice(0, 10)
+    return { credentialId: id, publicKey: Buffer.from(publicKey).toString('base64url'), counter, transports: texts }
+  } catch {
+    return null
+  }
+}
+
+/**
+ * We don't ask who made a device, so we don't read the certificates that say so: the library would fetch the addresses in
+ * them, which whoever sends the answer chooses.
+ */
+async function withoutAttestation(answer: RegistrationResponseJSON): Promise<RegistrationResponseJSON> {
+  const { decodeAttestationObject, isoBase64URL, isoCBOR } = await helpers()
+  const authData = decodeAttestationObject(isoBase64URL.toBuffer(answer.response.attestationObject)).get('authData')
+  const bare = new Map<string, unknown>([
+    ['fmt', 'none'],
+    ['attStmt', new Map()],
+    ['authData', authData],
+  ])
+  const attestationObject = isoBase64URL.fromBuffer(isoCBOR.encode(bare as Parameters<typeof isoCBOR.encode>[0]))
+  return { ...answer, response: { ...answer.response, attestationObject } }
+}
+
+type Stored = { userId: string; credentialId: string; publicKey: string }
+
+/**
+ * Checks a signature by this passkey. Null: it isn't right. The counter is for the caller to compare: it decides in the write.
+ * @param asked `verified`: the device must have verified its owner; `alone`: nothing else says who it is
+ */
+export async function verifyAnswer(
+  ctx: Site,
+  { challenge, verified, alone }: { challenge: string; verified: boolean; alone: boolean },
+  { userId, credentialId, publicKey }: Stored,
+  answer: PasskeyResponse,
+): Promise<{ counter: number } | null> {
+  const { verifyAuthenticationResponse } = await library()
+  const response = answer as unknown as AuthenticationResponseJSON
+  try {
+    const { userHandle } = response.response
+    if (userHandle ? userHandle !== handleOf(userId) : alone) return null
+    const result = await verifyAuthenticationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: ctx.config.origins,
+      expectedRPID: hostOf(ctx),
+      credential: { id: credentialId, publicKey: Buffer.from(publicKey, 'base64url'), counter: 0 },
+      requireUserVerification: verified,
+    })
+    return result.verified ? { counter: result.authenticationInfo.newCounter } : null
+  } catch {
+    return null
+  }
+}
