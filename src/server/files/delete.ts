@@ -5,6 +5,7 @@ import { inText, toFolder } from '../../domain/file-names.ts'
 import { FILE_NOT_FOUND, FOLDER_NOT_FOUND } from '../../domain/files.ts'
 import { MINUTE_MS } from '../../domain/instant.ts'
 import type { FolderSize } from '../../domain/wire.ts'
+import { limitPerson } from '../limits/limits.ts'
 import type { Context } from '../runtime/context.ts'
 import { continueRemoval, PAGES_AHEAD, type Page, writtenBy } from './continue-removal.ts'
 import { findFolder, keyOf, requireBucket, requirePath } from './folder.ts'
@@ -90,6 +91,7 @@ function stillThere(path: string): AppError {
 /** What a folder has, for the question before it is deleted. @throws invalid, not_found, unavailable */
 export async function sizeUpFolder(ctx: Context, userId: string, given: string): Promise<FolderSize> {
   const path = toFolder(requirePath(given))
+  await limitPerson(ctx, 'files_size', userId)
   const folder = await findFolder(ctx, userId)
   const size = { path, files: 0, bytes: 0, complete: folder === null }
   for (let pages = 0, after: string | null = null; folder && !size.complete && pages < PAGES_AHEAD; pages++) {

@@ -2,6 +2,7 @@ import { isAddressable } from '../../domain/file-keys.ts'
 import { nameOf, toFolder } from '../../domain/file-names.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { FileList } from '../../domain/wire.ts'
+import { limitPerson } from '../limits/limits.ts'
 import { type Context, serversWithFiles } from '../runtime/context.ts'
 import { findFolder, keyOf, requireBucket, requirePath } from './folder.ts'
 import { isGoing, openRemovals } from './removals.ts'
@@ -9,13 +10,14 @@ import { getUsageOf, getUsageOfFiles } from './usage.ts'
 
 /**
  * One page of a folder, straight from the bucket. A folder that doesn't exist is empty: buckets know only files.
- * @throws invalid, unavailable
+ * @throws invalid, too_many, unavailable
  */
 export async function listFiles(
   ctx: Context,
   userId: string,
   input: { path: string; after: string | null; most?: number },
 ): Promise<FileList> {
+  await limitPerson(ctx, 'files_list', userId)
   const bucket = requireBucket(ctx)
   const path = requirePath(input.path)
   const below = toFolder(path)

@@ -60,6 +60,9 @@ const PERSONAL = {
   user_code: { count: 30, perMs: HOUR_MS },
   /** Programs ask each quarter hour; machines have a limit of their own. */
   files_access: { count: 60, perMs: HOUR_MS / 4, sentence: 'You asked for credentials for your files too often.' },
+  /** The bucket bills each list, and 8 for a folder's size. */
+  files_list: { count: 1000, perMs: HOUR_MS / 4, sentence: 'You listed your files too often.' },
+  files_size: { count: 100, perMs: HOUR_MS / 4, sentence: 'You asked for the size of a folder too often.' },
   feedback: { count: 10, perMs: HOUR_MS, sentence: 'You sent a lot of feedback.' },
   new_webhook: { count: 10, perMs: HOUR_MS },
   new_webhook_secret: { count: 10, perMs: HOUR_MS },

@@ -134,6 +134,8 @@ const CALLS: Record<Exclude<Limited, 'ask_stripe' | 'known_sign_in'>, [Role, ...
   feedback: ['user', ['POST /api/v1/feedback', { message: 'Hello' }]],
   new_webhook: ['user', ['POST /webhooks', webhook]],
   files_access: ['user', ['POST /api/v1/files/credentials', { mode: 'read' }]],
+  files_list: ['user', ['GET /api/v1/files']],
+  files_size: ['user', ['GET /api/v1/files/size?path=a/']],
   new_webhook_secret: ['user', ['POST /webhooks/whk_x/secret', password]],
   put_secret: [
     'user',
