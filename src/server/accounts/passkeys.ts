@@ -44,7 +44,7 @@ import { hashEmailToken, isGoodLink } from './email-tokens.ts'
 import { keepFactorQueries } from './keep-factor.ts'
 import { type CurrentSignIn, hasFactor } from './live-sign-ins.ts'
 import { type Device, newSignIn, type SignedIn, signInQueries } from './new-sign-in.ts'
-import { addedMailQueries, firstFactor, mayAdd, needsLink } from './second-factors.ts'
+import { addedMailQueries, type FirstFactor, firstFactor, mayAdd, needsLink } from './second-factors.ts'
 
 /**
  * What a browser needs to make a passkey, within 10 minutes.
@@ -73,14 +73,13 @@ export async function startPasskey(
 /**
  * Adds the passkey that the browser made, and emails its owner. The first factor ends every other sign-in: the password
  * alone may have opened it.
- * @returns the recovery codes, which nobody sees again: none if there was a factor before
  * @throws invalid, invalid_code, conflict, too_many
  */
 export async function addPasskey(
   ctx: Context,
   current: CurrentSignIn,
   given: { name: string; response: PasskeyResponse },
-): Promise<{ passkey: Passkey; codes: string[] }> {
+): Promise<{ passkey: Passkey } & FirstFactor> {
   const { user } = current
   const { name } = requireValid(passkeyForm, given)
   await limitPerson(ctx, 'confirm_factor', user.id)
@@ -115,7 +114,7 @@ export async function addPasskey(
   ])
   if (!added?.rowsAffected) throw await whyNotAdded(ctx, user.id, made.credentialId)
   ctx.background(deliverMail(ctx))
-  return { passkey: toPasskey(row), codes: first.finish(done) }
+  return { passkey: toPasskey(row), ...first.finish(done) }
 }
 
 async function whyNotAdded(ctx: Context, userId: string, credentialId: string): Promise<AppError> {

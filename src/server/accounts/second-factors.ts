@@ -13,6 +13,7 @@ import {
 } from '../../domain/factor.ts'
 import { MINUTE_MS } from '../../domain/instant.ts'
 import type { User } from '../../domain/wire.ts'
+import { newId } from '../crypto/id.ts'
 import { limitPerson } from '../limits/limits.ts'
 import { factorLinkMail, factorMail } from '../mail/factor-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
@@ -120,10 +121,9 @@ async function findStarted(ctx: Context, { id, user }: CurrentSignIn) {
 
 /**
  * Makes the app count, and emails its owner. The first factor ends every other sign-in: the password alone may have opened it.
- * @returns the recovery codes, which nobody sees again: none if there was a factor before
  * @throws conflict, invalid_code, too_many
  */
-export async function confirmTotp(ctx: Context, current: CurrentSignIn, code: string): Promise<string[]> {
+export async function confirmTotp(ctx: Context, current: CurrentSignIn, code: string): Promise<FirstFactor> {
   const { user } = current
   await limitPerson(ctx, 'confirm_factor', user.id)
   const started = await findStarted(ctx, current)
@@ -157,13 +157,22 @@ export async function confirmTotp(ctx: Context, current: CurrentSignIn, code: st
   return first.finish(done)
 }
 
+export type FirstFactor = {
+  /** Nobody sees them again. None if there was a factor before. */
+  codes: string[]
+  /** For the cookie. */
+  signInId: string
+}
+
 /**
  * What the first factor brings, as part of its batch: recovery codes, and the end of every other sign-in and of everything
- * begun without a factor, because the password alone may have opened it.
+ * begun without a factor, because the password alone may have opened it. This sign-in gets a new ID, because someone may have
+ * a copy of its cookie.
  * @param is an SQL condition
  */
 export function firstFactor(ctx: Context, { id, user }: CurrentSignIn, is: SQL) {
   const { codes, queries } = newRecoveryCodes(ctx, user.id, is)
+  const renewedId = newId('in')
   const begun = (table: typeof totps | typeof passkeyChallenges) => and(eq(table.userId, user.id), is)
   return {
     is,
@@ -176,15 +185,17 @@ export function firstFactor(ctx: Context, { id, user }: CurrentSignIn, is: SQL) 
       ...queries,
       ctx.db.delete(totps).where(and(begun(totps), isNull(totps.confirmedAt))),
       ctx.db.delete(passkeyChallenges).where(begun(passkeyChallenges)),
+      ctx.db
+        .update(signIns)
+        .set({ id: renewedId })
+        .where(and(eq(signIns.id, id), is)),
     ],
-    /**
-     * @param done what those queries did
-     * @returns the codes, none if it wasn't the first
-     */
-    finish([others, made]: readonly { rows: readonly unknown[]; rowsAffected: number }[]): string[] {
+    /** @param done what those queries did */
+    finish([others, made]: readonly { rows: readonly unknown[]; rowsAffected: number }[]): FirstFactor {
+      if (!made?.rowsAffected) return { codes: [], signInId: id }
       const ids = (others?.rows ?? []).map((row) => String((row as { id: unknown }).id))
-      if (ids.length) ctx.background(ctx.channel(user.id).disconnect(ids))
-      return made?.rowsAffected ? codes : []
+      ctx.background(ctx.channel(user.id).disconnect(ids, id))
+      return { codes, signInId: renewedId }
     },
   }
 }

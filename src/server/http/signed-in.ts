@@ -1,5 +1,6 @@
 import type { Context as HonoContext } from 'hono'
 import { issueSignInToken } from '../accounts/credentials/sign-in-token.ts'
+import type { CurrentSignIn } from '../accounts/live-sign-ins.ts'
 import type { SignedIn } from '../accounts/new-sign-in.ts'
 import { signOut } from '../accounts/sign-in.ts'
 import type { AppEnv } from './app-env.ts'
@@ -17,4 +18,13 @@ export async function answerSignedIn(c: HonoContext<AppEnv>, { user, signIn }: S
   c.set('tokensFor', user.id)
   const page = takeWayBack(c, user) ?? '/dashboard'
   return answer(c, { user, page }, { to: page })
+}
+
+/** Gives this browser the cookie of its sign-in's new ID, if it got one. */
+export async function renewCookie(c: HonoContext<AppEnv>, current: CurrentSignIn, signInId: string): Promise<void> {
+  if (signInId === current.id) return
+  const { ctx } = c.var
+  const { expiresAt } = current
+  const token = await issueSignInToken(ctx, { id: signInId, expiresAt })
+  writeCookie(c, 'sign_in', token, Math.floor((expiresAt - ctx.now()) / 1000))
 }

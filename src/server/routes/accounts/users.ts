@@ -9,17 +9,16 @@ import {
   SIGNED_UP,
 } from '../../../domain/user.ts'
 import * as shape from '../../../domain/wire.ts'
-import { issueSignInToken } from '../../accounts/credentials/sign-in-token.ts'
 import { signIn, signOut } from '../../accounts/sign-in.ts'
 import { signedIn } from '../../http/app-env.ts'
 import { callerOf, deviceOf } from '../../http/caller.ts'
-import { clearCookie, writeCookie } from '../../http/cookies.ts'
+import { clearCookie } from '../../http/cookies.ts'
 import { checkbox, passkeyAnswer, proof, REFUSES_PROOF, text } from '../../http/fields.ts'
 import { wantsPage } from '../../http/form-post.ts'
 import { knownDevice } from '../../http/known-device.ts'
 import { answer } from '../../http/reply.ts'
 import { route } from '../../http/route.ts'
-import { answerSignedIn } from '../../http/signed-in.ts'
+import { answerSignedIn, renewCookie } from '../../http/signed-in.ts'
 
 const credentials = z.object({ user: z.object({ email: text, password: text }) })
 const emailOnly = z.object({ user: z.object({ email: text }) })
@@ -168,11 +167,7 @@ export const users = [
     const { user } = c.req.valid('json')
     const { updateProfile } = await import('../../accounts/profile.ts')
     const updated = await updateProfile(ctx, current, { ...user, name: user.name ?? current.user.name })
-    if (updated.signInId !== current.id) {
-      const { expiresAt } = current
-      const token = await issueSignInToken(ctx, { id: updated.signInId, expiresAt })
-      writeCookie(c, 'sign_in', token, Math.floor((expiresAt - ctx.now()) / 1000))
-    }
+    await renewCookie(c, current, updated.signInId)
     return answer(c, { status: 'ok', user: updated.user, message: PROFILE_UPDATED })
   }),
   route('GET /api/v1/users/get_session', {

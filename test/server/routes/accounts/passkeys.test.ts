@@ -326,10 +326,13 @@ test('the first factor brings the codes and ends other sign-ins and what began w
   const thief = await newBrowser()
   await signIn(thief)
   expect(await isIn(thief)).toBe(true)
+  const copy = await newBrowser()
+  copy.cookies.set('sign_in', browser.cookies.get('sign_in') ?? '')
+  expect(await isIn(copy)).toBe(true)
   const begun = (await start()).body.options
   expect((await call('POST', '/account_security/totp')).status).toBe(200)
   const { device, recoveryCodes: codes } = await add()
-  expect([codes.length, await isIn(thief), await isIn(browser)]).toEqual([10, false, true])
+  expect([codes.length, await isIn(thief), await isIn(copy), await isIn(browser)]).toEqual([10, false, false, true])
   expect((await finish(newPasskeyDevice().create(begun))).body.error).toBe(PASSKEY_OVER)
   expect(await ctx.db.$count(totps, eq(totps.userId, user.id))).toBe(0)
 

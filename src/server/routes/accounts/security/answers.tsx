@@ -37,6 +37,7 @@ import { takeFlash } from '../../../http/flash.ts'
 import { csrfToken } from '../../../http/middleware/csrf.ts'
 import { renderPage } from '../../../http/render.tsx'
 import { answer } from '../../../http/reply.ts'
+import { renewCookie } from '../../../http/signed-in.ts'
 
 type Call = HonoContext<AppEnv>
 
@@ -78,7 +79,8 @@ export async function start(c: Call, proof: Proof & { link: string }): Promise<R
 export async function confirm(c: Call, code: string): Promise<Response> {
   const { ctx } = c.var
   try {
-    const codes = await confirmTotp(ctx, signedIn(c), code)
+    const { codes, signInId } = await confirmTotp(ctx, signedIn(c), code)
+    await renewCookie(c, signedIn(c), signInId)
     if (!c.get('form')) return c.json({ recovery_codes: codes })
     return show(c, codes.length ? { codes: { codes, message: TOTP_ON } } : succeeded(TOTP_ON_TOO))
   } catch (error) {
@@ -111,7 +113,8 @@ export async function addPasskey(
   { name, response }: { name: string; response: PasskeyResponse | null },
 ): Promise<Response> {
   if (!response) throw new AppError('invalid', PASSKEY_NEEDS_SCRIPT)
-  const { passkey, codes } = await passkeys.addPasskey(c.var.ctx, signedIn(c), { name, response })
+  const { passkey, codes, signInId } = await passkeys.addPasskey(c.var.ctx, signedIn(c), { name, response })
+  await renewCookie(c, signedIn(c), signInId)
   if (!c.get('form')) return c.json({ ...passkey, recovery_codes: codes }, 201)
   return show(c, codes.length ? { codes: { codes, message: FIRST_PASSKEY_ADDED } } : succeeded(PASSKEY_ADDED))
 }
