@@ -65,8 +65,10 @@ export function Ports() {
         ]}
       />
       <p>
-        Guests see those pictures as well: anyone who can open your server's page can open every HTTP port. What can
-        control your simulator should ask for a password of its own, or look at <code>x-door-visitor</code>.
+        Guests see those pictures as well, each port by the link with the port in its host:{' '}
+        <code>https://xxxx-6080…</code> instead of <code>https://xxxx…</code>. A browser enters each port by itself, so
+        a page reaches another port only once its visitor has opened that port as well. What can control your simulator
+        should ask for a password of its own, or look at <code>x-door-visitor</code>.
       </p>
 
       <Heading id="needs">What an image needs</Heading>
