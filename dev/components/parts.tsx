@@ -5,6 +5,7 @@ import { Card } from '../../src/ui/Card.tsx'
 import { FlashAlert } from '../../src/ui/FlashAlert.tsx'
 import { HiddenFields } from '../../src/ui/HiddenFields.tsx'
 import { Icon, type IconName, Outline } from '../../src/ui/Icon.tsx'
+import { PasskeyButton } from '../../src/ui/PasskeyButton.tsx'
 import { Secret } from '../../src/ui/Secret.tsx'
 import { WhoMayEnter } from '../../src/ui/WhoMayEnter.tsx'
 import { nothing, type Specimen } from './specimen.ts'
@@ -52,6 +53,11 @@ export const PARTS: Specimen[] = [
       danger: <FlashAlert flash={{ kind: 'danger', message: 'Invalid email or password.' }} />,
       'no message': <FlashAlert flash={null} />,
     },
+  },
+  {
+    name: 'PasskeyButton',
+    file: 'src/ui/PasskeyButton.tsx',
+    states: { 'before its script runs': <PasskeyButton does="sign_in">Sign in with a passkey</PasskeyButton> },
   },
   {
     name: 'Secret',

@@ -35,8 +35,9 @@ export function Security({ contact, restoreRehearsed, hasPayments, filesAt }: Se
       <h2 id="accounts">Your account</h2>
       <ul>
         <li>
-          A second factor, if you choose: an authenticator app, and recovery codes. We then ask for it when you sign in,
-          choose a new password, create API tokens, change secrets or webhooks, and close your account.
+          A second factor, if you choose: a passkey or an authenticator app, and recovery codes. We then ask for it when
+          you sign in, choose a new password, create API tokens, change secrets or webhooks, and close your account. A
+          passkey also signs you in alone.
         </li>
         <li>
           We email you about sign-ins from a new browser, about each new API token and webhook, and about each change of
@@ -52,8 +53,8 @@ export function Security({ contact, restoreRehearsed, hasPayments, filesAt }: Se
       <ul>
         <li>We tell browsers to reach this site over HTTPS only.</li>
         <li>
-          We keep your password as a scrypt hash, with a key that isn’t in the database, and API tokens and recovery
-          codes as hashes.
+          We keep your password as a scrypt hash, with a key that isn’t in the database, API tokens and recovery codes
+          as hashes, and of a passkey only its public key.
         </li>
         <li>
           Secrets, registry logins, webhook secrets, and the key of your authenticator app are encrypted with

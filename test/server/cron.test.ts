@@ -31,6 +31,7 @@ test.each([
       'checkStarts',
       'releaseGroups',
       'watchMatters',
+      'removeLostFactors',
       'deliverMail',
       'recordMailboxes',
       'freeClosedAddresses',

@@ -26,6 +26,8 @@ const FOR_ANYONE = [
   'PUT /users/password',
   'POST /users/sign_in',
   'POST /users/sign_in/second_factor',
+  'POST /users/sign_in/passkey/options',
+  'POST /users/sign_in/passkey',
 ]
 
 async function send(route: string, token: string | null, { cookie = asBob, asForm = false } = {}) {

@@ -11,10 +11,10 @@ export function worldTags({ environment, vehicle, image, ...told }: RunRow): Rec
   ) as Record<string, string>
 }
 
-/** A condition on rows of `server_sessions`: their environment wasn't the catalog's at the start, so only its owner can repair its image. */
+/** A condition on rows of `server_sessions`: their environment isn't the catalog's, so only its owner can repair its image. */
 export const HAS_OWN_IMAGE = sql`(server_sessions.environment IS NOT NULL AND NOT EXISTS (SELECT 1 FROM environments
   WHERE user_id IS NULL AND environments.name = server_sessions.environment
-  AND environments.created_at <= server_sessions.requested_at AND (retired_at IS NULL OR retired_at > server_sessions.requested_at)))`
+  AND (retired_at IS NULL OR retired_at > server_sessions.requested_at)))`
 
 export async function hasOwnImage(ctx: Context, run: Pick<RunRow, 'id'>): Promise<boolean> {
   return (await ctx.db.$count(runs, sql`${runs.id} = ${run.id} AND ${HAS_OWN_IMAGE}`)) > 0

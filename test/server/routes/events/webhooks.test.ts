@@ -1,4 +1,4 @@
-import { eq, type SQL } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { users, webhookDeliveries, webhooks } from '../../../../db/schema.ts'
 import {
@@ -108,18 +108,17 @@ test('replaced twice at once: the one who is shown a secret can use it, the othe
   const { added, browser, clock, rowOf, ctx } = await setup()
   const { id } = await added()
   const rotate = () => browser.json('POST', `/webhooks/${id}/secret`, { current_password: PASSWORD })
-  const update = ctx.db.update.bind(ctx.db)
+  const { $client } = ctx.db
+  const batch = $client.batch.bind($client)
   let first: Response | undefined
-  const late = (table: typeof webhooks) => ({
-    set: (values: object) => ({
-      where: async (condition: SQL) => {
-        ctx.db.update = update
-        first = await rotate()
-        return update(table).set(values).where(condition)
-      },
-    }),
-  })
-  ctx.db.update = ((table: typeof webhooks) => (table === webhooks ? late(table) : update(table))) as typeof update
+  $client.batch = async (statements, mode) => {
+    const isLate = first === undefined && JSON.stringify(statements).includes('"webhook_endpoints\\" set \\"secrets')
+    if (isLate) {
+      $client.batch = batch
+      first = await rotate()
+    }
+    return batch(statements, mode)
+  }
   const second = await rotate()
   expect([first?.status, second.status]).toEqual([201, 409])
   const [newest] = liveSecrets((await rowOf(id))?.secrets ?? [], clock.ms)

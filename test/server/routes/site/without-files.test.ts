@@ -17,7 +17,7 @@ let sites = 0
 
 /** What each page says to an admin with a running server, or to another cookie's person. */
 async function openPages(settings: Partial<Env>) {
-  const site = await openSite({ SITE_ORIGINS: `http://files-${++sites}.test`, ...settings })
+  const site = await openSite({ SITE_ORIGINS: `http://no-${++sites}.test`, ...settings })
   const { userId, cookie } = await site.signInAs('admin')
   const [placeId, now] = [newId('srv'), Date.now()]
   const machine = { placeId, instanceType: 'g6', ipAddress: '127.0.0.1' }
