@@ -115,7 +115,7 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', async ()
   await page.getByRole('row').filter({ hasText: 'Plan: Basic' }).getByText('$25.00').waitFor()
   const csv = await page.request.get(`${world.url}/billing_history.csv?month=${month}`)
   expect((await csv.text()).split('\r\n')[1]).toMatch(
-    /,5\.2\d,28\d\d\d,false,true,in_\w+,Usage,Basic,\d{4}-\d\d-\d\d,PG-\d+$/,
+    /,5\.2\d,28\d\d\d,false,true,in_\w+,Usage,Basic,\d{4}-\d\d-\d\d,PG-\d+,0\.00,$/,
   )
 
   expect((await csv.text()).split('\r\n')[2]).toMatch(/,25\.00,0,true,false,in_\w+,Plan,Basic,,PG-\d+$/)

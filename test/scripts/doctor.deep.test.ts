@@ -349,7 +349,7 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     await again.close()
     expect(lines).toEqual([
       expect.stringMatching(
-        /webhook: The endpoint .* doesn't send charge\.dispute\.closed, .*credit_note\.created, customer\.subscription\.created, .*invoice\.voided\./,
+        /webhook: The endpoint .* doesn't send charge\.dispute\.closed, .*credit_note\.created, customer\.subscription\.created, .*invoice\.voided, .*refund\.updated\./,
       ),
       expect.stringMatching(/price of Basic: It is 2000 usd cents per month\. Create a price of 25 USD a month/),
       expect.stringMatching(/price of Premium: It is missing\. Create a price of 250 USD a month with the lookup key/),
