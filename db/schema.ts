@@ -235,6 +235,8 @@ export const passkeys = sqliteTable(
     /** How browsers reach its device. */
     transports: text({ mode: 'json' }).$type<string[]>().notNull(),
     name: text().notNull(),
+    /** From a new password until it was used beside it: who knew the old one may have added it. Until then, it signs nobody in alone. */
+    waitsForPassword: integer('waits_for_password', { mode: 'boolean' }).notNull().default(false),
     createdAt: integer('created_at').notNull(),
     lastUsedAt: integer('last_used_at'),
   },

@@ -46,6 +46,8 @@ export const TOO_MANY_PASSKEYS = `You have ${MAX_PASSKEYS} passkeys, the most an
 export const PASSKEY_WRONG = "We can't accept this passkey. Try again, or use another way."
 export const PASSKEY_COPIED =
   'We refused this passkey: it may have been copied. Use another way to sign in, then remove it from your account.'
+export const PASSKEY_WAITS =
+  'Your password is new. Sign in with it and this passkey once. Then the passkey is enough again.'
 export const PASSKEY_OVER = 'This took too long, or was answered before. Please try again.'
 export const PASSKEY_NEEDS_SCRIPT = 'Passkeys need JavaScript. Turn it on, or add an authenticator app.'
 // Stryker restore StringLiteral

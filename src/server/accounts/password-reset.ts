@@ -11,7 +11,7 @@ import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
 import { revokeTokensQuery } from './api-tokens.ts'
-import { endChallengesQueries } from './credentials/challenges.ts'
+import { newPasswordQueries } from './credentials/challenges.ts'
 import { hashPassword } from './credentials/password.ts'
 import { refuseCommonPassword } from './credentials/password-rule.ts'
 import { hashEmailToken, isGoodLink, keepLinkQuery, newEmailToken } from './email-tokens.ts'
@@ -97,7 +97,7 @@ export async function resetPassword(
     ctx.db.run(sql`
       UPDATE sign_ins SET revoked_at = ${now} WHERE user_id = ${found.userId} AND revoked_at IS NULL AND ${changed}`),
     revokeTokensQuery(ctx, found.userId, changed),
-    ...endChallengesQueries(ctx, found.userId, changed),
+    ...newPasswordQueries(ctx, found.userId, changed),
     mailQuery(ctx, found.email, passwordChangedMail(siteOrigin(ctx)), changed),
   ])
   if (!update?.rowsAffected) throw new AppError('invalid', RESET_FAILED)

@@ -11,7 +11,7 @@ import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
 import { revokeTokensQuery } from './api-tokens.ts'
-import { endChallengesQueries } from './credentials/challenges.ts'
+import { newPasswordQueries } from './credentials/challenges.ts'
 import { type Proof, requireCurrentPassword } from './credentials/current-password.ts'
 import { hashPassword } from './credentials/password.ts'
 import { refuseCommonPassword } from './credentials/password-rule.ts'
@@ -69,7 +69,7 @@ async function changePassword(
     // Someone else may have requested a reset link to get in.
     ctx.db.run(sql`UPDATE email_tokens SET used_at = ${ctx.now()}
       WHERE user_id = ${user.id} AND purpose = 'reset' AND used_at IS NULL AND ${changed}`),
-    ...endChallengesQueries(ctx, user.id, changed),
+    ...newPasswordQueries(ctx, user.id, changed),
     mailQuery(ctx, user.email, passwordChangedMail(siteOrigin(ctx)), changed),
     ...proven.spendQueries(changed),
   ])

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { and, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { passkeyChallenges, signInChallenges, users } from '../../../../db/schema.ts'
+import { passkeyChallenges, passkeys, signInChallenges, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import {
   CHALLENGE_MINUTES,
@@ -37,11 +37,17 @@ export async function newChallenge(ctx: Context, user: { id: string; passwordHas
   return challenge
 }
 
-/** For a new password. Part of that write batch. @param when an SQL condition */
-export function endChallengesQueries(ctx: Pick<Context, 'db'>, userId: string, when: SQL) {
-  return [signInChallenges, passkeyChallenges].map((table) =>
-    ctx.db.delete(table).where(and(eq(table.userId, userId), when)),
-  )
+/** For a new password: what was begun is over, and passkeys wait for it. Part of that write batch. @param when an SQL condition */
+export function newPasswordQueries(ctx: Pick<Context, 'db'>, userId: string, when: SQL) {
+  return [
+    ...[signInChallenges, passkeyChallenges].map((table) =>
+      ctx.db.delete(table).where(and(eq(table.userId, userId), when)),
+    ),
+    ctx.db
+      .update(passkeys)
+      .set({ waitsForPassword: true })
+      .where(and(eq(passkeys.userId, userId), when)),
+  ]
 }
 
 /** Whom an open challenge is for; null for one that is over, or of another browser. */

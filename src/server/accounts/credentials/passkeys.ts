@@ -3,7 +3,13 @@ import { asc, eq, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
 import { type PasskeyRow, passkeyChallenges, passkeys } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
-import { CHALLENGE_MINUTES, PASSKEY_COPIED, PASSKEY_WRONG, type PasskeyResponse } from '../../../domain/factor.ts'
+import {
+  CHALLENGE_MINUTES,
+  PASSKEY_COPIED,
+  PASSKEY_WAITS,
+  PASSKEY_WRONG,
+  type PasskeyResponse,
+} from '../../../domain/factor.ts'
 import { MINUTE_MS, toIso } from '../../../domain/instant.ts'
 import type { Passkey } from '../../../domain/wire.ts'
 import { limitPerson } from '../../limits/limits.ts'
@@ -126,14 +132,17 @@ export async function usePasskey(
 ): Promise<Proven> {
   const verified = await verifyAnswer(ctx, asked, row, answer)
   if (!verified) throw wrongPasskey()
+  if (asked.alone && row.waitsForPassword) throw new AppError('forbidden', PASSKEY_WAITS)
   const { counter } = verified
   const grew = sql`id = ${row.id} AND (counter < ${counter} OR (counter = 0 AND ${counter} = 0))`
-  const holds = sql`EXISTS (SELECT 1 FROM passkeys WHERE ${grew})`
+  const holds = sql`EXISTS (SELECT 1 FROM passkeys WHERE ${grew} ${asked.alone ? sql`AND NOT waits_for_password` : sql``})`
   if (counter <= row.counter && (counter || row.counter)) throw await copied(ctx, row, asked)
   return {
     holds,
     spendQueries: (done) => [
-      ctx.db.run(sql`UPDATE passkeys SET counter = ${counter}, last_used_at = ${ctx.now()} WHERE ${grew} AND ${done}`),
+      // Not alone, it was used beside the password.
+      ctx.db.run(sql`UPDATE passkeys SET counter = ${counter}, last_used_at = ${ctx.now()}, waits_for_password = 0
+        WHERE ${grew} AND ${done}`),
     ],
     lapsed: wrongPasskey,
   }

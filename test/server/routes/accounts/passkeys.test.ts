@@ -16,6 +16,7 @@ import {
   PASSKEY_NEEDS_SCRIPT,
   PASSKEY_OVER,
   PASSKEY_TAKEN,
+  PASSKEY_WAITS,
   PASSKEY_WRONG,
   TOO_MANY_PASSKEYS,
 } from '../../../../src/domain/factor.ts'
@@ -346,6 +347,33 @@ test('the first factor brings the codes and ends other sign-ins and what began w
   expect(app.status).toBe(200)
   expect((await subjects()).filter((one) => one === 'Your account has a new passkey')).toHaveLength(2)
   expect(await ctx.db.$count(recoveryCodes, eq(recoveryCodes.userId, user.id))).toBe(10)
+})
+
+test('a passkey that a thief added outlives no new password by itself, nor stops an operator', async () => {
+  const { add, ask, alone, newBrowser, signIn, send, subjects, sent, user, isIn } = await setup()
+  const { device } = await add()
+  const thief = await newBrowser()
+  const enter = async (from = thief) => {
+    const { challenge, options } = await ask(from)
+    return alone(from, challenge, device.get(options, { verifies: true }))
+  }
+  expect((await enter()).status).toBe(200)
+  const owner = await newBrowser()
+  await send(owner, '/users/password', { user: { email: user.email } })
+  await subjects()
+  const token = /reset_password_token=([\w-]+)/.exec(sent.findLast(({ to }) => to === user.email)?.text ?? '')?.[1]
+  const password = 'a new one of the owner'
+  const fields = { reset_password_token: token, password, password_confirmation: password }
+  expect((await send(owner, '/users/password', { user: fields }, 'PUT')).status).toBe(200)
+  expect(await isIn(thief)).toBe(false)
+  expect(await enter()).toMatchObject({ status: 403, body: { error: PASSKEY_WAITS } })
+  // Whoever knows the new password uses it once beside it.
+  const { challenge, passkey } = (await send(owner, '/users/sign_in', { user: { email: user.email, password } })).body
+  expect((await send(owner, '/users/sign_in/second_factor', { challenge, passkey: device.get(passkey) })).status).toBe(
+    200,
+  )
+  expect((await enter(await newBrowser())).status).toBe(200)
+  expect((await signIn(thief)).status).toBe(401)
 })
 
 test('with an app first, a passkey brings no codes, and removing the one leaves the other', async () => {

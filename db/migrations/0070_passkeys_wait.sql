@@ -1,0 +1,1 @@
+ALTER TABLE `passkeys` ADD `waits_for_password` integer DEFAULT false NOT NULL;
