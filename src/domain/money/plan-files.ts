@@ -14,7 +14,7 @@ export const FILES_LIMIT: Record<PlanType, number | null> = {
 /** Where a plan has no limit, the operator hears of this much. */
 const FILES_ALERT_BYTES = 1000 * GB
 
-/** Beyond so many files, each uses as much as this, beside its bytes: empty ones cost us, too. */
+/** Past this many files, each counts as this many bytes more: empty files cost us too. */
 export const FREE_FILES = 100_000
 export const BYTES_PER_FILE = 100_000
 

@@ -90,7 +90,7 @@ export function signedChallenge(answer: PasskeyResponse): string {
 
 export type NewPasskey = { credentialId: string; publicKey: string; counter: number; transports: string[] }
 
-/** Null: it isn't what we asked for. */
+/** Null if it isn't what we asked for. */
 export async function readNewPasskey(
   ctx: Site,
   challenge: string,
