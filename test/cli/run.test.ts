@@ -81,7 +81,7 @@ test.concurrent('says apart who ended it: somebody, or its time', async () => {
     const ends_at = new Date(Date.now() + 500).toISOString()
     return person.request('PUT', `/api/v1/servers/${server?.id}`, { ends_at })
   }
-  await expect.poll(async () => (await endSoon()).status, { timeout: 30_000 }).toBe(200)
+  await waitFor(async () => (await endSoon()).status === 200)
   expect(await timed.ended).toMatchObject({ code: 124, err: expect.stringContaining('Its time was up before') })
 })
 
