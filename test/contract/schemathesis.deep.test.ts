@@ -32,7 +32,8 @@ describe.skipIf(isSkipped(schemathesis))(`against ${schemathesis.name}`, async (
     expect((await fetch(`${url}/api/v1/users/get_session`, { headers })).status).toBe(200)
   })
 
-  test('as a browser that stays signed in', async () => {
+  // It may make every call: over four minutes on two cores.
+  test('as a browser that stays signed in', { timeout: 900_000 }, async () => {
     const eve = await newPerson(url)
     const headers = { Cookie: eve.cookieHeader, Origin: url, 'X-CSRF-Token': eve.csrf }
     // It tries every method of a path, so it would also sign out everywhere.

@@ -118,7 +118,7 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', async ()
     /,5\.2\d,28\d\d\d,false,true,in_\w+,Usage,Basic,\d{4}-\d\d-\d\d,PG-\d+,0\.00,$/,
   )
 
-  expect((await csv.text()).split('\r\n')[2]).toMatch(/,25\.00,0,true,false,in_\w+,Plan,Basic,,PG-\d+$/)
+  expect((await csv.text()).split('\r\n')[2]).toMatch(/,25\.00,0,true,false,in_\w+,Plan,Basic,,PG-\d+,0\.00,$/)
   await page.getByRole('button', { name: 'Payment method and receipts' }).click()
   await page.waitForURL('**/p/session/**')
   expect(await page.getByRole('row').filter({ hasText: 'Paid' }).count()).toBeGreaterThan(0)
