@@ -126,7 +126,7 @@ export const refusedSignIns = sqliteTable(
       .references(() => users.id),
     /** When the hour began. */
     hour: integer().notNull(),
-    /** What was wrong. A code is asked for only after the right password. */
+    /** What was wrong. With a wrong code, the password was right. */
     wrong: text().$type<'password' | 'code'>().notNull(),
     count: integer().notNull(),
     /** The last one: when, and from where. */

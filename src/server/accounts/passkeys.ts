@@ -158,7 +158,7 @@ export async function signInOptions(
 }
 
 /**
- * Signs in whoever the passkey belongs to. It counts as both factors: it has verified its owner.
+ * Signs in the passkey's owner. It counts as both factors, because the device verified them.
  * @throws unauthenticated: start over. invalid_code, forbidden if the address is not confirmed, too_many
  */
 export async function signInWithPasskey(

@@ -117,8 +117,8 @@ export async function readNewPasskey(
 }
 
 /**
- * We don't ask who made a device, so we don't read the certificates that say so: the library would fetch the addresses in
- * them, which whoever sends the answer chooses.
+ * We don't ask who made a device, so we don't read its certificates: the library would fetch the addresses in them, and a
+ * stranger could choose those.
  */
 async function withoutAttestation(answer: RegistrationResponseJSON): Promise<RegistrationResponseJSON> {
   const { decodeAttestationObject, isoBase64URL, isoCBOR } = await helpers()
