@@ -10,15 +10,13 @@ import {
   noProtobuf,
   plainDynamicImports,
   stringRendererOnly,
-  textsBuild,
   workerBuild,
   writeFiles,
 } from './dev/build.ts'
 import { reactModules } from './dev/react-modules.ts'
 
 /**
- * `vite build --app`: builds the browser's files, then the Worker, which reads their manifest, then the command line,
- * and the text-only pages.
+ * `vite build --app`: builds the browser's files, then the Worker, which reads their manifest, then the command line.
  * `npm run dev` uses dev/vite.ts.
  */
 export default {
@@ -36,7 +34,7 @@ export default {
   ssr: { target: 'webworker' },
   builder: {
     async buildApp(builder) {
-      for (const name of ['client', 'ssr', 'cli', 'texts']) {
+      for (const name of ['client', 'ssr', 'cli']) {
         const environment = builder.environments[name]
         if (environment) await builder.build(environment)
       }
@@ -49,6 +47,5 @@ export default {
     },
     ssr: workerBuild,
     cli: cliBuild,
-    texts: textsBuild,
   },
 } satisfies UserConfig

@@ -17,6 +17,7 @@ export const PUBLIC_PAGES = [
   '/docs/billing',
   '/docs/images',
   '/docs/ports',
+  '/docs/search',
   '/no-such-page',
   '/sign_in',
   '/sign_up',
@@ -41,7 +42,7 @@ export async function byteRows(url: string, dashboardHtml: string): Promise<Row[
   for (const path of [...PUBLIC_PAGES, '/status']) {
     const html = await (await fetch(url + path)).text()
     const { styles, scripts } = linkedFiles(html)
-    rows.push(atMost(`${path} HTML + CSS`, gzKb(html, ...styles.map(clientFile)), 14.7, 'kB'))
+    rows.push(atMost(`${path} HTML + CSS`, gzKb(html, ...styles.map(clientFile)), 14.8, 'kB'))
     // On a slow phone, each file delays the first paint, however small it is.
     rows.push(atMost(`${path} files of script`, scripts.length, 7, ''))
     if (!WITH_ISLAND.has(path)) {
@@ -57,7 +58,7 @@ export async function byteRows(url: string, dashboardHtml: string): Promise<Row[
   const island = scriptsOf('src/client.tsx', 'src/islands/Dashboard.tsx').map((file) => `/${file}`)
   const all = new Set([...scripts, ...island])
   rows.push(atMost('/dashboard files of script', all.size, 8, ''))
-  rows.push(atMost('/dashboard all script', gzKb(...[...all].map(clientFile)), 85.8, 'kB'))
+  rows.push(atMost('/dashboard all script', gzKb(...[...all].map(clientFile)), 86.1, 'kB'))
   rows.push(atMost('/dashboard CSS (app.css)', gzKb(...styles.map(clientFile)), 6.6, 'kB', 2))
   const named = [...dashboardHtml.matchAll(/(?:src|href)="([^"]+\.js)"/g)].map(([, address]) => address)
   const unnamed = island.filter((file) => !named.includes(file))
@@ -65,8 +66,8 @@ export async function byteRows(url: string, dashboardHtml: string): Promise<Row[
   // Has the EC2 and Stripe SDKs whole: leaving out members that we don't read saved 31 kB and hid new ones from readers.
   // Nobody waits for it: isolates load a part when it's first needed. It only warns of a library that came in whole, long
   // before Cloudflare's 10 MB. What a person waits for is the next line, and no SDK is in it.
-  rows.push(atMost('Worker', gzKb(...workerFiles()), 600, 'kB'))
-  rows.push(atMost('Worker, evaluated at startup', gzKb(...startUpFiles()), 230, 'kB'))
+  rows.push(atMost('Worker', gzKb(...workerFiles()), 609, 'kB'))
+  rows.push(atMost('Worker, evaluated at startup', gzKb(...startUpFiles()), 231.5, 'kB'))
   return rows
 }
 

@@ -6,7 +6,7 @@ import { migrateDatabase } from '../db/migrate.ts'
 import { bills, places, runs, users } from '../db/schema.ts'
 import { startSqld } from '../dev/sqld.ts'
 import { closeDueCycles } from '../src/server/billing/bills/close-cycles.ts'
-import type { Context } from '../src/server/runtime/context.ts'
+import { testContext } from '../testing/stack/test-context.ts'
 
 /** The cost of closing per account, with 100, 1,000, and 10,000 due at once, each with one run to bill. */
 const start = Date.UTC(2028, 0, 1)
@@ -19,7 +19,7 @@ for (const accounts of [100, 1_000, 10_000]) {
   const db = openDatabase(sqld.url)
   await fill(accounts)
   const began = performance.now()
-  await closeDueCycles({ db, now: () => due } as Context, 1000)
+  await closeDueCycles(testContext({ db, now: () => due }), 1000)
   const ms = performance.now() - began
   const records = await db.$count(bills)
   if (records !== accounts) throw new Error(`Expected ${accounts} records, got ${records}`)

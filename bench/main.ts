@@ -12,6 +12,7 @@ import { benchLighthouse } from './lighthouse.ts'
 import { benchLine } from './line.ts'
 import { benchFlood, benchQuietMachines } from './machines.ts'
 import { benchPush } from './push.ts'
+import { benchReady, startTimes } from './ready.ts'
 import { benchRoundTrips } from './round-trips.ts'
 import { startBenchSite } from './site.ts'
 import { benchStart } from './start.ts'
@@ -21,11 +22,16 @@ import { benchThrottled } from './throttled.ts'
 
 /**
  * `npm run bench`: measures the product's budgets on the built Worker; `-- --lighthouse` runs Lighthouse instead, `-- --fleet` up to 10,000 servers and their
- * logs, `-- --line` a month of people who wait in line, and `-- --files` 10,000 files and one of 5 GB on the real mount. Times depend on this machine;
- * ratios hold on others.
+ * logs, `-- --line` a month of people who wait in line, `-- --start` cold and warm starts, and `-- --files` 10,000 files and one of 5 GB on the real mount.
+ * Times depend on this machine; ratios hold on others.
  */
 if (process.argv.includes('--line')) {
   printTable('Estimates in line, against what people got', benchLine())
+  process.exit()
+}
+if (process.argv.includes('--start')) {
+  printTable('What EC2 and Docker take here, and who says so', startTimes())
+  printTable('From the click to a ready server', await benchReady())
   process.exit()
 }
 if (process.argv.includes('--files')) {

@@ -30,4 +30,5 @@ export function printTable(title: string, rows: Row[]): void {
   const [head = [], ...body] = table
   console.log(`\n### ${title}\n\n${print(head)}\n${print(widths.map((width) => '-'.repeat(width)))}`)
   for (const line of body) console.log(print(line))
+  if (rows.some(({ ok }) => ok === false)) process.exitCode = 1
 }

@@ -9,7 +9,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core'
-import type { MailedAct } from '../src/domain/activity.ts'
+import type { MailedAct, Wrong } from '../src/domain/activity.ts'
 import type { TokenScope } from '../src/domain/api-token.ts'
 import type { Act } from '../src/domain/audit.ts'
 import type { FilesReadOnly } from '../src/domain/files.ts'
@@ -81,6 +81,12 @@ export const users = sqliteTable(
 )
 export type UserRow = typeof users.$inferSelect
 
+/** The user whose row it is. */
+const userId = () =>
+  text('user_id')
+    .notNull()
+    .references(() => users.id)
+
 /** The mailboxes that had their trial. Outlives the account, and names nobody: see `src/server/accounts/mailboxes.ts`. */
 export const trials = sqliteTable('trials_given', {
   mailbox: text().primaryKey(),
@@ -98,9 +104,7 @@ export const signIns = sqliteTable(
   'sign_ins',
   {
     id: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     createdAt: integer('created_at').notNull(),
     lastSeenAt: integer('last_seen_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
@@ -121,13 +125,10 @@ export const signIns = sqliteTable(
 export const refusedSignIns = sqliteTable(
   'refused_sign_ins',
   {
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     /** When the hour began. */
     hour: integer().notNull(),
-    /** What was wrong. With a wrong code, the password was right. */
-    wrong: text().$type<'password' | 'code'>().notNull(),
+    wrong: text().$type<Wrong>().notNull(),
     count: integer().notNull(),
     /** The last one: when, and from where. */
     lastAt: integer('last_at').notNull(),
@@ -142,9 +143,7 @@ export const emailTokens = sqliteTable(
   'email_tokens',
   {
     hash: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     purpose: text().$type<'confirm' | 'reset' | 'factor'>().notNull(),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
@@ -174,9 +173,7 @@ export const totps = sqliteTable('totps', {
 export const recoveryCodes = sqliteTable(
   'recovery_codes',
   {
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     hash: text().notNull(),
     createdAt: integer('created_at').notNull(),
     usedAt: integer('used_at'),
@@ -207,15 +204,17 @@ export const signInChallenges = sqliteTable(
   'sign_in_challenges',
   {
     hash: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     /** A hash of the cookie of the only browser that may answer. */
     browser: text().notNull(),
     tries: integer().notNull().default(0),
     expiresAt: integer('expires_at').notNull(),
+    /** Who typed the password, for the account's owner: `src/server/accounts/stopped-sign-ins.ts` */
+    newBrowser: integer('new_browser', { mode: 'boolean' }).notNull().default(false),
+    userAgent: text('user_agent'),
+    address: text(),
   },
-  (t) => [index('sign_in_challenges_by_user').on(t.userId)],
+  (t) => [index('sign_in_challenges_by_user').on(t.userId), index('sign_in_challenges_by_end').on(t.expiresAt)],
 )
 
 /** A passkey (WebAuthn): the public half of a key that never leaves its owner's device. `src/server/accounts/passkeys.ts` */
@@ -223,9 +222,7 @@ export const passkeys = sqliteTable(
   'passkeys',
   {
     id: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     /** What its device calls it, in base64url. */
     credentialId: text('credential_id').notNull().unique(),
     /** A COSE key in base64url. */
@@ -244,7 +241,10 @@ export const passkeys = sqliteTable(
 )
 export type PasskeyRow = typeof passkeys.$inferSelect
 
-/** What a passkey must sign, once. We store only the SHA-256. The second step of signing in has its own, in `sign_in_challenges`. */
+/**
+ * What a passkey must sign, once. We store only the SHA-256. Those for signing in are here once they were answered, so that
+ * none counts twice. The second step of signing in has its own, in `sign_in_challenges`.
+ */
 export const passkeyChallenges = sqliteTable(
   'passkey_challenges',
   {
@@ -267,9 +267,7 @@ export const apiTokens = sqliteTable(
   {
     id: text().primaryKey(),
     hash: text().notNull().unique(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     name: text().notNull(),
     scope: text().$type<TokenScope>().notNull(),
     createdAt: integer('created_at').notNull(),
@@ -315,9 +313,7 @@ export const deviceLogins = sqliteTable(
 export const idempotencyKeys = sqliteTable(
   'idempotency_keys',
   {
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     key: text().notNull(),
     /** The SHA-256 of the route and the body. */
     digest: text().notNull(),
@@ -395,9 +391,7 @@ export const runs = sqliteTable(
   'server_sessions',
   {
     id: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     placeId: text('server_id')
       .notNull()
       .references(() => places.id),
@@ -507,6 +501,12 @@ export const runs = sqliteTable(
     creditAt: integer('credit_at'),
     /** Whole seconds from its meter's end to EC2's, below 0 if EC2's came first. Null if EC2 gave no time. */
     ec2Difference: integer('ec2_difference'),
+    /** Its start took a machine that waited for one: `warmMachines`. */
+    warm: integer({ mode: 'boolean' }).notNull().default(false),
+    /** When that machine could hear of it. Until then, it runs nothing of this run's. */
+    workGivenAt: integer('work_given_at'),
+    /** At its click, a ready machine waited: what its user was told, whatever became of it. */
+    toldWarm: integer('told_warm', { mode: 'boolean' }).notNull().default(false),
   },
   (t) => [
     index('server_sessions_to_credit').on(t.creditAt).where(sql`credit_at IS NOT NULL`),
@@ -599,9 +599,12 @@ export const startTimes = sqliteTable(
     environment: text().notNull(),
     instanceType: text('instance_type').notNull(),
     untilExit: integer('until_exit', { mode: 'boolean' }).notNull(),
-    /** In whole seconds. Both null: we don't know yet. */
+    /** In whole seconds, of starts without a warm machine. Both null: we don't know yet. */
     p50: integer(),
     p90: integer(),
+    /** The same of starts whose users were told of a warm one. */
+    warmP50: integer('warm_p50'),
+    warmP90: integer('warm_p90'),
     countedAt: integer('counted_at').notNull(),
   },
   (t) => [
@@ -649,8 +652,14 @@ export const lineGroupPeople = sqliteTable(
     /** As in `users`; nobody may have signed up with it yet. */
     email: text().notNull(),
     joinedAt: integer('joined_at').notNull(),
+    /** What we have yet to tell them; null: nothing. */
+    news: text({ enum: ['added', 'changed', 'ended'] }),
   },
-  (t) => [primaryKey({ columns: [t.groupId, t.email] }), index('line_group_people_by_email').on(t.email)],
+  (t) => [
+    primaryKey({ columns: [t.groupId, t.email] }),
+    index('line_group_people_by_email').on(t.email),
+    index('line_group_people_by_news').on(t.groupId).where(sql`news IS NOT NULL`),
+  ],
 )
 
 /** What happened to a run and no other row says: its end was set, moved, or removed, or it got another name. */
@@ -730,13 +739,68 @@ export const launches = sqliteTable(
 )
 export type LaunchRow = typeof launches.$inferSelect
 
+/** How many machines of a type an operator keeps warm in a zone: `src/domain/warm-hours.ts`. */
+export const warmSettings = sqliteTable(
+  'warm_settings',
+  {
+    instanceType: text('instance_type').notNull(),
+    availabilityZone: text('availability_zone').notNull(),
+    /** How many in each hour of the week, from Monday at 0:00. */
+    hours: text({ mode: 'json' }).$type<number[]>().notNull(),
+    /** Whose hours these are: an IANA time zone. */
+    timeZone: text('time_zone').notNull(),
+    /** What one costs an hour, as the operator says, in US cents. Null: they didn't say. */
+    hourCents: real('hour_cents'),
+  },
+  (t) => [primaryKey({ columns: [t.instanceType, t.availabilityZone] })],
+)
+export type WarmSettingRow = typeof warmSettings.$inferSelect
+
+/**
+ * A machine that waits in a place for its first and only run. The start that takes the place moves it to `launches`. To
+ * end it, we reserve its place under its token. `src/server/fleet/warm/`
+ */
+export const warmMachines = sqliteTable(
+  'warm_machines',
+  {
+    /** EC2's ClientToken, as in `launches`. */
+    token: text().primaryKey(),
+    placeId: text('server_id')
+      .notNull()
+      .references(() => places.id),
+    createdAt: integer('created_at').notNull(),
+    /** Null: unknown, it may exist. */
+    instanceId: text('instance_id'),
+    /** EC2's LaunchTime, in whole seconds. */
+    launchedAt: integer('launched_at'),
+    /** The version of its launch template. */
+    templateVersion: text('template_version'),
+    /** When it last asked what it is for, and when it first had everything that it can have before it knows. */
+    askedAt: integer('asked_at'),
+    readyAt: integer('ready_at'),
+    /** When we saw that it won't get ready or a run, until another one of its kind does. */
+    failedAt: integer('failed_at'),
+    /** Since when EC2 hasn't found it, and after how many looks in a row. */
+    unseenSince: integer('unseen_since'),
+    unseenLooks: integer('unseen_looks').notNull().default(0),
+    /** Since when we end it. */
+    endingAt: integer('ending_at'),
+    /** It's gone, or never was. We keep the row a day, to know a launch that EC2 carries out late. */
+    endedAt: integer('ended_at'),
+  },
+  (t) => [
+    uniqueIndex('one_warm_machine_per_place').on(t.placeId).where(sql`ended_at IS NULL`),
+    index('warm_machines_by_instance').on(t.instanceId),
+    index('warm_machines_ended').on(t.endedAt).where(sql`ended_at IS NOT NULL`),
+  ],
+)
+export type WarmMachineRow = typeof warmMachines.$inferSelect
+
 export const jobs = sqliteTable(
   'jobs',
   {
     id: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     runId: text('session_id')
       .notNull()
       .references(() => runs.id),
@@ -767,9 +831,7 @@ export const plans = sqliteTable(
   'subscriptions',
   {
     id: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     planType: text('plan_type').$type<PlanType>().notNull(),
     subType: text('sub_type').$type<'demo' | 'paid'>().notNull(),
     status: text().notNull(),
@@ -822,9 +884,7 @@ export const checkouts = sqliteTable(
   {
     /** Also the idempotency key. */
     id: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     planType: text('plan_type').$type<PlanType>().notNull(),
     stripeSessionId: text('stripe_session_id').unique(),
     status: text().$type<'open' | 'complete' | 'expired'>().notNull(),
@@ -846,9 +906,7 @@ export const bills = sqliteTable(
   'billing_records',
   {
     id: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     /** Half-open: `periodEnd` is the next one's start. */
     periodStart: integer('period_start').notNull(),
     periodEnd: integer('period_end').notNull(),
@@ -893,9 +951,7 @@ export const invoices = sqliteTable(
     billId: text('record_id')
       .primaryKey()
       .references(() => bills.id),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     /** The next call to make. `sent`: it only needs to be paid; `credited`: nothing is left to do. */
     step: text().$type<InvoiceStep>().notNull(),
     /** How often we tried this step. */
@@ -944,9 +1000,7 @@ export const planPayments = sqliteTable(
   'plan_payments',
   {
     id: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     stripeInvoiceId: text('stripe_invoice_id').notNull().unique(),
     number: text(),
     /** The plan when we first saw the invoice. Null: not one of ours. */
@@ -1019,9 +1073,7 @@ export const notices = sqliteTable(
   'notices',
   {
     id: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     kind: text().$type<NoticeKind>().notNull(),
     at: integer().notNull(),
     title: text().notNull(),
@@ -1046,9 +1098,7 @@ export const webhooks = sqliteTable(
   'webhook_endpoints',
   {
     id: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     url: text().notNull(),
     /** The events it receives. */
     events: text({ mode: 'json' }).$type<EventType[]>().notNull(),
@@ -1075,9 +1125,7 @@ export type WebhookSecret = { sealed: string; endsAt: number | null }
 export const secrets = sqliteTable(
   'secrets',
   {
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     /** A login's is its registry's host. Each of those has a dot, and the name of no value has one. */
     name: text().notNull(),
     sealed: text().notNull(),
@@ -1099,9 +1147,7 @@ export const webhookDeliveries = sqliteTable(
       .references(() => webhooks.id),
     /** The same for every endpoint and every try, so that receivers can tell repeats. */
     eventId: text('event_id').notNull(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     type: text().$type<EventType | 'webhook.test'>().notNull(),
     /** The JSON that we send and sign. */
     payload: text().notNull(),
@@ -1209,9 +1255,7 @@ export const contactMessages = sqliteTable('contact_messages', {
 /** Requests for more servers than the fleet has. */
 export const serverRequests = sqliteTable('server_requests', {
   id: text().primaryKey(),
-  userId: text('user_id')
-    .notNull()
-    .references(() => users.id),
+  userId: userId(),
   createdAt: integer('created_at').notNull(),
 })
 
@@ -1237,6 +1281,8 @@ export const fileFolders = sqliteTable(
     /** A count of many pages that is under way: since when, where it continues, and its sums. */
     countBegunAt: integer('count_begun_at'),
     countNext: text('count_next'),
+    /** After which key it begins, and once around ends; null: before all. */
+    countFrom: text('count_from'),
     countBytes: integer('count_bytes').notNull().default(0),
     countFiles: integer('count_files').notNull().default(0),
     /** When a trigger counts next; null: nothing has changed. */
@@ -1247,10 +1293,7 @@ export const fileFolders = sqliteTable(
     toldPercent: integer('told_percent').notNull().default(0),
     /** Without a plan: when we delete everything. */
     deleteAt: integer('delete_at'),
-    /** When it last fitted, if it no longer does; then when the newest files go, and the days of the last email about it. */
-    overSince: integer('over_since'),
-    /** What it had then, in bytes, or less if they deleted some since. We delete nothing below that. */
-    overFloor: integer('over_floor'),
+    /** Over the limit: when the newest files go, and the days of the last email about it. */
     overDeleteAt: integer('over_delete_at'),
     overTold: integer('over_told'),
     /** When we next look if they still have a plan. */
@@ -1265,9 +1308,7 @@ export const fileUploads = sqliteTable(
   'file_uploads',
   {
     id: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     path: text().notNull(),
     size: integer().notNull(),
     uploadId: text('upload_id'),
@@ -1291,9 +1332,7 @@ export const fileRemovals = sqliteTable(
   'file_removals',
   {
     id: text().primaryKey(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     /** Below the folder's prefix: `files/runs/`, or empty for all of it. */
     place: text().notNull(),
     /** By the bucket's clock. What was written later stays. */

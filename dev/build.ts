@@ -1,22 +1,19 @@
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, cpSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { type EnvironmentOptions, type Plugin, type Rolldown, runnerImport, Visitor } from 'vite'
-import { agentPath } from '../infra/image/user-data.ts'
-
-const TEXTS_FOLDER = 'dist/texts'
 
 /** A file of the built Worker, in workerd's format. */
 export type WorkerModule = { type: 'ESModule'; path: string; contents: string }
 
-/** What the browser loads: one entry for pages with islands, one for public pages, one for what you copy, the style sheets. */
+/** What the browser loads: one entry for pages with islands, one for public pages, one for what you copy, one for the documentation, the style sheets. */
 export const clientOptions: Rolldown.RolldownOptions = {
   input: [
     'src/client.tsx',
     'src/public.ts',
     'src/copy.ts',
-    ...['admin', 'app', 'billing', 'docs', 'files', 'line', 'public', 'runs', 'status'].map(
+    'src/docs.ts',
+    ...['admin', 'app', 'billing', 'docs', 'files', 'line', 'public', 'runs', 'settings', 'status'].map(
       (name) => `src/styles/${name}.css`,
     ),
   ],
@@ -149,6 +146,12 @@ export const plainDynamicImports: Plugin = {
 /** What routes say only for the API's document: see RouteWords in src/server/http/route-table.ts. */
 const WORDS = new Set(['summary', 'answers', 'later', 'refuses', 'query', 'repeatable'])
 
+export async function importAtBuild(): Promise<typeof import('./at-build.ts')> {
+  return (
+    await runnerImport<typeof import('./at-build.ts')>('/dev/at-build.ts', { configFile: false, logLevel: 'error' })
+  ).module
+}
+
 /** Leaves those out of the Worker, whose start they would slow, and writes the document instead. */
 export const apiDocument: Plugin = {
   name: 'api-document',
@@ -157,9 +160,8 @@ export const apiDocument: Plugin = {
   resolveId: (id) => (id === 'virtual:api-document' ? `\0${id}` : null),
   async load(id) {
     if (id !== '\0virtual:api-document') return null
-    const path = '/dev/api-document.ts'
-    const { module } = await runnerImport<typeof import('./api-document.ts')>(path, { configFile: false })
-    return `export default JSON.parse(${JSON.stringify(JSON.stringify(module.document))})`
+    const { document } = await importAtBuild()
+    return `export default JSON.parse(${JSON.stringify(JSON.stringify(document))})`
   },
   transform: {
     filter: { id: /src.server.(routes|door)/, code: /\broute\(/ },
@@ -253,31 +255,16 @@ export const workerBuild: EnvironmentOptions = {
   },
 }
 
-/** Renders the text-only pages. writeTexts runs it. */
-export const textsBuild: EnvironmentOptions = {
-  consumer: 'server',
-  resolve: { noExternal: true },
-  build: {
-    ssr: true,
-    minify: false,
-    outDir: TEXTS_FOLDER,
-    emptyOutDir: true,
-    copyPublicDir: false,
-    rolldownOptions: { input: 'src/pages/texts.tsx', output: { codeSplitting: false, entryFileNames: 'texts.js' } },
-  },
-}
-
 /**
  * Adds what else the site serves to the browser's files: its text pages, the agent of our machines, and the downloads,
  * which are the command line, the package with it and the typed client, and the GitHub Action.
  */
 export async function writeFiles(): Promise<void> {
-  const file = resolve(TEXTS_FOLDER, 'texts.js')
-  const { renderTexts } = (await import(pathToFileURL(file).href)) as typeof import('../src/pages/texts.tsx')
+  const { renderAllTexts } = await importAtBuild()
   mkdirSync('dist/client/texts', { recursive: true })
-  for (const [name, html] of renderTexts()) writeFileSync(`dist/client/texts/${name}.txt`, html)
+  for (const [name, html] of renderAllTexts()) writeFileSync(`dist/client/texts/${name}.txt`, html)
   mkdirSync('dist/client/machines', { recursive: true })
-  copyFileSync('infra/image/agent.py', `dist/client/${agentPath()}`)
+  copyFileSync('infra/image/agent.py', 'dist/client/machines/agent.py')
   const downloads = resolve('dist/client/cli')
   mkdirSync(downloads, { recursive: true })
   copyFileSync('cli/dist/proving-ground.js', `${downloads}/proving-ground.mjs`)

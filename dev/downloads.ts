@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { serveStatic } from '@hono/node-server/serve-static'
 import { Hono } from 'hono'
+import { withOwnSite } from '../src/server/http/own-site.ts'
 import { DIST } from './stack.ts'
 
 const CLIENT = join(DIST, 'client')
@@ -31,9 +32,11 @@ export function downloads() {
   })
   // Once it's built: Hono complains at once of a folder that doesn't exist.
   let files: ReturnType<typeof serveStatic> | undefined
-  app.use('/cli/*', (c, next) => {
+  app.use('/cli/*', async (c, next) => {
     files ??= serveStatic({ root: CLIENT })
-    return files(c, next)
+    const file = await files(c, next)
+    const [, kind] = /proving-ground\.(mjs|tgz)$/.exec(c.req.path) ?? []
+    return file && kind ? withOwnSite(file, kind === 'tgz', new URL(c.req.url).origin) : file
   })
   return app
 }

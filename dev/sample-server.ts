@@ -14,6 +14,7 @@ export const SAMPLE_SERVER: Server = {
   ip_address: null,
   door_url: null,
   instance_type: 'g6.4xlarge',
+  warm: false,
   availability_zone: 'us-east-1a',
   files_read_only: null,
   disk_nearly_full: false,

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
 import devServer from '@hono/vite-dev-server'
 import { build, createServer, type Plugin, type Rolldown, type ViteDevServer } from 'vite'
@@ -48,6 +48,7 @@ export async function startViteStack(options: StackOptions): Promise<{ services:
         if (isDoorHost(req, options.doorDomain) || TCP.test(req.url ?? '')) passOn.request(req, res)
         else if (req.url?.startsWith('/dev/')) void serveDevRoutes(req, res)
         else if (req.url?.startsWith('/cli/')) void serveDownloads(req, res)
+        else if (req.url?.startsWith('/texts/')) void serveTexts(req, res)
         else next()
       })
       const rebuild = debounce(async () => {
@@ -86,16 +87,23 @@ export async function startViteStack(options: StackOptions): Promise<{ services:
         injectClientScript: false,
         exclude: [/^\/@.+/, /^\/src\/.+/, /^\/node_modules\/.+/, /\?t=\d+$/, /^\/dev\/.+/],
         adapter: async () => ({
-          env: (await nodeBindings(workerd, services)) as never,
+          env: { ...(await nodeBindings(workerd, services)), ASSETS: { fetch: renderedFile } } as never,
           executionContext: { waitUntil() {}, passThroughOnException() {}, props: undefined } as never,
         }),
       }),
     ],
     optimizeDeps: {
       entries: ['src/client.tsx'],
-      include: ['react', 'react-dom/client', 'react/jsx-dev-runtime', '@rails/actioncable', 'valibot'],
+      include: ['react', 'react-dom/client', 'react/jsx-dev-runtime', '@rails/actioncable', 'minisearch', 'valibot'],
     },
   })
+  /** What the build writes. */
+  const renderedFile = async (address: string) => {
+    const { renderAllTexts } = (await server.ssrLoadModule('/dev/at-build.ts')) as typeof import('./at-build.ts')
+    const text = new Map<string, string>(renderAllTexts()).get(basename(address, '.txt'))
+    return new Response(text ?? 'Not found', { status: text === undefined ? 404 : 200 })
+  }
+  const serveTexts = getRequestListener(({ url }) => renderedFile(url))
   await server.listen()
   const stopCrons = startCrons(workerd)
   return {

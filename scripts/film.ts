@@ -13,13 +13,12 @@ import { develop } from './film/develop.ts'
 /** `npm run film`: records the landing page's film from the built product, for each theme and shape, into public/film/. */
 const FOLDER = 'public/film'
 const KILOBYTES = 300
-const BITRATE = { wide: 22_000, tall: 29_000 }
+const BITRATE = { wide: 20_000, tall: 27_000 }
 const DAY = 86_400
 const CSS_WIDTH = { wide: 960, tall: 390 }
 
 const only = process.argv.slice(2)
 const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-film-'))
-const stack = await startStack({ dataDir, ec2BootMs: 2_500, plansForSale: true, log: () => {} })
 const browser = await openBrowser()
 mkdirSync(FOLDER, { recursive: true })
 try {
@@ -28,7 +27,15 @@ try {
       if (only.length && !only.includes(`${shape}-${theme}`)) continue
       const [width, height] = SHAPES[shape]
       const ratio = width / CSS_WIDTH[shape]
+      // Each film has a site to itself, so that Ada is there for the first time, on the same day.
+      const stack = await startStack({
+        dataDir: join(dataDir, `${shape}-${theme}`),
+        ec2BootMs: 2_500,
+        plansForSale: true,
+        log: () => {},
+      })
       const camera = await shoot(stack, browser, { width, height, ratio, theme })
+      await stack.close()
       const film = await develop(browser, camera, { width, height, ratio, bitrate: BITRATE[shape], still: STILL })
       writeFileSync(`${FOLDER}/${shape}-${theme}.webm`, film.webm)
       writeFileSync(`${FOLDER}/${shape}-${theme}.webp`, film.poster)
@@ -38,7 +45,6 @@ try {
     }
 } finally {
   await browser.close()
-  await stack.close()
   rmSync(dataDir, { recursive: true, force: true })
 }
 
@@ -48,7 +54,7 @@ async function shoot(
   browser: Browser,
   { width, height, ratio, theme }: { width: number; height: number; ratio: number; theme: 'dark' | 'light' },
 ): Promise<Camera> {
-  const person = await newPerson(url, 'Ada')
+  const person = await newPerson(url, 'Ada', 'ada@example.com')
   const jump = (seconds: number) => person.post('/dev/clock', { advance_seconds: seconds })
   const { body } = await person.post('/api/v1/subscriptions/create_checkout_session', { plan_type: 'basic' })
   await fetch(body.url, { method: 'POST', redirect: 'manual' })
@@ -122,7 +128,7 @@ async function shoot(
   const question = dashboard.getByRole('dialog', { name: 'Stop this server?' })
   await question.waitFor()
   await camera.press(question.getByRole('button', { name: 'Stop server' }), 0.6)
-  await camera.live(1.2, dashboard.getByText('Server stopped').first().waitFor())
+  await camera.live(1.2, dashboard.locator('main').getByText('Server stopped').first().waitFor())
   await camera.holdUntil(pay)
 
   await jump(30 * DAY)

@@ -2,6 +2,7 @@ import { addPlaces, checkPlace, drainPlace, listPlaces, resumePlace, retirePlace
 import { ENV, NEEDS_DATABASE, openSettings, readArguments, runCommand } from './arguments.ts'
 import { settingsOf } from './environment.ts'
 import { ENVIRONMENT_COMMANDS, environmentRows } from './fleet-environments.ts'
+import { warmRows } from './fleet-warm.ts'
 import { gpusIn } from './instance-type.ts'
 
 const USAGE = `Usage, ${NEEDS_DATABASE}:
@@ -9,12 +10,15 @@ const USAGE = `Usage, ${NEEDS_DATABASE}:
     [--gpus <n>] [--template <launch template>] [--count <n>]
   npm run fleet -- drain|resume|retire <place id>
   npm run fleet -- list
+  npm run fleet -- warm
+  npm run fleet -- warm --type <instance type> --zone <availability zone> --hours "<mon-fri 8-18, sat 9-12, or always>"
+    --count <n> [--in <time zone>] [--price <dollars an hour for one>]
   npm run fleet -- environments
   npm run fleet -- add-environment <name> --description "<one sentence>" [--image <reference, or :tag>]
     [--from demo|basic|premium|enterprise] [--position <n>]
   npm run fleet -- change-environment <name>   with any of these; --image machine: the machine's own again
   npm run fleet -- retire-environment <name>
-  All except list and environments take --reason "<why>" for the audit log.`
+  All except list, warm alone, and environments take --reason "<why>" for the audit log.`
 
 const ENVIRONMENT = ['description', 'image', 'from', 'position', 'reason']
 /** How many words each command takes, itself included, and which options. */
@@ -24,6 +28,7 @@ const COMMANDS: Record<string, { words: number; options: string[] }> = {
   resume: { words: 2, options: ['reason'] },
   retire: { words: 2, options: ['reason'] },
   list: { words: 1, options: [] },
+  warm: { words: 1, options: ['type', 'zone', 'hours', 'count', 'in', 'price', 'reason'] },
   environments: { words: 1, options: [] },
   'add-environment': { words: 2, options: ENVIRONMENT },
   'change-environment': { words: 2, options: ENVIRONMENT },
@@ -56,6 +61,7 @@ async function run(): Promise<string> {
     if (command === 'resume') return `We offer ${id} again.`
     return `${id} is drained.${reservedBy ? ' Its server keeps running until it is stopped.' : ''}`
   }
+  if (command === 'warm') return table(await warmRows(hand, values))
   if (command in ENVIRONMENT_COMMANDS)
     return ENVIRONMENT_COMMANDS[command as keyof typeof ENVIRONMENT_COMMANDS](hand, id, values)
   return table(command === 'environments' ? await environmentRows(hand) : placeRows(await listPlaces(hand)))
@@ -68,6 +74,7 @@ function readCommand() {
     options: {
       ...ENV,
       ...{ type: text, zone: text, gpus: text, template: text, count: text },
+      ...{ hours: text, in: text, price: text },
       ...{ description: text, image: text, from: text, position: text, reason: text },
     },
   })

@@ -1,10 +1,32 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, rmSync } from 'node:fs'
+import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { generateSQLiteDrizzleJson } from 'drizzle-kit/api'
 
-/** `npm run db:generate`: drizzle-kit compares the schema with its newest snapshot only, so we keep no other. */
-execFileSync(process.execPath, ['node_modules/drizzle-kit/bin.cjs', 'generate', ...process.argv.slice(2)], {
-  stdio: 'inherit',
-})
 const META = 'db/migrations/meta'
-const snapshots = readdirSync(META).filter((name) => name.endsWith('_snapshot.json'))
-for (const old of snapshots.sort().slice(0, -1)) rmSync(`${META}/${old}`)
+const BEFORE = 'db/schema-before.ts'
+const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim()
+const clean = () => {
+  for (const left of [BEFORE, ...globSync(`${META}/*_snapshot.json`)]) rmSync(left, { force: true })
+}
+
+/**
+ * `npm run db:generate`: drizzle-kit compares the schema with a snapshot of the last migration's, 5,000 lines that the schema of
+ * that commit says already. So we make it from there, and keep none.
+ */
+if (git('status', '--porcelain', 'db/migrations'))
+  throw new Error(
+    'You have a migration that is not committed. Remove it (its .sql, its entry in the journal), and try again.',
+  )
+const { entries } = JSON.parse(readFileSync(`${META}/_journal.json`, 'utf8'))
+const last = git('log', '-1', '--format=%H', '--', `db/migrations/${entries.at(-1).tag}.sql`)
+clean()
+try {
+  writeFileSync(BEFORE, git('show', `${last}:db/schema.ts`))
+  const snapshot = await generateSQLiteDrizzleJson(await import(`../${BEFORE}`))
+  writeFileSync(`${META}/${String(entries.length - 1).padStart(4, '0')}_snapshot.json`, JSON.stringify(snapshot))
+  execFileSync(process.execPath, ['node_modules/drizzle-kit/bin.cjs', 'generate', ...process.argv.slice(2)], {
+    stdio: 'inherit',
+  })
+} finally {
+  clean()
+}

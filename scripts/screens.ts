@@ -9,7 +9,7 @@ import { SCREENS } from '../testing/browser/screens.ts'
 import { gatherCast } from '../testing/people/cast.ts'
 import { keepInstances } from '../testing/stack/many-instances.ts'
 
-/** `npm run screens [name…]`: saves every screen at three widths in both themes to screens/. docs/screens has those the docs show. */
+/** `npm run screens [name…]`: saves every screen at three widths in both themes to screens/. */
 const FOLDER = 'screens'
 const only = process.argv.slice(2)
 const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-screens-'))

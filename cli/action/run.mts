@@ -105,7 +105,10 @@ async function report({ server, exit_code, ended_because }: Result, code: number
         ? `, $${server.cost_dollars.toFixed(2)}`
         : ', covered by your plan'
   const how = ended_because === 'exited' ? `exit code ${exit_code}` : `it ended because: ${ended_because}`
-  const said = `**${code === 0 ? 'Passed' : 'Failed'}**, ${how}. ${ran} s on a ${server.instance_type}${cost}. [The server and its log](${site()}/servers/${server.id})`
-  console.log(`${code === 0 ? '' : '::error::'}${said.replace(/\*\*|\[|\]/g, '')}`)
-  if (process.env.GITHUB_STEP_SUMMARY) appendFileSync(process.env.GITHUB_STEP_SUMMARY, `${said}\n`)
+  const word = code === 0 ? 'Passed' : 'Failed'
+  const what = `${how}. ${ran} s on a ${server.instance_type}${cost}`
+  const page = `${site()}/servers/${server.id}`
+  console.log(`${code === 0 ? '' : '::error::'}${word}, ${what}. The server and its log: ${page}`)
+  if (process.env.GITHUB_STEP_SUMMARY)
+    appendFileSync(process.env.GITHUB_STEP_SUMMARY, `**${word}**, ${what}. [The server and its log](${page})\n`)
 }

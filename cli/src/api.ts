@@ -68,8 +68,8 @@ export const stopServer = (site: Site, { id, server_id }: Server) =>
   )
 
 /**
- * How long such a start usually takes; null: nobody knows yet, or the site doesn't say soon. A start says what is wrong, and
- * waits for no hint.
+ * How long such a start usually takes; null: nobody knows yet, or the site doesn't say soon. Ask before the start, which takes
+ * the warm machine. The start itself says what is wrong.
  */
 export const findStartTime = (site: Site, wishes: StartKind): Promise<Estimate | null> => {
   const soon = { params: { query: wishes }, signal: AbortSignal.timeout(HINT_MS) }

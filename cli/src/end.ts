@@ -1,10 +1,9 @@
 import { InvalidArgumentError } from 'commander'
-import { instantText } from '../../src/domain/instant.ts'
 import { isLive } from '../../src/domain/server.ts'
 import { call, getSummary, listServers } from './api.ts'
 import { EXIT, Failure } from './failure.ts'
 import { currentSite, type Site, type SiteOptions } from './site.ts'
-import { say, sayJson } from './terminal.ts'
+import { say, sayJson, timeText } from './terminal.ts'
 
 type EndOptions = SiteOptions & { json?: true }
 
@@ -14,7 +13,7 @@ const NEVER = 'never'
 export async function extend(seconds: number, options: EndOptions): Promise<void> {
   const site = currentSite(options)
   const { id, ends_at } = await getLive(site)
-  if (ends_at === null) throw new Failure(EXIT.refused, 'Your server has no end. It runs until you stop it.')
+  if (ends_at === null) throw new Failure(EXIT.refused, 'No end time is set. It runs until you stop it.')
   await move(site, id, new Date(Date.parse(ends_at) + seconds * 1000).toISOString(), options)
 }
 
@@ -59,7 +58,7 @@ async function move(site: Site, id: string, ends_at: string | null, { json }: En
   )
   if (json) return sayJson({ server })
   const isTrial = (await getSummary(site)).subscription?.sub_type === 'demo'
-  const end = server.ends_at && instantText(server.ends_at, true)
+  const end = server.ends_at && timeText(server.ends_at)
   if (isTrial) say(`It stops ${end ? `at ${end}, or earlier ` : ''}when your free minutes are used up.`)
   else say(end ? `It stops at ${end}.` : 'It runs until you stop it.')
 }

@@ -20,7 +20,7 @@ export const EXIT = {
   /** `run`: we couldn't run the program, or say how it ended. */
   notRun: 125,
   interrupted: 130,
-  /** `run`: somebody stopped it. */
+  /** `run`: the server was stopped. */
   stopped: 143,
 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]

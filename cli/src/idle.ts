@@ -19,7 +19,7 @@ export async function idle(
   if (json) return sayJson({ minutes: chosen.minutes })
   say(
     chosen.minutes === null
-      ? 'Your servers never stop for being idle.'
-      : `Your servers stop after ${chosen.minutes} minutes without use, where the simulator says so.`,
+      ? 'Idle stop is off.'
+      : `Your servers stop after ${chosen.minutes} idle minutes, if the simulator reports that it's idle.`,
   )
 }

@@ -32,7 +32,7 @@ export async function line(action: 'leave' | undefined, options: LineOptions): P
   }
   const place = await findPlace(site)
   if (options.json) return sayJson({ line: place })
-  say(place ? placeText(place) : "You don't wait in line.")
+  say(place ? placeText(place) : "You're not in line.")
 }
 
 /** @throws Failure if the place in line ends without a server, or the wait is interrupted */
@@ -61,6 +61,6 @@ function placeText({ position, estimate_seconds: estimate, held_until }: LinePla
   if (held_until) return 'A server is held for you. Start it with: proving-ground start'
   if (position === 0) return "It's your turn."
   const minutes = estimate && Math.ceil(estimate.p90 / 60)
-  const wait = minutes ? `nine in ten waited at most ${minutes} min` : "we don't know yet how long it takes"
+  const wait = minutes ? `nine in ten people waited ${minutes} min or less` : "we don't know yet how long it takes"
   return `You're number ${position} in line: ${wait}.`
 }

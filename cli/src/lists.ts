@@ -8,7 +8,7 @@ import type { Server } from '../../src/domain/wire.ts'
 import { smallestPlan, titleOf, worldText } from '../../src/domain/worlds.ts'
 import { call, getSummary, getText, listServers } from './api.ts'
 import { currentSite, type SiteOptions } from './site.ts'
-import { say, sayJson, table } from './terminal.ts'
+import { say, sayJson, table, timeText } from './terminal.ts'
 
 type Options = SiteOptions & { json?: true }
 
@@ -17,7 +17,7 @@ export async function runs(options: Options): Promise<void> {
   if (options.json) return sayJson({ servers })
   if (!servers.length) return say("You haven't started a server yet.")
   const rows = servers.map((run) => [
-    instantText(run.requested_at, true),
+    timeText(run.requested_at),
     serverStatus(run),
     worldText(run) ?? '',
     run.instance_type,

@@ -38,11 +38,8 @@ function chosen(servers: Server[], wanted: string | undefined): Server {
       ? (servers.find(isLive) ?? servers[0])
       : servers.find(({ id, name }) => id === wanted || name === wanted)
   if (found) return found
-  if (wanted === undefined) throw new Failure(EXIT.refused, 'You have started no server yet.')
-  throw new Failure(
-    EXIT.refused,
-    `None of your latest servers is called ${wanted}. List them with: proving-ground runs`,
-  )
+  if (wanted === undefined) throw new Failure(EXIT.refused, "You haven't started a server yet.")
+  throw new Failure(EXIT.refused, `None of your latest servers is named ${wanted}. List them with: proving-ground runs`)
 }
 
 export const readLog = (site: Site, id: string, after: number, patience?: Patience) =>

@@ -24,7 +24,10 @@ import { note, paint } from './terminal.ts'
 const program = new Command('proving-ground')
   .description('Start, follow, and stop your Proving Ground servers.')
   .version(version)
-  .option('--base-url <url>', 'the site (default: PROVING_GROUND_URL, or the one you signed in to)')
+  .option(
+    '--base-url <url>',
+    'the site (default: PROVING_GROUND_URL, the one you signed in to, or the one this came from, which login prefers)',
+  )
   .addHelpText(
     'after',
     `
@@ -36,7 +39,7 @@ Environment:
 Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not signed in, 4 no capacity, 5 timeout,
 6 port in use, 7 port needs an administrator, 8 port not open on the server, 9 no private address,
 10 no rclone, or one too old, 124 run: its end came, 125 run: no program ran, 130 Ctrl-C,
-143 run: somebody stopped it`,
+143 run: the server was stopped`,
   )
   .configureHelp({ showGlobalOptions: true })
   .exitOverride()
@@ -57,16 +60,8 @@ type Everything = SiteOptions & {
     true
   >
 const VEHICLES = ['uav', 'ugv', 'multi'] as const
-const SET = [
-  '--set <NAME=value>',
-  'tell the container this, as a variable of its environment; repeat it for more',
-  parameter,
-] as const
-const SECRET = [
-  '--secret <NAME>',
-  'give your own image this secret of your account; repeat it for more',
-  secret,
-] as const
+const SET = ['--set <NAME=value>', 'set an environment variable in the container (repeatable)', parameter] as const
+const SECRET = ['--secret <NAME>', 'give your own image one of your secrets (repeatable)', secret] as const
 const JSON_OUTPUT = ['--json', 'write JSON for scripts'] as const
 
 function command(name: string, description: string, run: (options: Everything) => Promise<void> | void): Command {
@@ -83,28 +78,28 @@ command('login', 'sign in through your browser', login)
 command('start', 'start a server', start)
   .option('--wait', 'wait until it runs')
   .option('--wait-in-line', 'if none is free, wait in line for one')
-  .option('--code <code>', 'the code of your class or competition, which places are held back for')
-  .option('--environment <name>', 'where it flies or drives (default: your last choice)')
-  .addOption(new Option('--vehicle <vehicle>', 'in what (default: your last choice)').choices(VEHICLES))
+  .option('--code <code>', 'the code of your class or competition, to use a server held for it')
+  .option('--environment <name>', 'which environment (default: your last choice)')
+  .addOption(new Option('--vehicle <vehicle>', 'which vehicle (default: your last choice)').choices(VEHICLES))
   .option('--stop-after <time>', 'stop it after a time like 2h or 45m, from now', duration)
-  .option('--max-gpus <count>', "take a machine with at most this many GPUs (default: your plan's largest)", count)
+  .option('--max-gpus <count>', "use a machine with at most this many GPUs (default: your plan's largest)", count)
   .option(...SET)
   .option(...SECRET)
-  .option('--name <name>', 'what to call it')
+  .option('--name <name>', 'a name for it')
   .option(...JSON_OUTPUT)
 program
   .command('run')
-  .description('run a program to its end on a server of its own, and exit as it does')
-  .argument('[command...]', "after --: what to run, in place of the image's own command")
-  .requiredOption('--environment <name>', 'an image of yours')
-  .addOption(new Option('--vehicle <vehicle>', 'in what (default: your last choice)').choices(VEHICLES))
+  .description('run a program on its own server, and exit with its exit code')
+  .argument('[command...]', "after --: the command to run instead of the image's own")
+  .requiredOption('--environment <name>', 'one of your images')
+  .addOption(new Option('--vehicle <vehicle>', 'which vehicle (default: your last choice)').choices(VEHICLES))
   .option(...SET)
   .option(...SECRET)
   .option('--keep <path>', 'copy /data/<path> to ./<path> at the end')
   .option('--stop-after <time>', 'end it after a time like 1h, from now', duration)
-  .option('--wait <time>', 'wait so long while another server of yours runs (default: 2h)', duration)
-  .option('--max-gpus <count>', "take a machine with at most this many GPUs (default: your plan's largest)", count)
-  .option('--name <name>', 'what to call it')
+  .option('--wait <time>', 'how long to wait while another of your servers is running (default: 2h)', duration)
+  .option('--max-gpus <count>', "use a machine with at most this many GPUs (default: your plan's largest)", count)
+  .option('--name <name>', 'a name for it')
   .option('--json', 'write the result as JSON to stdout, and the log to stderr')
   // Its program may exit with any code but 125.
   .exitOverride((error) => {
@@ -122,19 +117,19 @@ command('status', 'show your running server', status)
   .option(...JSON_OUTPUT)
 program
   .command('logs')
-  .description('print what your server and its machine say')
-  .argument('[server]', 'its id or name (default: the one that runs, or your last one)')
+  .description('print the log of your server and its machine')
+  .argument('[server]', 'its ID or name (default: the running one, or your last one)')
   .option('-f, --follow', 'keep printing until it ends')
   .option('--json', 'write a line of JSON for each line')
   .action((server: string | undefined, _options, self: Command) => logs(server, self.optsWithGlobals<Everything>()))
 command('open', 'print the address of your server, and open it in the browser', open)
 command('stop', 'stop the server', stop)
-  .option('--all', 'stop everything, and succeed if nothing runs')
+  .option('--all', 'stop all servers, and succeed if none is running')
   .option(...JSON_OUTPUT)
 program
   .command('extend')
   .description('keep the server for longer')
-  .addArgument(new Argument('<time>', 'like 1h or 30m, after the time it stops now').argParser(duration))
+  .addArgument(new Argument('<time>', 'like 1h or 30m, added to its current end').argParser(duration))
   .option(...JSON_OUTPUT)
   .action((time: number, _options, self: Command) => extend(time, self.optsWithGlobals<Everything>()))
 program
@@ -145,7 +140,7 @@ program
   .action((when: string, _options, self: Command) => end(when, self.optsWithGlobals<Everything>()))
 program
   .command('idle')
-  .description('stop servers that nobody uses, or see the setting')
+  .description('stop idle servers, or see the setting')
   .argument('[time]', 'like 30m, from 15m to 4h, or never', idleTime)
   .option(...JSON_OUTPUT)
   .action((time: number | null | undefined, _options, self: Command) => idle(time, self.optsWithGlobals<Everything>()))
@@ -155,7 +150,7 @@ program
   .addArgument(
     new Argument('<ports...>', 'like 41451, or 5760:15760 for another port of this computer').argParser(portPairs),
   )
-  .option('--server <id>', 'the id or name of the server, if you run several')
+  .option('--server <id>', 'the ID or name of the server, if you run several')
   .action((ports: PortPair[], _options, self: Command) => forward(ports, self.optsWithGlobals()))
 command('runs', 'list your latest runs', runs).option(...JSON_OUTPUT)
 command('environments', 'list the environments and vehicles you can start', environments).option(...JSON_OUTPUT)
@@ -188,17 +183,17 @@ onFiles('get', 'download a file or folder', ([path = '', local], options) => get
 onFiles('rm', 'delete a file, or a folder with everything in it', ([path = ''], options) => rm(path, options))
   .argument('<path>', 'the file or folder on the site')
   .option(...JSON_OUTPUT)
-onFiles('sync', 'copy what is new or differs', ([from = '', to = ''], options) => sync(from, to, options))
+onFiles('sync', 'copy new and changed files', ([from = '', to = ''], options) => sync(from, to, options))
   .argument('<from>', 'a folder here, or files:folder on the site')
-  .argument('<to>', 'the other one')
-  .option('--delete', 'also delete in <to> what is not in <from>')
+  .argument('<to>', 'the other side')
+  .option('--delete', "also delete from <to> whatever isn't in <from>")
   .option(...JSON_OUTPUT)
-onFiles('config', 'print your files’ remote for rclone and the AWS command line', (_, options) => config(options))
+onFiles('config', 'print your files’ settings for rclone and the AWS command line', (_, options) => config(options))
 onFiles('credentials', 'print S3 credentials for your files, for an hour', (_, options) => credentials(options))
-  .option('--read', 'only to read')
-  .addOption(new Option('--format <format>', 'for what').choices(FORMATS).default('env'))
+  .option('--read', 'read-only')
+  .addOption(new Option('--format <format>', 'the format').choices(FORMATS).default('env'))
 command('token', 'show the API token in use', token)
-  .option('--revoke', 'end it, here and everywhere')
+  .option('--revoke', 'revoke it everywhere')
   .option(...JSON_OUTPUT)
 command('logout', 'sign out on this computer', logout)
 program

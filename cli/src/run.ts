@@ -70,12 +70,12 @@ async function runToItsEnd(command: string[], options: RunOptions, interrupted: 
   }
   const { environment, maxGpus } = options
   const kind = { environment, until: 'exit' as const, ...(maxGpus !== undefined && { max_gpus: maxGpus }) }
-  const usual = findStartTime(site, kind)
+  const usual = await findStartTime(site, kind)
   const begun = await begin(site, command, options, interrupted)
   note(`Started ${begun.id} on a ${begun.instance_type}: ${site.url}/servers/${begun.id}`)
-  note(readyText(await usual))
+  note(readyText(usual))
   const ended = await follow(site, begun, options, interrupted).catch((error) => {
-    note(`The server may still run: ${site.url}/servers/${begun.id}`)
+    note(`The server may still be running: ${site.url}/servers/${begun.id}`)
     throw error
   })
   const { exit_code, ended_because, error_message } = ended
@@ -99,10 +99,10 @@ async function requireFiles(site: Site): Promise<void> {
 
 const WORDS: Record<EndReason, string> = {
   exited: 'The program ended.',
-  you: 'Somebody stopped the server.',
+  you: 'The server was stopped.',
   suspended: 'We stopped the server: an invoice is overdue.',
-  time_up: 'Its time was up before the program ended.',
-  idle: 'Its time was up before the program ended.',
+  time_up: 'Time ran out before the program ended.',
+  idle: 'Time ran out before the program ended.',
   budget: 'Your budget was used up before the program ended.',
   plan: 'Your plan no longer includes this server.',
   trial_over: 'Your trial was over before the program ended.',

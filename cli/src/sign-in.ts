@@ -3,18 +3,17 @@ import { text as readText } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TokenScope } from '../../src/domain/api-token.ts'
 import { CLIENT_ID, DEVICE_GRANT, POLL_EVERY_MS } from '../../src/domain/device-code.ts'
-import { instantText } from '../../src/domain/instant.ts'
 import { call, getUser, postForm, revokeToken } from './api.ts'
 import { openInBrowser } from './browser.ts'
 import { EXIT, Failure } from './failure.ts'
-import { checkToken, chosenUrl, currentSite, findSaved, forget, type SiteOptions, save } from './site.ts'
-import { askHidden, isTerminal, note, paint, say, sayJson } from './terminal.ts'
+import { checkToken, chosenUrl, currentSite, findSaved, forget, ownUrl, type SiteOptions, save } from './site.ts'
+import { askHidden, isTerminal, note, paint, say, sayJson, timeText } from './terminal.ts'
 
 type LoginOptions = SiteOptions & { withToken?: true; scope: TokenScope; browser: boolean }
 
 export async function login({ withToken, scope, browser, ...options }: LoginOptions): Promise<void> {
-  const url = chosenUrl(options)
   const before = findSaved()
+  const url = chosenUrl(options, [ownUrl, before?.url])
   const token = withToken ? await readToken(url) : await askToBeLetIn(url, scope, browser)
   const user = await getUser({ url, token })
   save({ url, token, ownToken: !withToken })
@@ -25,7 +24,7 @@ export async function login({ withToken, scope, browser, ...options }: LoginOpti
 }
 
 async function readToken(url: string): Promise<string> {
-  const question = `Paste an API token (create one at ${url}/api_tokens): `
+  const question = `Paste an API token (create one at ${url}/settings/developers): `
   const text = process.stdin.isTTY ? await askHidden(question) : await readText(process.stdin)
   if (text === null) throw new Failure(EXIT.interrupted, 'You are not signed in.')
   return checkToken(text.trim(), 'This')
@@ -56,7 +55,7 @@ async function askToBeLetIn(url: string, scope: TokenScope, browser: boolean): P
     const grant = await postForm<Grant>({ url }, '/oauth/token', asked).catch((): Grant => ({ error: 'slow_down' }))
     if ('access_token' in grant) return checkToken(grant.access_token, 'The answer')
     if (grant.error === 'slow_down') waitMs += POLL_EVERY_MS
-    else if (grant.error === 'access_denied') throw new Failure(EXIT.notSignedIn, 'You refused. You are not signed in.')
+    else if (grant.error === 'access_denied') throw new Failure(EXIT.notSignedIn, "You declined. You're not signed in.")
     else if (grant.error !== 'authorization_pending') break
   }
   throw new Failure(EXIT.timeout, 'The code has expired. Run proving-ground login again.')
@@ -71,7 +70,7 @@ export async function logout(): Promise<void> {
   say(
     revoked
       ? `You're signed out of ${url}.`
-      : `You're signed out of ${url}. The token still works elsewhere. Revoke it at ${url}/api_tokens`,
+      : `You're signed out of ${url}. The token still works elsewhere. Revoke it at ${url}/settings/developers`,
   )
 }
 
@@ -101,8 +100,8 @@ export async function token(options: TokenOptions): Promise<void> {
     ['Account', user.email],
     ['Token', name],
     ['May', scope === 'read' ? 'read' : 'read, start, and stop'],
-    ['Expires', instantText(expires_at, true)],
-    ['All tokens', `${site.url}/api_tokens`],
+    ['Expires', timeText(expires_at)],
+    ['All tokens', `${site.url}/settings/developers`],
   ]
   say(lines.map(([label = '', value]) => `${label.padEnd(12)}${value}`).join('\n'))
 }

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import { isApiToken } from '../../src/domain/api-token.ts'
+import { OWN_SITE } from '../../src/domain/own-site.ts'
 import { EXIT, Failure } from './failure.ts'
 
 export type Site = { url: string; token: string }
@@ -24,11 +25,17 @@ export function currentSite(options: SiteOptions): Site {
 
 export function checkToken(text: string, name: string): string {
   if (isApiToken(text)) return text
-  throw new Failure(EXIT.notSignedIn, `${name} isn't an API token. Copy all of it: pg_ and 36 letters and digits.`)
+  throw new Failure(
+    EXIT.notSignedIn,
+    `${name} isn't an API token. Copy the whole token: pg_ and 36 letters and digits.`,
+  )
 }
 
-export function chosenUrl({ baseUrl }: SiteOptions): string {
-  const text = baseUrl ?? (process.env.PROVING_GROUND_URL || findSaved()?.url)
+/** The site this file was downloaded from. */
+export const ownUrl = /^https?:\S+/.exec(OWN_SITE)?.[0]
+
+export function chosenUrl({ baseUrl }: SiteOptions, known = [findSaved()?.url, ownUrl]): string {
+  const text = baseUrl ?? (process.env.PROVING_GROUND_URL || known.find(Boolean))
   if (!text) throw new Failure(EXIT.usage, 'Name the site: pass --base-url https://… or set PROVING_GROUND_URL.')
   const url = URL.canParse(text) ? new URL(text) : null
   if (url?.pathname !== '/' || url.search || url.hash || url.username)

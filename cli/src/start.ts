@@ -1,7 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import type { Estimate } from '../../src/domain/estimate.ts'
 import { LONGEST_START_MS } from '../../src/domain/image-pull.ts'
-import { instantText } from '../../src/domain/instant.ts'
 import { parametersFault, type RunParameters, readParameter } from '../../src/domain/parameters.ts'
 import { formatUptime, isLive, START_DEADLINE_MS, webAddress } from '../../src/domain/server.ts'
 import { jobFailure } from '../../src/domain/server-list.ts'
@@ -13,7 +12,7 @@ import { EXIT, type ExitCode, Failure } from './failure.ts'
 import { follow } from './follow.ts'
 import { findPlace, waitInLine } from './line.ts'
 import { currentSite, type Site, type SiteOptions } from './site.ts'
-import { ask, isTerminal, liveLine, note, paint, say, sayJson } from './terminal.ts'
+import { ask, isTerminal, liveLine, note, paint, say, sayJson, timeText } from './terminal.ts'
 
 /** By then, our side has ended every start. */
 const DEADLINE_MS = START_DEADLINE_MS + LONGEST_START_MS + 60_000
@@ -56,11 +55,10 @@ export async function start(options: StartOptions): Promise<void> {
       call(site, (client) =>
         client.POST('/api/v1/aws/auto_cloud_start_request', { params: repeatable(), body: { ...body, ...code } }),
       )
-    const asked = options.json && !user ? null : findStartTime(site, kind)
+    const usual = options.json && !user ? null : await findStartTime(site, kind)
     const { server, job_id } = await (options.waitInLine
       ? beginOrWait(begin, site, body)
       : begin().catch((error) => nameLine(site, error)))
-    const usual = await asked
     if (!user || !interrupts) {
       if (options.json) return sayJson({ server, job_id })
       return say(
@@ -125,7 +123,7 @@ async function inLine(site: Site, body: Parameters<typeof waitInLine>[1]): Promi
 
 /** Begins with a space. */
 function untilText({ ends_at }: Server): string {
-  return ends_at ? ` It stops at ${instantText(ends_at, true)}.` : ''
+  return ends_at ? ` It stops at ${timeText(ends_at)}.` : ''
 }
 
 const UNIT_S = { d: 86_400, h: 3600, m: 60, s: 1 }
@@ -229,7 +227,7 @@ function exitCodeOf({ error_code }: Pick<Job, 'error_code'>): ExitCode {
 
 /** An interrupted wait stops nothing unless the user says so. */
 async function offerToStop(site: Site, server: Server): Promise<string> {
-  const later = 'We left the server on. Stop it with: proving-ground stop'
+  const later = 'Your server keeps running. Stop it with: proving-ground stop'
   if (!isTerminal(process.stdin) || !isTerminal(process.stderr)) return later
   const answer = await ask('Stop the server? [y/N] ')
   if (!/^y(es)?$/i.test(answer?.trim() ?? '')) return later

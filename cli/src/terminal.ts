@@ -26,6 +26,19 @@ export function note(text: string): void {
   process.stderr.write(`${text}\n`)
 }
 
+/** Breaks a line between its parts, which two spaces separate. Cuts a part that is longer than a line. */
+function fold(line: string, room: number): string[] {
+  const width = (text: string) => stripVTControlCharacters(text).length
+  const folded: string[] = []
+  for (const part of line.split('  ')) {
+    const last = folded.at(-1)
+    const joined = `${last}  ${part}`
+    if (last !== undefined && width(joined) <= room) folded[folded.length - 1] = joined
+    else folded.push(part)
+  }
+  return folded.map((text) => (width(text) > room ? stripVTControlCharacters(text).slice(0, room) : text))
+}
+
 /** Lines that change in place on a terminal, and a line for each change anywhere else. */
 export function liveLine(stream: NodeJS.WriteStream) {
   let shown = ''
@@ -42,12 +55,9 @@ export function liveLine(stream: NodeJS.WriteStream) {
         const lines = (detail ? `${text} ${detail}` : text).split('\n')
         // A longer line would wrap, and we couldn't erase its first part.
         const room = (stream.columns || 80) - 1
-        const fitting = lines.map((line) => {
-          const plain = stripVTControlCharacters(line)
-          return plain.length > room ? plain.slice(0, room) : line
-        })
+        const fitting = lines.flatMap((line) => fold(line, room))
         stream.write(erase() + fitting.join('\n'))
-        below = lines.length - 1
+        below = fitting.length - 1
       } else if (text !== shown) stream.write(`${text}\n`)
       shown = text
     },
@@ -75,9 +85,24 @@ export function ask(question: string, output: NodeJS.WritableStream = process.st
 
 /** Asks without showing what people type. */
 export function askHidden(question: string): Promise<string | null> {
+  const answer = ask('', new Writable({ write: (_chunk, _encoding, done) => done() }))
+  // Only now does the terminal no longer echo: who pastes at once must not see it.
   process.stderr.write(question)
-  return ask('', new Writable({ write: (_chunk, _encoding, done) => done() }))
+  return answer
 }
+
+const TIME = new Intl.DateTimeFormat('en-US', {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+  timeZoneName: 'short',
+})
+
+/** In this computer's zone, with 24 hours, as the command line takes times: `Nov 24, 2026, 18:00 GMT+1`. */
+export const timeText = (at: string) => TIME.format(Date.parse(at))
 
 /** Without the marks around names from right to left, which take no room. */
 const lengthOf = (cell: string) => cell.replace(/[\u2068\u2069]/g, '').length

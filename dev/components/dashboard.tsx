@@ -29,7 +29,7 @@ const CATALOG = [
   { name: 'Harbor', description: 'Made up.', plans: EVERY.slice(2) },
 ]
 const world = (plan: PlanType, last: Pick<Server, 'environment' | 'vehicle'>[]) => (
-  <WorldChoice worlds={worldsFor(plan, CATALOG)} servers={last.map((each) => ({ ...RUNNING, ...each }))} />
+  <WorldChoice worlds={worldsFor(plan, CATALOG)} last={last[0]} />
 )
 const ownSecrets = (last: string[]) => (
   <div className="card">
@@ -37,8 +37,8 @@ const ownSecrets = (last: string[]) => (
     <SecretsChoice names={['LICENSE_KEY', 'REGISTRY_TOKEN']} own={['Harbor']} last={last} />
   </div>
 )
-const SMALL = { instance_type: 'g6.4xlarge', availability_zone: 'us-east-1a' }
-const LARGE = { instance_type: 'g6.12xlarge', availability_zone: 'us-east-1b' }
+const SMALL = { instance_type: 'g6.4xlarge', availability_zone: 'us-east-1a', warm: false }
+const LARGE = { instance_type: 'g6.12xlarge', availability_zone: 'us-east-1b', warm: false }
 const usage = ({ monthlyUsage, subscription }: Summary, unpaidDollars = 0) => (
   <UsageCard usage={monthlyUsage} subscription={subscription} unpaidDollars={unpaidDollars} />
 )
@@ -181,8 +181,8 @@ export const DASHBOARD: Specimen[] = [
     name: 'ParametersChoice',
     file: `${FOLDER}/ParametersChoice.tsx`,
     states: {
-      'folded away': <ParametersChoice last={{}} />,
-      'with those of the last start': <ParametersChoice last={{ SCENARIO: 'harbor-fog', SEED: '42' }} />,
+      'folded away': <ParametersChoice last="" />,
+      'with those of the last start': <ParametersChoice last={'SCENARIO=harbor-fog\nSEED=42'} />,
     },
   },
   {

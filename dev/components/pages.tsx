@@ -33,16 +33,7 @@ const FEE: Bill = {
   dispute: null,
 }
 const UNPAID: Bill = { ...FEE, id: 'fee_2', paid: false, dollars_due: 250 }
-const CARD = {
-  summary: summaryOf(3, ON_PREMIUM),
-  unpaidDollars: 0,
-  openInvoices: [],
-  overdue: false,
-  hasPortal: true,
-  charging: 'on' as const,
-  csrfToken: '',
-  budget: null,
-}
+const CARD = { summary: summaryOf(3, ON_PREMIUM), unpaidDollars: 0, overdue: false }
 const CREDIT: Bill = {
   ...BILL,
   id: 'bill_3',
@@ -138,8 +129,8 @@ export const PAGES: Specimen[] = [
     file: 'src/pages/billing/BillingCard.tsx',
     states: {
       paid: <BillingCard {...CARD} />,
-      due: <BillingCard {...CARD} summary={summaryOf(36, ON_PREMIUM, 10.5)} budget={{ cents: 5000, stops: true }} />,
-      overdue: <BillingCard {...CARD} unpaidDollars={257.94} openInvoices={[OVERDUE, UNPAID]} overdue />,
+      due: <BillingCard {...CARD} summary={summaryOf(36, ON_PREMIUM, 10.5)} />,
+      overdue: <BillingCard {...CARD} unpaidDollars={257.94} overdue />,
     },
   },
   {

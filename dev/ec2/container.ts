@@ -13,10 +13,15 @@ export type Source = 'machine' | 'stdout' | 'stderr'
 /** `at` is in ms from the moment that EC2 says `running`. */
 export type Line = { at: number; source: Source; text: string; phase?: Phase }
 
-type Tagged = Pick<Instance, 'tags'>
+type Tagged = Pick<Instance, 'tags' | 'pulled'>
 type Printed = [source: Source, text: string]
 /** `exits` is null for one that answers on its port, for as long as the machine runs. */
-type Program = { prints: (told: string[]) => Printed[]; exits: { code: number; afterMs: number } | null }
+type Program = {
+  prints: (told: string[]) => Printed[]
+  exits: { code: number; afterMs: number } | null
+  /** Its report in /data. */
+  leaves?: { path: string; text: string }
+}
 
 /** How long its machine pulls an image, and at which percentage that stops. */
 type Pull = { ms: number; stuckAt: number | null }
@@ -46,12 +51,14 @@ const FLOOD = 200_000
 
 /** What an image does here. docs/operations.md lists those that do something of their own. */
 function programOf({ tags }: Tagged): Program {
-  const [, name, number] = /^example\.com\/(exits|throws|floods):(\d{1,3})$/.exec(tags.image ?? '') ?? []
-  const code = Number(number)
-  if (name === 'exits')
+  const [, name, number] = /^example\.com\/(exits|lasts|throws|floods):(\d{1,3})$/.exec(tags.image ?? '') ?? []
+  const lasts = name === 'lasts'
+  const code = lasts ? 0 : Number(number)
+  if (name === 'exits' || lasts)
     return {
       prints: (told) => ['hello', ...told].map((text): Printed => ['stdout', text]),
-      exits: { code, afterMs: 2_000 },
+      exits: { code, afterMs: lasts ? Number(number) * 1_000 : 2_000 },
+      leaves: { path: 'out/report.txt', text: `exited with ${code}\n` },
     }
   if (name === 'throws') return { prints: () => TRACEBACK.map((text) => ['stderr', text]), exits: { code, afterMs: 0 } }
   if (name === 'floods')
@@ -62,12 +69,18 @@ function programOf({ tags }: Tagged): Program {
   return { prints: () => [READY], exits: null }
 }
 
+/** What its program leaves in /data. */
+export const leavesOf = (instance: Tagged) => programOf(instance).leaves
+
 /** Nobody can register a name under `.invalid`. */
 const hasMissingImage = ({ tags }: Tagged) => /^[^/]+\.invalid(:\d+)?\//.test(tags.image ?? '')
 
-function pullOf({ tags }: Tagged): Pull {
-  const [, name, seconds] = /^example\.com\/(slow|stuck):(\d{1,4})$/.exec(tags.image ?? '') ?? []
+function pullOf({ tags, pulled }: Tagged): Pull {
+  if (pulled?.includes(tags.image ?? '')) return { ms: 0, stuckAt: null }
+  const [, name, seconds] = /^example\.com\/(slow|stuck|lasts):(\d{1,4})$/.exec(tags.image ?? '') ?? []
   if (name === 'slow') return { ms: Number(seconds) * 1_000, stuckAt: null }
+  // On EC2, no program starts before we have seen its machine run.
+  if (name === 'lasts') return { ms: 3_000, stuckAt: null }
   return name === 'stuck' ? { ms: 20_000, stuckAt: 42 } : { ms: 0, stuckAt: null }
 }
 
@@ -78,6 +91,10 @@ export function pullAt(instance: Tagged, at: number): Phase | null {
   const percent = Math.min(stuckAt ?? 99, Math.floor((100 * at) / ms))
   return { name: 'pulling', percent, bytes: Math.round((percent * ms * BYTES_PER_SECOND) / 100 / 1_000) }
 }
+
+/** How long its machine pulls these, one after the other. */
+export const pullsFor = (images: string[]): number =>
+  images.reduce((sum, image) => sum + pullOf({ tags: { image } }).ms, 0)
 
 /** When its program answers on port 5173, in ms from `running`. Null: it never does. */
 export function answersAfter(instance: Tagged): number | null {
@@ -93,7 +110,7 @@ export function givesUpAfter(instance: Tagged): number | null {
   if (stuckAt !== null) return ms + STUCK_MS + LAST_WORDS_MS
   const { exits } = programOf(instance)
   if (!exits) return null
-  return PAUSES_MS.reduce((sum, pause) => sum + pause, (PAUSES_MS.length + 1) * exits.afterMs + LAST_WORDS_MS)
+  return PAUSES_MS.reduce((sum, pause) => sum + pause, ms + (PAUSES_MS.length + 1) * exits.afterMs + LAST_WORDS_MS)
 }
 
 /** What the site tells a machine of its program. A secret that is gone is null. */

@@ -1,4 +1,5 @@
 import { publicAddress } from './addresses.ts'
+import { leavesOf } from './container.ts'
 import { DataFolder } from './data-folder.ts'
 import type { Identities } from './identity.ts'
 import type { Instance } from './instance.ts'
@@ -48,6 +49,8 @@ export class DataFolders {
     const folder = this.#open(instance)
     void folder.load().then(() => {
       if (folder.state === 'failed') this.#options.shutDown(instance.id)
+      const left = leavesOf(instance)
+      if (left && folder.state === 'loaded') folder.write(left.path, Buffer.from(left.text))
     })
     return folder
   }

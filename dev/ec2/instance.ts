@@ -27,6 +27,10 @@ export type Instance = {
   slot: number
   launchedAt: number
   runsFrom: number
+  /** When a machine that waited for a run heard of it. Absent: not yet, or it never waited. */
+  workFrom?: number
+  /** The images that it had by then. */
+  pulled?: string[]
   shutDownAt: number | null
   terminatedFrom: number | null
   stateReason: string | null
@@ -48,6 +52,12 @@ export function toldEnd(instance: Instance): number | null {
   const { stateReason, shutDownAt } = instance
   return stateReason !== 'Client.UserInitiatedShutdown' || shutDownAt === null ? null : toldTime(shutDownAt, instance)
 }
+
+/** When it begins its run's work: as soon as it runs, unless it waits for a run. Infinity: not yet. */
+export const beginsAt = ({ tags, runsFrom, workFrom }: Instance): number =>
+  tags.warm ? (workFrom ?? Infinity) : runsFrom
+
+export const hasBegun = (instance: Instance): boolean => beginsAt(instance) < Infinity
 
 export function stateOf(instance: Instance, now: number): InstanceState {
   if (instance.terminatedFrom !== null && now >= instance.terminatedFrom) return 'terminated'

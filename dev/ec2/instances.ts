@@ -63,7 +63,7 @@ export class Instances {
   }
 
   /** When it runs, and when it ends if nobody ends it. */
-  #course(launch: Pick<Instance, 'tags' | 'dies'>, runsFrom: number) {
+  #course(launch: Pick<Instance, 'tags' | 'dies' | 'pulled'>, runsFrom: number) {
     if (launch.dies && runsFrom !== NEVER) {
       const diesAt = runsFrom - Math.ceil(this.#bootMs / 2)
       return { runsFrom, shutDownAt: diesAt, terminatedFrom: diesAt, stateReason: launch.dies }
@@ -123,6 +123,31 @@ export class Instances {
       (instance) =>
         instance.clientToken === clientToken && instance.tokenZone === tokenZone && isTokenKept(instance, now),
     )
+  }
+
+  /** Adds tags, or changes them. */
+  tag(ids: string[], tags: Record<string, string>, region = ''): void {
+    for (const instance of this.named(ids, region))
+      this.#store.put('instances', instance.id, { ...instance, tags: { ...instance.tags, ...tags } })
+  }
+
+  /** A machine that waited for a run has heard of it. */
+  begin(id: string, pulled: string[] = []): void {
+    const instance = this.all().find((one) => one.id === id)
+    if (!instance || instance.workFrom !== undefined) return
+    const now = this.#now()
+    const course = instance.shutDownAt === null ? this.#course({ ...instance, pulled }, now) : {}
+    this.#store.put('instances', id, { ...instance, ...course, runsFrom: instance.runsFrom, workFrom: now, pulled })
+  }
+
+  /** That of every launch template. */
+  templateVersion(): number {
+    return this.#store.get<{ version: number }>('settings', 'template')?.version ?? 1
+  }
+
+  /** Somebody deploys the zones again. */
+  newTemplateVersion(): void {
+    this.#store.put('settings', 'template', { version: this.templateVersion() + 1 })
   }
 
   launch(launch: Launch): Instance[] {

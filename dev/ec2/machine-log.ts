@@ -1,7 +1,7 @@
 import type { Line, Phase, Source, Told } from './container.ts'
 import { linesOf, pullAt, refusalOf } from './container.ts'
 import type { Proof } from './identity.ts'
-import { type Instance, stateOf } from './instance.ts'
+import { beginsAt, type Instance, stateOf } from './instance.ts'
 
 export type MachineLogOptions = {
   siteUrl: string
@@ -78,7 +78,7 @@ export class MachineLog {
     this.#instance = instance
     this.#options = options
     this.#lines = linesOf(instance)
-    this.#sampledAt = Math.max(instance.runsFrom, options.now() - SAMPLE_MS)
+    this.#sampledAt = Math.max(beginsAt(instance), options.now() - SAMPLE_MS)
   }
 
   /** It has said everything, or the site wants nothing more. */
@@ -98,7 +98,7 @@ export class MachineLog {
       this.close()
       return
     }
-    const at = (instance.shutDownAt ?? this.#options.now()) - instance.runsFrom
+    const at = (instance.shutDownAt ?? this.#options.now()) - beginsAt(instance)
     this.#lines = this.#lines.filter((line) => line.at <= at)
     if (this.#lines.at(-1)?.phase?.name !== 'failed') this.#lines.push({ at, source: 'machine', text: 'Stopping' })
   }
@@ -120,12 +120,13 @@ export class MachineLog {
   }
 
   #batch(lines: Line[], now: number): Batch {
-    const { id, runsFrom } = this.#instance
+    const { id } = this.#instance
+    const from = beginsAt(this.#instance)
     const phase = lines.at(-1)?.phase ?? this.#progress(now)
     return {
       boot: id,
       first: this.#next ?? 1,
-      lines: lines.map(({ at, source, text }) => ({ at: runsFrom + at, source, text })),
+      lines: lines.map(({ at, source, text }) => ({ at: from + at, source, text })),
       dropped: 0,
       ...(phase && { phase }),
       samples: this.#samples(now),
@@ -138,7 +139,7 @@ export class MachineLog {
     let bytes = 0
     for (let i = next - 1; i < this.#lines.length; i++) {
       const line = this.#lines[i] as Line
-      if (this.#instance.runsFrom + line.at > now) break
+      if (beginsAt(this.#instance) + line.at > now) break
       bytes += Buffer.byteLength(line.text) + AROUND_BYTES
       if (bytes > this.#mostBytes) break
       lines.push(line)
@@ -150,7 +151,7 @@ export class MachineLog {
       this.#stopped || batch.phase?.name === 'failed' || (this.#endsItself && batch.phase?.name === 'exited')
     batch.complete = isEnd && next - 1 + lines.length === this.#lines.length
     const hasNews = lines.length > 0 || batch.samples.length > 0 || batch.phase !== undefined
-    const isFresh = now < this.#instance.runsFrom + FRESH_MS
+    const isFresh = now < beginsAt(this.#instance) + FRESH_MS
     const seconds = hasNews ? (isFresh ? 1 : this.#everySeconds) : QUIET_SECONDS
     const isDue = lines.at(-1)?.phase || batch.complete || now >= this.#postedAt + seconds * SECOND_MS
     return isDue ? batch : null
@@ -158,7 +159,7 @@ export class MachineLog {
 
   /** How far its pull is, if the site doesn't know that yet. */
   #progress(now: number): Phase | undefined {
-    const phase = this.#next === null || this.#stopped ? null : pullAt(this.#instance, now - this.#instance.runsFrom)
+    const phase = this.#next === null || this.#stopped ? null : pullAt(this.#instance, now - beginsAt(this.#instance))
     return phase && JSON.stringify(phase) !== this.#saidOfPull ? phase : undefined
   }
 
@@ -171,7 +172,7 @@ export class MachineLog {
 
   /** A simulator that flies in circles. */
   #sample(at: number): Sample {
-    const seconds = (at - this.#instance.runsFrom) / SECOND_MS
+    const seconds = (at - beginsAt(this.#instance)) / SECOND_MS
     const swing = Math.sin(seconds / 60 + this.#instance.slot)
     return {
       at,

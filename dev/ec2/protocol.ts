@@ -3,6 +3,7 @@ import type { Calls } from '../stand-in/calls.ts'
 import type { Faults } from '../stand-in/faults.ts'
 import type { Asked, Outcome } from '../stand-in/server.ts'
 import type { Ec2Account } from './account.ts'
+import { createTags, describeLaunchTemplateVersions } from './create-tags.ts'
 import { describeInstanceStatus } from './describe-instance-status.ts'
 import { describeInstances } from './describe-instances.ts'
 import { Ec2Error, httpStatus, injectedError } from './ec2-error.ts'
@@ -23,6 +24,8 @@ const actions: Record<string, Action> = {
   DescribeInstances: describeInstances,
   DescribeInstanceStatus: describeInstanceStatus,
   TerminateInstances: terminateInstances,
+  CreateTags: createTags,
+  DescribeLaunchTemplateVersions: describeLaunchTemplateVersions,
 }
 
 /** The EC2 Query protocol, version 2016-11-15: form in, XML out. */

@@ -19,7 +19,11 @@ export function repeatsLaunch(request: QueryRequest, account: Ec2Account): boole
 
 export function runInstances(request: QueryRequest, account: Ec2Account): { [name: string]: Xml } {
   const { instances, region, dies } = account
-  const launched = instances.launch({ ...readLaunch(request, region), count: readCount(request), dies })
+  const launched = instances.launch({
+    ...readLaunch(request, region, instances.templateVersion()),
+    count: readCount(request),
+    dies,
+  })
   return describeReservation(launched, account.now())
 }
 
@@ -36,12 +40,12 @@ function readCount(request: QueryRequest): number {
   return most
 }
 
-function readLaunch(request: QueryRequest, region: string): Omit<Launch, 'count' | 'dies'> {
+function readLaunch(request: QueryRequest, region: string, latest: number): Omit<Launch, 'count' | 'dies'> {
   const clientToken = request.text('ClientToken') ?? null
   if (clientToken !== null && !/^[\x20-\x7e]{1,64}$/.test(clientToken)) {
     throw invalid('The client token must be a string of up to 64 ASCII characters.')
   }
-  const template = readLaunchTemplate(request)
+  const template = readLaunchTemplate(request, latest)
   const instanceType = request.text('InstanceType') ?? (template ? 'g6.4xlarge' : 'm1.small')
   if (!/^[a-z][a-z0-9-]*\.[a-z0-9-]+$/.test(instanceType)) {
     throw invalid(`Invalid value '${instanceType}' for InstanceType.`)
@@ -70,7 +74,7 @@ function readImage(request: QueryRequest, hasTemplate: boolean): string {
 }
 
 /** Every template exists here. Returns the tags EC2 adds to instances launched from a template. */
-function readLaunchTemplate(request: QueryRequest): Record<string, string> | undefined {
+function readLaunchTemplate(request: QueryRequest, latest: number): Record<string, string> | undefined {
   const id = request.text('LaunchTemplate.LaunchTemplateId')
   const name = request.text('LaunchTemplate.LaunchTemplateName')
   if (id === undefined && name === undefined) return undefined
@@ -91,6 +95,6 @@ function readLaunchTemplate(request: QueryRequest): Record<string, string> | und
       .slice(0, 17)}`
   return {
     'aws:ec2launchtemplate:id': id ?? idOfName(),
-    'aws:ec2launchtemplate:version': version.startsWith('$') ? '1' : version,
+    'aws:ec2launchtemplate:version': version === '$Latest' ? `${latest}` : version.startsWith('$') ? '1' : version,
   }
 }

@@ -8,10 +8,11 @@ import { DataFolders } from './data-folders.ts'
 import { type Ec2Fault, expectKnown } from './faults.ts'
 import { type InstanceRecord, recordOf } from './history.ts'
 import { openIdentities, type Proof } from './identity.ts'
-import { type Instance, type InstanceState, privateIp, publicIp, stateOf } from './instance.ts'
+import { beginsAt, hasBegun, type Instance, type InstanceState, privateIp, publicIp, stateOf } from './instance.ts'
 import { Instances } from './instances.ts'
 import { MachineLogs } from './machine-logs.ts'
 import { type Ec2Call, Protocol } from './protocol.ts'
+import { WarmMachines } from './warm-machines.ts'
 import { WebListeners } from './web-listeners.ts'
 import { leaveIdle } from './web-page.ts'
 
@@ -58,6 +59,8 @@ export type Ec2StandIn = {
   leaveIdle(instanceId: string, seconds: number): void
   /** While held, no instance finishes booting or shutting down, so that a test can look at it as long as it needs. */
   hold(held: boolean): void
+  /** Somebody deploys the zones again. */
+  newTemplateVersion(): void
   /** How many requests its machines have sent to the site about themselves. */
   machineRequests(): number
   /** What Amazon would publish for the region: it verifies what `proofOf` signs. */
@@ -96,16 +99,23 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
     instances.shutItselfDown(id)
     store.commit()
   }
-  const data = new DataFolders({ siteUrl, identities, now, shutDown }, instances.running())
+  const data = new DataFolders({ siteUrl, identities, now, shutDown }, instances.running().filter(hasBegun))
   const page = { now, siteUrl, dataOf: (id: string) => data.of(id) }
   const web = new WebListeners({ port: webPort, page, log })
   const find = (id: string) => instances.all().find((instance) => instance.id === id)
   const logs = new MachineLogs({ siteUrl, identities, now, find, most: talkingMachines })
+  const begin = (id: string, pulled: string[]) => {
+    instances.begin(id, pulled)
+    store.commit()
+  }
+  const warm = new WarmMachines({ siteUrl, identities, now, begin })
   const followClock = () => {
-    const running = instances.running()
+    const all = instances.running()
+    warm.follow(all)
+    const running = all.filter(hasBegun)
     logs.follow(running)
     const answers = (instance: Instance) =>
-      instance.runsFrom + (answersAfter(instance) ?? Infinity) <= now() && logs.mayRun(instance)
+      beginsAt(instance) + (answersAfter(instance) ?? Infinity) <= now() && logs.mayRun(instance)
     return web.follow(data.follow(running).filter(answers))
   }
   await followClock()
@@ -134,6 +144,10 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
     },
     leaveIdle: (instanceId, seconds) => leaveIdle(instanceId, seconds, now()),
     heal: () => faults.heal(),
+    newTemplateVersion() {
+      instances.newTemplateVersion()
+      store.commit()
+    },
     machineRequests: () => logs.sent(),
     certificate: identities.certificate,
     proofOf: (id) => {
@@ -164,6 +178,7 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
       clearInterval(timer)
       data.close()
       logs.close()
+      warm.close()
       await Promise.all([server.close(), web.close()])
     },
   }

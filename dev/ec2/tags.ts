@@ -3,14 +3,23 @@ import type { QueryRequest } from './query-request.ts'
 
 /** The tags a launch puts on its instances. We accept tags for volumes and other resources, but ignore them. */
 export function instanceTags(request: QueryRequest): Record<string, string> {
+  const specifications = request.structures('TagSpecification')
+  return readTags(
+    specifications
+      .filter((specification) => specification.required('ResourceType') === 'instance')
+      .flatMap((specification) => specification.structures('Tag')),
+  )
+}
+
+/** The tags that a call names itself. */
+export const tagsIn = (request: QueryRequest): Record<string, string> => readTags(request.structures('Tag'))
+
+function readTags(given: QueryRequest[]): Record<string, string> {
   const tags = new Map<string, string>()
-  for (const specification of request.structures('TagSpecification')) {
-    if (specification.required('ResourceType') !== 'instance') continue
-    for (const tag of specification.structures('Tag')) {
-      const key = tag.required('Key')
-      if (tags.has(key)) throw new Ec2Error('InvalidParameterValue', `Duplicate tag key '${key}' specified.`)
-      tags.set(key, tagValue(key, tag.text('Value') ?? ''))
-    }
+  for (const tag of given) {
+    const key = tag.required('Key')
+    if (tags.has(key)) throw new Ec2Error('InvalidParameterValue', `Duplicate tag key '${key}' specified.`)
+    tags.set(key, tagValue(key, tag.text('Value') ?? ''))
   }
   if (tags.size > 50) throw new Ec2Error('TagLimitExceeded', 'An instance can have at most 50 tags.')
   return Object.fromEntries(tags)

@@ -65,7 +65,7 @@ export function allows({ prefixes, keys, mayWrite, actions }: Scope, wish: Wish)
   if (actions && !actions.includes(actionOf(wish))) return false
   if (source !== null && !reaches(source)) return false
   if (key !== null) return reaches(key)
-  if (url.searchParams.has('delete')) return deleted.every(reaches)
+  if (url.searchParams.has('delete')) return deleted.length > 0 && deleted.every(reaches)
   const listed = url.searchParams.get('prefix') ?? ''
   return method === 'GET' && prefixes.some((prefix) => listed.startsWith(prefix))
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
 import { join } from 'node:path'
 import { text as read } from 'node:stream/consumers'
-import { AwsV4Signer } from 'aws4fetch'
+import { AwsClient, AwsV4Signer } from 'aws4fetch'
 import { Faults } from '../stand-in/faults.ts'
 import { closeAll, listenAgain, type StandInOptions } from '../stand-in/server.ts'
 import { Store } from '../stand-in/store.ts'
@@ -36,7 +36,7 @@ export type FilesStandIn = {
 
 /**
  * Stands before Miniflare's bucket, and adds what R2 has and it lacks: CORS, rules, temporary credentials for a prefix,
- * the list of an upload's parts, and the stack's own clock for what expires.
+ * the list of an upload's parts and its condition, and the stack's own clock for what expires.
  */
 export async function startFiles({
   dataDir,
@@ -67,6 +67,8 @@ export async function startFiles({
     const [, bucket, ...rest] = url.pathname.split('/')
     if (bucket !== BUCKET) return refuse(res, 404, 'NoSuchBucket')
     const key = rest.length && rest.join('/') !== '' ? decodeURIComponent(rest.join('/')) : null
+    // We would check the first and pass on the second.
+    if (new Set(url.searchParams.keys()).size < url.searchParams.size) return refuse(res, 400, 'InvalidArgument')
     const signed = readSignature(req, url)
     if (!signed) return refuse(res, 403, 'AccessDenied', 'The request is not signed.')
     if (signed.accessKeyId !== own.accessKeyId) return refuse(res, 403, 'InvalidAccessKeyId')
@@ -88,12 +90,14 @@ export async function startFiles({
     if (signed.expires !== null && !(now() < signedAt(signed) + signed.expires * 1000))
       return refuse(res, 403, 'AccessDenied', 'Request has expired.')
     const body = url.searchParams.has('delete') ? await read(req) : null
+    const deleted = [...(body?.matchAll(/<Key>(.*?)<\/Key>/gs) ?? [])].map(([, found = '']) => found)
+    if (deleted.length !== (body?.match(/<Key\b/g)?.length ?? 0)) return refuse(res, 400, 'MalformedXML')
     const wish: Wish = {
       method: req.method ?? 'GET',
       key,
       url,
       source: sourceOf(req),
-      deleted: [...(body?.matchAll(/<Key>(.*?)<\/Key>/gs) ?? [])].map(([, found = '']) => found),
+      deleted,
     }
     if (credentials.scope && !allows(credentials.scope, wish)) return refuse(res, 403, 'AccessDenied')
     await serve(req, res, wish, body)
@@ -115,6 +119,7 @@ export async function startFiles({
       if (parts === null) return refuse(res, 404, 'NoSuchUpload')
       return void res.writeHead(200, { 'content-type': 'application/xml' }).end(parts)
     }
+    if (method === 'POST' && uploadId && !(await allowsIt(req, url))) return refuse(res, 412, 'PreconditionFailed')
     const begins = method === 'POST' && url.searchParams.has('uploads')
     const ends = uploadId !== null && (method === 'POST' || method === 'DELETE')
     const part = method === 'PUT' && uploadId ? url.searchParams.get('partNumber') : null
@@ -125,6 +130,15 @@ export async function startFiles({
       const etag = String(headers.etag ?? /<ETag>(.*?)</.exec(text)?.[1]?.replaceAll('&quot;', '"') ?? '')
       if (part && uploadId) uploads.addPart(uploadId, part, sizeOfPart(req), etag)
     })
+  }
+
+  /** Whether the end of an upload in parts finds what it may replace: Miniflare's bucket doesn't look. */
+  async function allowsIt({ headers }: IncomingMessage, { pathname }: URL): Promise<boolean> {
+    const [match, noneMatch] = [headers['if-match'], headers['if-none-match']]
+    if (!match && !noneMatch) return true
+    const bucket = new AwsClient(upstreamKeys(own))
+    const found = await bucket.fetch(`${upstream}${UPSTREAM_PATH}${pathname}`, { method: 'HEAD' })
+    return noneMatch ? !found.ok : found.ok && (match === '*' || found.headers.get('etag') === match)
   }
 
   /** Signed again, as the bucket's owner. Small answers are read before they are passed on. */

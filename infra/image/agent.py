@@ -1,6 +1,7 @@
 """Runs the simulator's container through Docker's Engine API, and tells the site what happens inside the run.
 
-simulator.sh starts it with the options and the image that it would give to `docker run`. It needs only Python 3.9, listens
+simulator.sh starts it with the options and the image that it would give to `docker run`. The site serves its newest one, so it
+must take what the simulator.sh of any zone gives it, however old. It needs only Python 3.9, listens
 nowhere, and writes no file. It ends with 0 after SIGTERM, once somebody else stopped the container, and with 1 otherwise.
 """
 
@@ -48,6 +49,8 @@ MOST_BACK_OFF = 20
 LAST_SECONDS = 5
 # To say how its program ended, for a run that ends with it: nobody pays for that.
 MOST_LAST_SECONDS = 900
+# How many to send while we search for the lines that a firewall refuses.
+SEARCH_SECONDS = 30
 SAMPLE_SECONDS = 10
 # Nothing of a pull moves for so long: it is stuck.
 SILENT_SECONDS = 120
@@ -191,7 +194,9 @@ class Lines:
 
 
 Line = collections.namedtuple("Line", "at source text phase")
-Batch = collections.namedtuple("Batch", "body first end phase sampled_at complete")
+Batch = collections.namedtuple("Batch", "body first end phase sampled_at complete taken")
+# Replaces a line that a firewall on the way refuses.
+REFUSED = "This line is missing: something between the machine and the site refused it."
 
 
 class Log:
@@ -309,7 +314,7 @@ class Log:
         if phase:
             head["phase"] = phase
         body = json.dumps(head).encode()[:-1] + b', "lines": [' + b",".join(texts) + b"]}"
-        return Batch(body, first, first + len(texts), phase, samples[-1]["at"] if samples else 0, complete)
+        return Batch(body, first, first + len(texts), phase, samples[-1]["at"] if samples else 0, complete, taken)
 
     def acknowledge(self, batch, next_number):
         """@returns whether the site took anything of what it was sent"""
@@ -325,6 +330,23 @@ class Log:
             if batch.phase and batch.phase == self._progress:
                 self._progress_sent = batch.phase
             return True
+
+    def cover(self):
+        """
+        The next line keeps its number and its phase, and says only that its text is missing.
+        @returns whether it said more before
+        """
+        with self._lock:
+            line = self._forget()
+            phase = line.phase and {name: line.phase[name] for name in line.phase if name != "why"}
+            self._lines.appendleft(Line(line.at, "machine", REFUSED, phase))
+            self.size += len(REFUSED) + AROUND_BYTES
+            self._phases += phase is not None
+            return line.text != REFUSED
+
+    def leave_phases(self):
+        with self._lock:
+            self._drop(0)
 
     def _add(self, source, lines, phase=None, at=None):
         if self.is_over or not lines:
@@ -365,6 +387,14 @@ def encoded(line):
     return f'{{"at": {line.at}, "source": "{line.source}", "text": {text}}}'.encode()
 
 
+# What a firewall or a proxy on the way also answers. The site says a code with each.
+EDGE_REFUSALS = (400, 403, 404, 405, 406, 422)
+
+
+def is_forbidden(status, answer):
+    return status == 403 and answer.get("code") == "forbidden"
+
+
 class Sender:
     """Sends the log, as often as the site wants it. It keeps trying, less and less often."""
 
@@ -385,6 +415,10 @@ class Sender:
         self._not_before = 0
         self._failures = 0
         self._most = MOST_BATCH
+        # In bytes, while something between here and the site refuses what a line says.
+        self._narrow = MOST_BATCH
+        self._covers = False
+        self._search_until = None
 
     def run(self):
         while not self.is_over:
@@ -408,7 +442,7 @@ class Sender:
         return 0
 
     def _due_at(self, now):
-        if not self._is_numbered or self._log.is_urgent() or self._log.size >= self._most:
+        if not self._is_numbered or self._log.is_urgent() or self._log.size >= min(self._most, self._narrow):
             return now
         pace = 1 if now < self._fresh_until else self._every
         return self._posted_at + (pace if self._log.has_news() else QUIET_SECONDS)
@@ -416,16 +450,19 @@ class Sender:
     def _send(self, now):
         if self._key is None:
             status, answer = self._site.ask_key()
-            # A site that knows no machine's words, or a run that has ended. At first, it may not know yet what it launched.
-            self.is_over = status == 404 or (status == 403 and self._log.is_ending)
+            # A run that has ended. At first, the site may not know yet what it launched.
+            self.is_over = is_forbidden(status, answer) and self._log.is_ending
             if status != 200:
                 return self._retry_later(now, f"the site gave no key: {status}")
             self._key = answer["key"]
             # A later key may come with other secrets, and the container keeps those that it got.
             self.told = self.told or answer
             self.has_told.set()
-        batch = self._log.batch(self._most, self._boot) if self._is_numbered else self._greeting()
+        most = min(self._most, self._narrow)
+        batch = self._log.batch(most, self._boot) if self._is_numbered else self._greeting()
         status, answer = self._site.post_log(self._key, batch.body)
+        if status in EDGE_REFUSALS and "code" not in answer:
+            return self._find_refused(now, batch, status)
         if status == 401:
             self._key = None
         elif status == 413:
@@ -433,7 +470,7 @@ class Sender:
         elif status in (400, 422):
             # However often it is sent. So the lines after it are.
             self._log.acknowledge(batch, batch.end)
-        self.is_over = status in (403, 404)
+        self.is_over = is_forbidden(status, answer)
         if status != 200:
             return self._retry_later(now, f"the site answered {status}")
         if not self._is_numbered:
@@ -443,6 +480,8 @@ class Sender:
             return self._retry_later(now, "the site took nothing")
         self._every = max(1, min(QUIET_SECONDS, int(answer["every_seconds"])))
         self._failures = 0
+        self._narrow = min(MOST_BATCH, 2 * self._narrow)
+        self._covers = self._covers and self._narrow < MOST_BATCH
         self._posted_at = now
         self.is_over = batch.complete
         if batch.phase and batch.phase["name"] == "started" and batch.phase["tries"] == 1:
@@ -451,9 +490,30 @@ class Sender:
         if len(batch.body) > self._most / 2:
             self._not_before = now + 1
 
+    def _find_refused(self, now, batch, status):
+        """
+        The site didn't answer this, so it says nothing about the run: a firewall may object to a line. We halve the
+        batch until we find that line. If its substitute is refused as well, everything is, and we can only wait. How
+        the program ended can't wait for the search.
+        """
+        if self._log.is_ending:
+            self._search_until = self._search_until or now + SEARCH_SECONDS
+        if batch.taken > 1:
+            if self._search_until and now >= self._search_until:
+                self._log.leave_phases()
+            self._narrow = max(1, min(self._narrow, len(batch.body)) // 2)
+            self._not_before = now + (0.1 if self._covers else 1)
+            return
+        if batch.taken and (self._covers or self._failures >= 3):
+            self._covers = True
+            if self._log.cover():
+                self._not_before = now
+                return
+        self._retry_later(now, f"something on the way answered {status}")
+
     def _greeting(self):
         body = {"boot": self._boot, "first": 1, "lines": [], "dropped": 0, "samples": [], "complete": False}
-        return Batch(json.dumps(body).encode(), 1, 1, None, 0, False)
+        return Batch(json.dumps(body).encode(), 1, 1, None, 0, False, 0)
 
     def _retry_later(self, now, why):
         if self._failures == 0:
@@ -504,7 +564,13 @@ class Site:
         except (OSError, http.client.HTTPException):
             self._line.close()
             raise
-        return answer.status, json.loads(text) if answer.status == 200 else {}
+        try:
+            said = json.loads(text)
+        except ValueError:
+            if answer.status == 200:
+                raise
+            said = {}
+        return answer.status, said if isinstance(said, dict) else {}
 
 
 class EngineError(Exception):
@@ -947,8 +1013,9 @@ class Program:
 class Sampler:
     """How busy the machine is; None where nothing is known."""
 
-    def __init__(self, engine):
+    def __init__(self, engine, root=""):
         self._engine = engine
+        self._root = root
         self._cpu = (0, 0)
 
     def sample(self):
@@ -956,6 +1023,7 @@ class Sampler:
         return {
             **self._gpu(),
             **self._container(),
+            "host_sent_bytes": self._sent(),
             "disk_bytes": (disk.f_blocks - disk.f_bfree) * disk.f_frsize,
             "disk_total_bytes": disk.f_blocks * disk.f_frsize,
         }
@@ -969,6 +1037,16 @@ class Sampler:
         except (OSError, ValueError, subprocess.SubprocessError):
             return {"gpu_percent": None, "gpu_memory_bytes": None}
         return {"gpu_percent": round(percent / len(gpus)), "gpu_memory_bytes": megabytes * 2**20}
+
+    def _sent(self):
+        """All that left the machine. What rclone uploads from /data never passes the container's own interface."""
+        try:
+            with open(f"{self._root}/proc/net/route") as file:
+                [name, *_] = [words[0] for words in map(str.split, file) if words[1] == words[7] == "00000000"]
+            with open(f"{self._root}/sys/class/net/{name}/statistics/tx_bytes") as file:
+                return int(file.read())
+        except (OSError, IndexError, ValueError):
+            return None
 
     def _container(self):
         names = ("cpu_percent", "memory_bytes", "sent_bytes", "received_bytes")
@@ -1068,4 +1146,5 @@ def main(words):
 
 
 if __name__ == "__main__":
+    # The last line tells simulator.sh that it has all of it.
     sys.exit(main(sys.argv[1:]))

@@ -3,6 +3,8 @@
 # Usage: files load         for simulator.sh, before the simulator: mounts them, or exits with 1 and says why
 #        files mount        the command of data.service
 #        files save         its end: waits until everything is in the bucket
+#        files prepare      on a warm machine: installs rclone
+#        files work <more>  for simulator.sh there: asks for its run, and prints the answer and its status
 #        files credentials  for rclone, whenever the last ones are about to end
 set -euo pipefail
 export LC_ALL=C
@@ -54,13 +56,17 @@ install_package() {
 # Bash ignores `set -e` here, because the caller looks at the result: so each step says itself that it failed.
 get_rclone() {
   [[ $(rclone version 2>/dev/null) != "rclone v$version"* ]] || return 0
-  local name=rclone-v$version-linux-amd64
+  # A warm machine may still prepare when it hears of its run.
+  local name=rclone-v$version-linux-amd64 new=$run/$BASHPID
+  mkdir --parents "$new"
   command -v fusermount3 >/dev/null || install_package fuse3 || return
-  curl --silent --show-error --fail --location --max-time 60 --output "$run/rclone.zip" \
+  curl --silent --show-error --fail --location --max-time 60 --output "$new/rclone.zip" \
     "https://github.com/rclone/rclone/releases/download/v$version/$name.zip" || return
-  echo "$sum  $run/rclone.zip" | sha256sum --check --quiet || return
-  python3 -m zipfile --extract "$run/rclone.zip" "$run" || return
-  install --mode 755 "$run/$name/rclone" /usr/local/bin/rclone || return
+  echo "$sum  $new/rclone.zip" | sha256sum --check --quiet || return
+  python3 -m zipfile --extract "$new/rclone.zip" "$new" || return
+  install --mode 755 "$new/$name/rclone" "/usr/local/bin/rclone.$BASHPID" || return
+  mv "/usr/local/bin/rclone.$BASHPID" /usr/local/bin/rclone || return
+  rm --recursive --force "$new"
 }
 
 load() {
@@ -71,8 +77,8 @@ load() {
     status=${answer##*$'\n'}
     case $status in
       200) break ;;
-      # This site has no files.
-      404) return ;;
+      # This site has no files, if these are its own words.
+      404) [[ $(field code) != not_found ]] || return 0 ;;
     esac
     ((SECONDS < until)) || fail "the site answered $status"
     sleep 2
@@ -138,6 +144,11 @@ case ${1:-} in
   load) load ;;
   mount) mount_data ;;
   save) save ;;
+  prepare)
+    mkdir --parents "$run"
+    get_rclone
+    ;;
+  work) ask work "$2" ;;
   credentials)
     answer=$(ask credentials)
     [[ ${answer##*$'\n'} == 200 ]] && printf '%s' "${answer%$'\n'*}"

@@ -45,22 +45,24 @@ tag() {
     *) echo "The metadata service answered $status for the tag $1." >&2; return 1 ;;
   esac
 }
-environment=$(tag environment)
-vehicle=$(tag vehicle)
-image=$(tag image)
-NEEDS_AGENT=$(tag agent)
-export NEEDS_AGENT
+
+files=${FILES:-/usr/local/sbin/files}
+image_pattern='^([A-Za-z0-9:][A-Za-z0-9._:/@-]{0,255})?$'
 
 # The product has checked them. Still, nothing else than this reaches a command line.
-[[ $environment =~ ^([A-Za-z][A-Za-z0-9_-]{0,39})?$ ]] || give_up "refused the tag environment: $environment"
-[[ $vehicle =~ ^([a-z][a-z0-9_-]{0,39})?$ ]] || give_up "refused the tag vehicle: $vehicle"
-[[ $image =~ ^([A-Za-z0-9:][A-Za-z0-9._:/@-]{0,255})?$ ]] || give_up "refused the tag image: $image"
-
-case $image in
-  '') image=$default ;;
-  # A tag of the default image's repository.
-  :*) repository=${default%%@*} && last=${repository##*/} && image=${repository%"$last"}${last%%:*}$image ;;
-esac
+check() {
+  [[ $environment =~ ^([A-Za-z][A-Za-z0-9_-]{0,39})?$ ]] || give_up "refused the tag environment: $environment"
+  [[ $vehicle =~ ^([a-z][a-z0-9_-]{0,39})?$ ]] || give_up "refused the tag vehicle: $vehicle"
+  [[ $image =~ $image_pattern ]] || give_up "refused the tag image: $image"
+}
+warm=$(tag warm)
+if [[ -z $warm ]]; then
+  environment=$(tag environment)
+  vehicle=$(tag vehicle)
+  image=$(tag image)
+  NEEDS_AGENT=$(tag agent)
+  check
+fi
 
 # The container may use the internet and answer its visitors. It can't open a connection to the machine, the metadata
 # service, or a private network, and has no IPv6. Without these rules, nothing runs.
@@ -77,11 +79,80 @@ if [[ -e /proc/net/if_inet6 ]]; then
   refuse ip6tables FORWARD --in-interface docker0
 fi
 
+# Runs the container and tells the site what happens inside. Where it doesn't come, the simulator starts without it.
+get_agent() {
+  [[ -n ${SITE:-} && ( -n ${NEEDS_AGENT:-} || ! -e $agent.failed ) ]] || return
+  # A warm machine may still prepare when it hears of its run.
+  local new=$agent.$BASHPID
+  # What a proxy answers instead isn't one. The one from before is better than none.
+  if curl --silent --show-error --fail --ipv4 --max-time 20 --output "$new" "$SITE/machines/agent.py" &&
+    [[ $(tail --lines 1 "$new") == *'sys.exit(main(sys.argv[1:]))' ]]; then mv "$new" "$agent"; fi
+  rm --force "$new"
+  [[ -e $agent ]]
+}
+
+# Prints the whole reference of an image that a tag names.
+reference() {
+  local repository=${default%%@*} last
+  last=${repository##*/}
+  case $1 in
+    '') printf '%s' "$default" ;;
+    # A tag of the default image's repository.
+    :*) printf '%s' "${repository%"$last"}${last%%:*}$1" ;;
+    *) printf '%s' "$1" ;;
+  esac
+}
+
+# Prints a text of the site's answer.
+field() {
+  [[ $answer =~ \"$1\":\"([^\"]*)\" ]] && printf '%s' "${BASH_REMATCH[1]}"
+}
+
+# Whatever any run may need. What fails, the run tries again.
+prepare() {
+  local name
+  get_agent || true
+  "$files" prepare || true
+  for name in '' "$@"; do
+    [[ ! $name =~ $image_pattern ]] || docker pull --quiet "$(reference "$name")" || true
+  done
+}
+
+# A warm machine waits here until it hears of its first and only run.
+wait_for_run() {
+  local answer names ready=false preparing=
+  while :; do
+    answer=$("$files" work ",\"ready\":$ready") || answer=
+    if [[ ${answer##*$'\n'} == 200 ]]; then
+      [[ $answer != *'"run":"'* ]] || break
+      if [[ -z $preparing && $answer =~ \"images\":\[([^]]*)\] ]]; then
+        IFS=, read -ra names <<<"${BASH_REMATCH[1]//\"/}"
+        prepare "${names[@]}" >/dev/null 2>&1 &
+        preparing=$!
+      elif [[ -n $preparing ]] && ! kill -0 "$preparing" 2>/dev/null; then
+        ready=true
+      fi
+    fi
+    sleep 2
+  done
+  # What the run doesn't need would only take its bandwidth and its disk.
+  [[ -z $preparing ]] || kill "$preparing" 2>/dev/null || true
+  environment=$(field environment)
+  vehicle=$(field vehicle)
+  image=$(field image)
+  NEEDS_AGENT=$(field agent)
+  check
+}
+
+[[ -z $warm ]] || wait_for_run
+export NEEDS_AGENT
+image=$(reference "$image")
+
 # Before anything of a customer's runs: nobody should work where nothing is kept.
 volume=()
 if [[ -n ${SITE:-} ]]; then
   # The reason comes last.
-  why=$("${FILES:-/usr/local/sbin/files}" load 2>&1 | tail --bytes=500) || give_up "cannot load the files: $why"
+  why=$("$files" load 2>&1 | tail --bytes=500) || give_up "cannot load the files: $why"
   if mountpoint --quiet "${DATA:-/data}"; then volume=(--volume "${DATA:-/data}:/data"); fi
 fi
 
@@ -91,13 +162,6 @@ for port in ${PORTS:-5173}; do publish+=(--publish "$port:$port"); done
 options=(--gpus all "${publish[@]}" --cap-drop ALL --security-opt no-new-privileges --dns 1.1.1.1 --dns 8.8.8.8
   "${volume[@]}" --env "ENVIRONMENT=$environment" --env "VEHICLE=$vehicle")
 
-# Runs the container and tells the site what happens inside. Where it doesn't come, the simulator starts without it.
-get_agent() {
-  [[ -n ${SITE:-} && -n ${AGENT:-} && ( -n $NEEDS_AGENT || ! -e $agent.failed ) ]] || return
-  sha256sum --check --status <<<"$AGENT  $agent" 2>/dev/null && return
-  curl --silent --show-error --fail --ipv4 --max-time 20 --output "$agent" "$SITE/machines/agent-${AGENT:0:16}.py" || return
-  sha256sum --check --quiet <<<"$AGENT  $agent"
-}
 if get_agent; then exec python3 "$agent" "${options[@]}" "$image"; fi
 # It alone knows what else the container must be told, and when it has done its work. systemd tries again.
 [[ -z $NEEDS_AGENT ]] || exit 1

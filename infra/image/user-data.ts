@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { parseImage } from '../../src/domain/image-reference.ts'
@@ -12,12 +11,6 @@ const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf
 
 /** What a machine publishes of its container, for simulator.sh. */
 export const publishedPorts = () => [SERVER_WEB_PORT, ...MACHINE_PORTS.map(({ port }) => port)].join(' ')
-
-/** The SHA-256 of what tells the site what happens inside a run. */
-export const agentSum = () => createHash('sha256').update(read('./agent.py')).digest('hex')
-
-/** Where the site serves it. simulator.sh has the same path. */
-export const agentPath = () => `machines/agent-${agentSum().slice(0, 16)}.py`
 
 /**
  * What a machine does at its first boot, as the parameters of infra/zone.yaml.
@@ -35,7 +28,6 @@ export function userData(image: string, site = ''): { UserData: string; UserData
     .replace(/^( *)@(\w+\.sh)@\n/gm, (_, indent: string, name: string) => script(name).replace(/^(?=.)/gm, indent))
     .replaceAll('@IMAGE@', image)
     .replaceAll('@SITE@', site)
-    .replaceAll('@AGENT@', agentSum())
     .replaceAll('@PORTS@', publishedPorts())
   // cloud-init unpacks gzip.
   const data = gzipSync(text, { level: 9 }).toString('base64')

@@ -14,7 +14,6 @@ import {
 } from '@aws-sdk/client-ec2'
 import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import type { PlaceRow } from '../../db/schema.ts'
-import { agentSum } from '../../infra/image/user-data.ts'
 import { OWNER_TAG, templateIn } from '../../src/server/fleet/ec2.ts'
 import type { Env } from '../../src/server/settings/env.ts'
 import { firstOrigin, type Settings } from '../environment.ts'
@@ -197,9 +196,10 @@ export function faultOfUserData(userData: string | undefined, site: string): str
   const data = Buffer.from(userData, 'base64')
   const isGzip = data.subarray(0, 2).toString('hex') === '1f8b'
   const text = (isGzip ? gunzipSync(data) : data).toString()
-  if (!text.includes(`SITE=${site} `))
+  if (!text.includes(`SITE=${site}\n`))
     return `doesn't tell its machines that their site is ${site}, so runs have no log.`
-  return text.includes(`AGENT=${agentSum()}`) ? null : 'starts an agent of another version, so runs have no log.'
+  if (text.includes('/machines/agent.py')) return null
+  return 'names an agent of one version, which the site no longer serves. Its runs have no log, and those with parameters, secrets, a registry login, or `until: exit` fail. Deploy the zone again.'
 }
 
 /** Null if AWS would do it; otherwise its refusal. */

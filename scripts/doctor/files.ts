@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AwsClient } from 'aws4fetch'
-import { readElement } from '../../src/server/files/s3-xml.ts'
+import { readElement, writeParts } from '../../src/server/files/s3-xml.ts'
 import { UPLOAD_DAYS } from '../../src/server/files/unfinished.ts'
 import { type BucketSettings, bucketSettingsOf } from '../../src/server/settings/bucket-settings.ts'
 import type { Env } from '../../src/server/settings/env.ts'
@@ -29,6 +29,7 @@ export async function checkFiles(settings: Settings, ask: typeof fetch = fetch):
     return [
       found,
       await checkTemporary(bucket, send, ask),
+      await checkConditions(send),
       await checkCors(bucket, send, ask, origins),
       await checkRule(send),
     ]
@@ -71,6 +72,33 @@ async function checkTemporary(bucket: BucketSettings, send: Send, ask: typeof fe
   } catch (error) {
     return fail('files credentials', `Nobody can get any (${words(error)}). Check FILES_STS_URL. ${SET_UP}`)
   }
+}
+
+/** What ends later must not replace what is newer. */
+async function checkConditions(send: Send): Promise<Finding> {
+  const name = 'files conditions'
+  const path = `/doctor/${randomUUID()}`
+  let query = ''
+  try {
+    await send('PUT', path, {}, 'newer')
+    const upload = readElement(await (await send('POST', `${path}?uploads`)).text(), 'UploadId') ?? ''
+    query = `uploadId=${encodeURIComponent(upload)}`
+    const etag = (await send('PUT', `${path}?partNumber=1&${query}`, {}, 'older')).headers.get('etag') ?? ''
+    const body = writeParts([{ part: 1, size: 5, etag }])
+    for (const condition of ['If-None-Match', 'If-Match']) {
+      const value = condition === 'If-Match' ? '"0"' : '*'
+      const { status } = await send('POST', `${path}?${query}`, { [condition]: value }, body)
+      if (status !== 412)
+        return fail(
+          name,
+          `An upload in parts ignores ${condition} (${status}), so it may replace a newer file. Use a bucket that heeds it, as R2 and S3 do.`,
+        )
+    }
+  } finally {
+    if (query) await send('DELETE', `${path}?${query}`)
+    await send('DELETE', path)
+  }
+  return ok(name, 'an upload in parts replaces nothing newer')
 }
 
 /** Browsers ask before they send. */

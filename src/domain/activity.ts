@@ -12,16 +12,20 @@ const MAILED = {
   codes_renewed: 'New recovery codes made',
   code_used: 'Recovery code used',
   webhook_added: 'Webhook added',
+  webhook_secret_replaced: 'Webhook secret replaced',
+  webhook_removed: 'Webhook deleted',
   secret_added: 'Secret added',
   secret_changed: 'Secret changed',
   secret_removed: 'Secret removed',
   login_added: 'Registry login added',
   login_changed: 'Registry login changed',
   login_removed: 'Registry login removed',
+  environment_added: 'Environment added',
+  environment_removed: 'Environment removed',
 } as const
 
-/** Of a new browser's email, Activity shows the sign-in itself. */
-export type MailedAct = keyof typeof MAILED | 'new_browser'
+/** Of a new browser's email, and a stopped sign-in's, Activity shows the sign-in itself. */
+export type MailedAct = keyof typeof MAILED | 'new_browser' | 'sign_in_stopped'
 
 /** An operator's act, as its customer sees it; null: it concerns no account. */
 const OPERATOR: Record<Act, string | null> = {
@@ -37,6 +41,7 @@ const OPERATOR: Record<Act, string | null> = {
   release_invoice: 'We released an invoice',
   sign_out: 'We signed you out everywhere',
   add_places: null,
+  keep_warm: null,
   drain_place: null,
   resume_place: null,
   retire_place: null,
@@ -44,6 +49,7 @@ const OPERATOR: Record<Act, string | null> = {
   change_environment: null,
   retire_environment: null,
   make_group: null,
+  change_group: null,
   end_group: null,
   release_group: null,
   make_admin: 'You became an admin',
@@ -54,6 +60,14 @@ const OPERATOR: Record<Act, string | null> = {
   adopt_run: 'We repaired the record of one of your servers',
   end_lost_run: 'We repaired the record of one of your servers',
 }
+
+/** What a refused sign-in got wrong. Without an answer at the second step, the password was right. */
+const WRONG = {
+  password: 'Wrong password',
+  code: 'The password was right, but the code was wrong',
+  answer: 'The password was right, but the second step was never finished',
+}
+export type Wrong = keyof typeof WRONG
 
 /** Something that happened to an account, as we read it: what `name` and `more` mean depends on the kind. */
 export type ActivityRow = {
@@ -85,9 +99,7 @@ export function activityWords({
       return { what: 'Signed in', detail: count ? 'New browser' : null }
     case 'refused': {
       const times = count === 1 ? '' : `, ${count} times in an hour`
-      return of === 'code'
-        ? { what: `Sign-in refused${times}`, detail: 'The password was right, the code was wrong' }
-        : { what: `Sign-in refused${times}`, detail: 'Wrong password' }
+      return { what: `Sign-in refused${times}`, detail: WRONG[of as Wrong] }
     }
     case 'token_made':
       return {

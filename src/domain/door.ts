@@ -46,3 +46,5 @@ export const ACCESS_ENDED = 4001
 
 /** Ours on every door's host. The site and the machine never see it. */
 export const ENTER_PATH = '/.door/enter'
+/** Ours on a run's main host, which lets a browser into the hosts of its other ports. */
+export const PORTS_PATH = '/.door/ports'

@@ -1,3 +1,6 @@
+/** How many instances one form may end: each takes four calls to others, and an invocation has a thousand. */
+export const MOST_ENDS = 200
+
 /** What differs between our records and EC2, for the console. Times are ISO 8601. */
 export type Drift = {
   /** Alive at EC2, but no live run of this database owns it. */

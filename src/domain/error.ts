@@ -36,6 +36,8 @@ export type RefusalCode = keyof typeof REFUSALS
 const OURS = {
   /** Not JSON, or a field is missing or has the wrong type. */
   malformed: { status: 400, code: 'invalid' },
+  /** Its body didn't come in time. */
+  late: { status: 408, code: 'invalid' },
   /** It was here, and never comes back. */
   gone: { status: 410, code: 'not_found' },
   /** Our own bug: the user gets a fixed sentence. */

@@ -19,7 +19,7 @@ export const MAX_PASSKEY_NAME = 50
 
 // Stryker disable StringLiteral: text for people; the route and browser tests check it.
 export const FACTOR_REQUIRED = 'Enter a code from your authenticator app or a recovery code, or use your passkey.'
-export const CODE_WRONG = 'This code is wrong, or it was used before. Try the next one.'
+export const CODE_WRONG = 'This code is wrong or already used. Try the next one.'
 export const CHALLENGE_OVER = 'This sign-in took too long, or had too many wrong codes. Please sign in again.'
 export const TOTP_ON = 'Your authenticator app is set up. We signed you out on every other device.'
 export const TOTP_ON_TOO = 'Your authenticator app is set up.'
@@ -33,7 +33,7 @@ export const TOTP_NOT_STARTED =
 export const TOTP_CODE_WRONG =
   "This code doesn't match. Check the clock of your phone, and enter the code it shows now."
 export const FACTOR_KEPT = 'Your second factor stays. We emailed you.'
-export const NOTHING_TO_KEEP = 'Nobody is removing your second factor.'
+export const NOTHING_TO_KEEP = 'No removal is pending.'
 export const LINK_SENT = 'We emailed you a link. Open it within 10 minutes.'
 export const LINK_NEEDED =
   'Admins add their first factor through a link that we email. This one is missing, used, or older than 10 minutes.'
@@ -47,8 +47,8 @@ export const PASSKEY_WRONG = "We can't accept this passkey. Try again, or use an
 export const PASSKEY_COPIED =
   'We refused this passkey: it may have been copied. Use another way to sign in, then remove it from your account.'
 export const PASSKEY_WAITS =
-  'Your password is new. Sign in with it and this passkey once. Then the passkey is enough again.'
-export const PASSKEY_OVER = 'This took too long, or was answered before. Please try again.'
+  'You have a new password. Sign in with it and this passkey once. After that, the passkey alone is enough again.'
+export const PASSKEY_OVER = 'This took too long or was already used. Please try again.'
 export const PASSKEY_NEEDS_SCRIPT = 'Passkeys need JavaScript. Turn it on, or add an authenticator app.'
 // Stryker restore StringLiteral
 

@@ -14,12 +14,12 @@ const REORDERING = /[\u202a-\u202e\u2066-\u2069]/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is the rule
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
-const TOO_LONG = `A path can have ${MAX_PATH_BYTES} bytes, and this one has more. Use shorter names.`
+const TOO_LONG = `This path is longer than ${MAX_PATH_BYTES} bytes. Use shorter names.`
 
 /** Why no file can have this path; null if one can. Programs may write any key, with names that we would refuse. */
 export function faultOfPath(path: string): string | null {
   if (isLonger(path, MAX_KEY_BYTES) || !path.isWellFormed())
-    return `A path has at most ${MAX_KEY_BYTES} bytes of UTF-8, and this one can't be one. Check it.`
+    return `This isn't a valid path. A path is UTF-8 of at most ${MAX_KEY_BYTES} bytes.`
   return null
 }
 
@@ -36,14 +36,14 @@ export function toNewPath(given: string): { path: string; fault: string | null }
 
 function faultOfNewPath(path: string): string | null {
   if (isLonger(path, MAX_PATH_BYTES)) return TOO_LONG
-  if (path === '') return 'Name a file, for instance "runs/flight.csv".'
+  if (path === '') return 'Name a file, such as "runs/flight.csv".'
   if (path.startsWith('/')) return 'A path doesn\'t begin with a slash. Write "runs/flight.csv", for instance.'
   if (CONTROL.test(path) || !path.isWellFormed()) return "A path can't have control characters."
   const names = path.split('/')
   if (names.some((name) => name === '..' || name === '.')) return 'A path can\'t have "." or ".." as a folder.'
-  if (names.includes('')) return 'Every folder in a path needs a name: it has two slashes in a row, or ends in one.'
-  if (names.length > MAX_FOLDERS + 1)
-    return `A file can be in at most ${MAX_FOLDERS} folders, one in the other, and this one is in more.`
+  if (names.includes(''))
+    return 'Every folder in a path needs a name. This path has two slashes in a row or ends in one.'
+  if (names.length > MAX_FOLDERS + 1) return `A path can have at most ${MAX_FOLDERS} folders. This one has more.`
   if (REORDERING.test(path)) return "A path can't have characters that change the direction of the text around them."
   return null
 }
@@ -94,24 +94,26 @@ export function typeOfFile(path: string): string {
 /** The refusal of an upload that is too large. */
 export function overLimit({ used, limit, size }: { used: number; limit: number; size: number }): string {
   const left = Math.max(0, limit - used)
-  return `This upload has ${sizeText(size)}, ${left ? `more than the ${sizeText(left)}` : 'and nothing is'} left: your files use ${sizeText(used)} of the ${sizeText(limit)} that your plan includes. Delete files, or choose a larger plan.`
+  return `This upload is ${sizeText(size)}, ${left ? `more than the ${sizeText(left)} you have left` : 'and you have no space left'}: your files use ${sizeText(used)} of the ${sizeText(limit)} in your plan. Delete files, or choose a larger plan.`
 }
 
 /** One upload in a single request; larger ones go in parts. */
 export const MAX_SINGLE_UPLOAD = 5_000_000_000
 export const MAX_FILE_BYTES = 5_000_000_000_000
 
-export const FILES_UNREACHABLE = "Your files can't be reached right now. They are safe. Please try again in a moment."
-export const FILE_NOT_FOUND = 'There is no file with this path. The path of a folder ends in a slash.'
-export const FOLDER_NOT_FOUND = 'There is no folder with this path.'
+export const FILES_UNREACHABLE = "We can't reach your files right now. They're safe. Please try again in a moment."
+export const FILE_NOT_FOUND = "No file has this path. A folder's path ends in a slash."
+export const FOLDER_NOT_FOUND = 'No folder has this path.'
 
 /** Why nothing can be added to someone's files. */
 export const FILES_READ_ONLY = {
-  full: 'Your files use all of what your plan includes, so they can only be read. Delete files, or choose a larger plan.',
-  unpaid: 'Your plan is unpaid, so your files can only be read. Pay the open invoice to add files and to keep them.',
-  ended: 'Your plan has ended, so your files can only be read. Choose a plan to add files and to keep them.',
-  none: 'Your account has no plan, so it includes no files. Choose a plan first.',
-  suspended: 'Your account is suspended until you pay the overdue invoice. Until then, your files can only be read.',
-  held: 'We suspended your account, so your files can only be read. Contact us to find out why.',
+  full: 'Your files and uploads use everything your plan includes, so your files are read-only. Delete some, or choose a larger plan.',
+  unpaid:
+    'Your plan is unpaid, so your files are read-only. Pay the open invoice to add files and to keep what your plan includes.',
+  ended:
+    'Your plan has ended, so your files are read-only. To keep them and add more, choose a plan that includes files.',
+  none: "Your account has no plan, so it can't store files. Choose a plan first.",
+  suspended: 'Your account is suspended until you pay the overdue invoice. Until then, your files are read-only.',
+  held: 'We suspended your account, so your files are read-only. Contact us to find out why.',
 }
 export type FilesReadOnly = keyof typeof FILES_READ_ONLY

@@ -4,48 +4,54 @@ export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
 const DAY: Intl.DateTimeFormatOptions = { year: 'numeric', month: 'short', day: 'numeric' }
-const MINUTE: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }
-const ZONE: Intl.DateTimeFormatOptions = { timeZoneName: 'short' }
+const MINUTE: Intl.DateTimeFormatOptions = { hour: 'numeric', minute: '2-digit' }
+const SECOND: Intl.DateTimeFormatOptions = { ...MINUTE, second: '2-digit' }
 
+/** From the server, each names UTC, except `brief`. */
 const LAYOUTS = {
-  /** Nov 21, 2026, 02:17 UTC */
-  full: { ...DAY, ...MINUTE, ...ZONE },
-  /** Nov 21, 02:17: where the zone is shown nearby and the year is obvious */
+  /** Nov 21, 2026, 2:17 AM, or Nov 21, 2026, 02:17 UTC */
+  full: { ...DAY, ...MINUTE },
+  /** Nov 21, 2:17 AM: where the zone is shown nearby and the year is obvious */
   brief: { month: 'short', day: 'numeric', ...MINUTE },
-  /** 02:17:09 UTC */
-  clock: { ...MINUTE, second: '2-digit', ...ZONE },
-  /** 6:00 PM, or 18:00 UTC from the server: for a moment in the next hours */
-  time: { hour: 'numeric', minute: '2-digit', hour12: true },
+  /** Nov 21, 2026, 2:17:09 AM */
+  exact: { ...DAY, ...SECOND },
+  /** 2:17:09 AM */
+  clock: SECOND,
+  /** 2:17 AM: for a moment in the next hours */
+  time: MINUTE,
   day: DAY,
 } satisfies Record<string, Intl.DateTimeFormatOptions>
 
 export type InstantLayout = keyof typeof LAYOUTS
 
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 
 const made: Partial<Record<InstantLayout, Intl.DateTimeFormat>> = {}
 
 /**
- * Formats an ISO 8601 instant in UTC or in this machine's zone. A bare date (YYYY-MM-DD) is a UTC calendar day in
- * every zone.
+ * Formats an ISO 8601 instant in UTC, or as the reader's own clock shows it. A bare date (YYYY-MM-DD) is a UTC
+ * calendar day in every zone.
  */
 export function instantText(at: string, local: boolean, layout: InstantLayout = 'full'): string {
   if (at.length === 10) return utcText(at, 'day')
   if (!local) return utcText(at, layout)
-  made[layout] ??= new Intl.DateTimeFormat('en-US', LAYOUTS[layout])
+  made[layout] ??= new Intl.DateTimeFormat('en-US', {
+    ...LAYOUTS[layout],
+    // 12 or 24 hours, as in the browser's own fields for times.
+    hourCycle: new Intl.DateTimeFormat([], { hour: 'numeric' }).resolvedOptions().hourCycle,
+  })
   // Intl puts a narrow space before AM and PM, which some fonts don't have.
   return made[layout].format(Date.parse(at)).replace('\u202f', ' ')
 }
 
 /** The same text as Intl's in an eighth of the time: the server writes thousands of them. */
 function utcText(at: string, layout: InstantLayout): string {
-  if (layout === 'time') return `${at.slice(11, 16)} UTC`
-  if (layout === 'clock') return `${at.slice(11, 19)} UTC`
+  const clock = at.slice(11, layout === 'clock' || layout === 'exact' ? 19 : 16)
+  if (layout === 'clock' || layout === 'time') return `${clock} UTC`
   const day = `${MONTHS[Number(at.slice(5, 7)) - 1]} ${Number(at.slice(8, 10))}`
-  const minute = at.slice(11, 16)
-  if (layout === 'brief') return `${day}, ${minute}`
+  if (layout === 'brief') return `${day}, ${clock}`
   const date = `${day}, ${at.slice(0, 4)}`
-  return layout === 'day' ? date : `${date}, ${minute} UTC`
+  return layout === 'day' ? date : `${date}, ${clock} UTC`
 }
 
 /** The instant to the second, in UTC. */

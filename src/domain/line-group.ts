@@ -6,6 +6,8 @@ import { normalEmail } from './person.ts'
 export const LONGEST_GROUP_NAME = 80
 export const MOST_GROUP_PLACES = 500
 export const MOST_GROUP_PEOPLE = 1_000
+/** In one request, because one write tells them all. */
+export const MOST_REMOVED_PEOPLE = 100
 export const LONGEST_GROUP_MS = 14 * DAY_MS
 
 /** `lack`: how many of its places none of its people have now. */

@@ -28,7 +28,7 @@ export const MAIL_KINDS: Record<MailKind, string> = {
   running: 'Each day that a server keeps running',
   ending: 'Before a server stops',
   ended: "When a server stops that you didn't stop yourself",
-  line: 'When your turn in line comes',
+  line: 'When your turn in line comes, and about your groups',
   hours: "When your plan's hours run low",
   budget: 'When your budget is used up',
   bill: 'When we receive a payment',

@@ -13,7 +13,7 @@ export const OWN_DESCRIPTION = 'Your own image.'
 export const OWN_NEEDS_PLAN = 'Build Your Own needs Premium.'
 export const ENVIRONMENT_ADDED = 'Environment added. Choose it beside Start Server.'
 export const ENVIRONMENT_REMOVED = 'Environment removed.'
-export const NAME_TAKEN = 'There already is an environment with this name. Choose another one.'
+export const NAME_TAKEN = 'You already have an environment with this name. Choose another name.'
 export const TOO_MANY_ENVIRONMENTS = `You have ${MAX_OWN_ENVIRONMENTS} environments, the most an account can have. Remove one first.`
 // Stryker restore StringLiteral
 

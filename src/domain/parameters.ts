@@ -7,6 +7,14 @@ const NAME = /^[A-Z][A-Z0-9_]{0,63}$/
 /** Docker, NVIDIA's runtime, and the loader read these, and the others are ours. */
 const RESERVED = /^(PATH|HOME|ENVIRONMENT|VEHICLE|LD_.*|NVIDIA_.*|CUDA_.*|DOCKER_.*)$/
 
+/** Interpreters and loaders run code that these name, or don't start: an image that isn't one's own can't be told them. */
+const OBEYED =
+  /^(BASH_.*|SHELLOPTS|PS4|PYTHON(?!UNBUFFERED$).*|NODE_(?!ENV$).*|PERL.*|RUBY.*|GEM_.*|LUA_.*|JAVA_.*|JDK_.*|_JAVA_.*|CLASSPATH|DOTNET_.*|CORECLR_.*|MONO_.*|QT_.*|QML.*|GCONV_PATH|MALLOC_.*|GLIBC_TUNABLES|VK_.*|OPENSSL_.*|SSL_.*|GIO_.*|GTK_.*|GST_.*|OGRE_.*|GAZEBO_PLUGIN_PATH|GZ_SIM_SYSTEM_PLUGIN_PATH)$/
+
+/** The first of these that only an image of one's own can be told. */
+export const obeyedParameter = (parameters: RunParameters = {}): string | undefined =>
+  Object.keys(parameters).find((name) => OBEYED.test(name))
+
 /** Why a container can't be told these, naming the one; null if it can. */
 export function parametersFault(parameters: RunParameters): string | null {
   const entries = Object.entries(parameters)
@@ -18,7 +26,7 @@ export function parametersFault(parameters: RunParameters): string | null {
     if (/[\u0000\r\n]/.test(value)) return `The parameter ${name} contains a line break or a NUL.`
   }
   const bytes = entries.reduce((sum, [name, value]) => sum + bytesOf(name) + bytesOf(value), 0)
-  return bytes > MOST_BYTES ? `The parameters take ${bytes} bytes, and at most ${MOST_BYTES} fit.` : null
+  return bytes > MOST_BYTES ? `The parameters take ${bytes} bytes. The limit is ${MOST_BYTES}.` : null
 }
 
 /** Why no variable of a container can have this name; null if one can. */

@@ -17,7 +17,7 @@ export const LOGIN_REMOVED = 'Registry login removed.'
 export const TOO_MANY_LOGINS = `You have ${MOST_LOGINS} registry logins, the most an account can have. Remove one first.`
 const NO_HOST = 'Please enter the host of a registry, such as ghcr.io, without a path.'
 const SHORT_LOGINS =
-  "Amazon ECR's logins end after 12 hours, so we can't keep one. Copy the image to another registry, such as ghcr.io."
+  "Amazon ECR's logins expire after 12 hours, so we can't save one. Copy the image to another registry, such as ghcr.io."
 // Stryker restore StringLiteral
 
 /** Docker Hub's other names, and what `docker login` calls it. */

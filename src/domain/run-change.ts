@@ -19,7 +19,7 @@ export const runChange = (now: number) =>
       ({ ends_at: end }) => !end || parseInstant(end) !== null,
       'Give the end as a date and a time, such as 2026-11-24T18:00:00Z.',
     ),
-    rule('ends_at', ({ ends_at: end }) => !end || (parseInstant(end) ?? 0) > now, 'The end must lie in the future.'),
+    rule('ends_at', ({ ends_at: end }) => !end || (parseInstant(end) ?? 0) > now, 'The end must be in the future.'),
     rule(
       'ends_at',
       ({ ends_at: end }) => !end || (parseInstant(end) ?? 0) <= now + LATEST_END_MS,

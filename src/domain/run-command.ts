@@ -9,5 +9,5 @@ export function commandFault(command: readonly string[]): string | null {
   if (command.length > MOST_WORDS) return `A command has at most ${MOST_WORDS} words.`
   if (command.some((word) => word.includes('\0'))) return "A command can't contain a NUL."
   const bytes = command.reduce((sum, word) => sum + bytesOf(word), 0)
-  return bytes > MOST_BYTES ? `The command takes ${bytes} bytes, and at most ${MOST_BYTES} fit.` : null
+  return bytes > MOST_BYTES ? `The command takes ${bytes} bytes. The limit is ${MOST_BYTES}.` : null
 }

@@ -3,7 +3,7 @@ import { SERVER_WEB_PORT } from './server.ts'
 
 /** What the shell, Docker, and signals mean by their codes. */
 const EXIT_WORDS: Record<number, string> = {
-  0: 'it ended by itself, without an error',
+  0: 'it ended without an error',
   1: 'an error',
   2: 'wrong arguments, usually',
   125: "Docker couldn't start it",
@@ -13,13 +13,13 @@ const EXIT_WORDS: Record<number, string> = {
   132: 'an instruction that this CPU lacks',
   134: 'it aborted itself',
   135: 'a memory access that the hardware refused',
-  136: 'a wrong calculation, like a division by zero',
+  136: 'an arithmetic error, such as division by zero',
   137: 'killed',
-  139: 'a memory access that went wrong',
+  139: 'an invalid memory access',
   143: 'asked to stop',
 }
 
-/** `exit code 139 (a memory access that went wrong)`. */
+/** `exit code 139 (an invalid memory access)`. */
 export function exitText(code: number): string {
   const words = EXIT_WORDS[code]
   return `exit code ${code}${words ? ` (${words})` : ''}`
@@ -44,7 +44,7 @@ export function deathText(death: Death, image: string | null, exitCode: number |
     case 'image_not_found':
       return `Your server couldn't pull ${name}. Check that this image exists, and that it is public or you saved a login for its registry.`
     case 'image_denied':
-      return `The registry refused to give us ${name}. Make the image public, or save a registry login that may read it.`
+      return `The registry wouldn't let your server pull ${name}. Make the image public, or save a registry login that may read it.`
     case 'image_login_refused':
       return `The registry of ${name} refused your login. Check its username, and save it again with a new token.`
     case 'image_login_expired':
@@ -52,7 +52,7 @@ export function deathText(death: Death, image: string | null, exitCode: number |
     case 'image_host_private':
       return `The registry of ${name} has a private address, so your server didn't send your login there. Push the image to a registry on the public Internet.`
     case 'image_rate_limited':
-      return `The registry limits how often it gives out ${name}. Save a login for it, try again later, or push the image to another registry.`
+      return `The registry limits how often ${name} can be pulled. Save a login for it, try again later, or push the image to another registry.`
     case 'image_stuck':
       return `The registry stopped sending ${name}. Please try again, or push it to another registry.`
     case 'image_slow':

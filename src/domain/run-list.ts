@@ -42,7 +42,7 @@ export const runQuery = v.pipe(
 )
 
 /** The query string of a filtered list, without a page by default. */
-export function listQuery({ q, month, status }: RunFilter, page?: number): string {
+export function linkQuery({ q, month, status }: RunFilter, page?: number): string {
   const query = new URLSearchParams()
   if (q) query.set('q', q)
   if (month) query.set('month', month)

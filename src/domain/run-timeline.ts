@@ -104,7 +104,7 @@ export function runTimeline({ run, launches, happened, endedBy }: RunFacts, { ve
       'machine_ended',
       vendor ? launch.endReason : null,
     ]),
-    [run.endedAt, 'gone', 'The place is free again.'],
+    [run.endedAt, 'gone', null],
   ]
   return events
     .flatMap(([at, what, detail]) => (at === null ? [] : [{ at, what, detail }]))
@@ -143,7 +143,7 @@ const BY: Record<string, string> = {
   mail: 'By the link in our email.',
   budget: 'By your budget.',
   plan: 'By your plan.',
-  idle: 'Because nobody used it.',
+  idle: 'Because it was idle.',
   used: 'Because someone used it again.',
   us: 'By us.',
 }

@@ -42,7 +42,7 @@ export function endedBecause({
   if (ended_because === 'exited') return `Its program ended with code ${exit_code}`
   if (ended_because === 'trial_over') return 'Free minutes used up'
   if (ended_because === 'time_up') return 'Ended as scheduled'
-  if (ended_because === 'idle') return 'Nobody used it'
+  if (ended_because === 'idle') return 'It was idle'
   if (ended_because === 'budget') return 'Your budget was used up'
   if (ended_because === 'plan') return 'Your plan no longer includes it'
   if (ended_because !== 'you') return null

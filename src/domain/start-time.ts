@@ -1,8 +1,18 @@
 import type { Estimate } from './estimate.ts'
 import { formatUptime } from './server.ts'
+import type { Machine } from './wire.ts'
 
-/** How long starts take, by environment and instance type. What isn't there, we don't know yet. */
-export type StartTimes = Record<string, Record<string, Estimate>>
+/** How long starts take, by environment and instance type, with a warm machine and without. What isn't there, we don't know yet. */
+export type StartTimes = Record<string, Record<string, Partial<Record<'warm' | 'cold', Estimate>>>>
+
+/** @param machine that would start, or a run's */
+export function startTimeOf(
+  times: StartTimes,
+  environment: string | null | undefined,
+  { instance_type, warm }: Pick<Machine, 'instance_type' | 'warm'>,
+): Estimate | undefined {
+  return times[environment ?? '']?.[instance_type]?.[warm ? 'warm' : 'cold']
+}
 
 /** For someone about to start a server. */
 export function readyText(estimate: Estimate | null | undefined): string {

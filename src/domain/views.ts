@@ -5,6 +5,7 @@ import type { PlanType } from './money/plan.ts'
 import type { CostLine } from './money/run-cost.ts'
 import type { StartTimes } from './start-time.ts'
 import type { Incident } from './status.ts'
+import type { WarmCost } from './warm-hours.ts'
 import type {
   Delivery,
   GuestEnd,
@@ -43,6 +44,8 @@ export type DashboardView = {
   secrets: { names: string[]; own: string[]; last: string[] } | null
   /** Whether what a server saves in /data outlasts it. */
   filesStay: boolean
+  /** What they chose before their start was refused, instead of their last choice. */
+  typed?: { environment: string; vehicle: string; parameters: string }
 }
 
 /** A person's runs, newest first, 50 a page. */
@@ -87,6 +90,8 @@ export type BillingView = {
   overdue: boolean
   hasPortal: boolean
   budget: Budget | null
+  /** When the month ends; null during a trial. */
+  until: string | null
   /** Whether we charge their card for usage. */
   charging: ChargeChoice
 }
@@ -128,8 +133,37 @@ export type PlaceLine = {
   /** Null: the zone's own, or EC2_LAUNCH_TEMPLATE. */
   template: string | null
   gpus: number
-  state: 'free' | 'reserved' | 'set aside' | 'drained' | 'drained, in use' | 'retired' | 'retired, in use'
+  state:
+    | 'free'
+    | 'free, warm'
+    | 'free, warming'
+    | 'reserved'
+    | 'ending'
+    | 'set aside'
+    | 'drained'
+    | 'drained, in use'
+    | 'retired'
+    | 'retired, in use'
   since: string | null
+}
+
+/** The warm machines of a type in a zone, likewise. */
+export type WarmLine = {
+  type: string
+  zone: string
+  time_zone: string
+  /** `sat 9-12: 5`; empty: none. */
+  hours: string
+  /** Now, and the hour that comes. */
+  wanted: number
+  ready: number
+  /** Those that boot, or end. */
+  others: number
+  /** What one costs an hour. */
+  hour_dollars: number | null
+  week: WarmCost | null
+  /** What the starts of the last weeks suggest. */
+  suggested: string
 }
 
 /** An environment of the catalog, likewise. */
@@ -158,6 +192,11 @@ export type GroupLine = {
   /** Free places that are held back for it, and places that it lacks beyond those. 0 unless it is on. */
   held: number
   missing: number
+}
+
+/** One group, with its people. */
+export type GroupRecord = Pick<GroupLine, 'id' | 'name' | 'gpus' | 'places' | 'from' | 'until' | 'state' | 'code'> & {
+  people: { email: string; joinedAt: string; userId: string | null; hasServer: boolean }[]
 }
 
 /** Someone in line, in the console. */

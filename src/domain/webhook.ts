@@ -35,7 +35,7 @@ export const TEST_SENT = 'Test event sent. Its answer appears under Deliveries.'
 export const SENT_AGAIN = 'Sending the event again.'
 export const URL_TAKEN = 'You already have a webhook with this URL.'
 export const TOO_MANY_WEBHOOKS = `You have ${MAX_WEBHOOKS} webhooks, the most an account can have. Delete one first.`
-export const TOO_MANY_SECRETS = `${MAX_SECRETS} secrets are already signing. Wait until an older one ends.`
+export const TOO_MANY_SECRETS = `${MAX_SECRETS} secrets are already signing. Wait until an older one expires.`
 // Stryker restore StringLiteral
 
 export const webhookForm = v.pipe(

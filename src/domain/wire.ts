@@ -79,6 +79,8 @@ export const server = z.object({
   /** Its own private address: only its owner and their guests come in. Null without a door, and while nothing answers. */
   door_url: z.nullable(z.string()),
   instance_type: z.string(),
+  /** Whether a machine that had booted waited for its start. */
+  warm: z.boolean(),
   /** Where it runs; null for runs from before we kept it. */
   availability_zone: z.nullable(z.string()),
   /** Why it can only read its user's files: at its start they were full, or there was no plan. Null: it can write, or has none. */
@@ -202,7 +204,12 @@ export type Job = z.infer<typeof job>
 export type JobKind = Job['kind']
 export type JobStatus = Job['status']
 
-const machine = z.object({ instance_type: z.string(), availability_zone: z.string() })
+const machine = z.object({
+  instance_type: z.string(),
+  availability_zone: z.string(),
+  /** Whether a machine waits there that has booted, so that a start is ready soon. */
+  warm: z.boolean(),
+})
 export type Machine = z.infer<typeof machine>
 
 export const availability = z.object({

@@ -4,9 +4,10 @@ import { trialMinutesLeft } from '../domain/money/billing.ts'
 import { BUDGET_PAGE } from '../domain/money/budget.ts'
 import { trialEnd, usageAt } from '../domain/money/live-usage.ts'
 import { startCost, startRefusal } from '../domain/money/start-cost.ts'
+import { writeParameters } from '../domain/parameters.ts'
 import { canStop, isEnding, isLive } from '../domain/server.ts'
 import { emptyServerList, isFinished, reduceServerList } from '../domain/server-list.ts'
-import type { StartTimes } from '../domain/start-time.ts'
+import { type StartTimes, startTimeOf } from '../domain/start-time.ts'
 import type { DashboardView } from '../domain/views.ts'
 import type { Server, Summary } from '../domain/wire.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
@@ -28,7 +29,7 @@ import { TrialBanner } from './dashboard/TrialBanner.tsx'
 import { UsageCard } from './dashboard/UsageCard.tsx'
 import { useServers } from './dashboard/useServers.ts'
 import { useStartTime } from './dashboard/useStartTime.ts'
-import { chosenWorld, WorldChoice } from './dashboard/WorldChoice.tsx'
+import { chosenWorld, lastOf, WorldChoice } from './dashboard/WorldChoice.tsx'
 import { useJobsChannel } from './useJobsChannel.ts'
 import { usePart } from './usePart.ts'
 import { usePoll } from './usePoll.ts'
@@ -48,7 +49,7 @@ const WAYS_OUT: Record<string, string> = {
   '/billing_history': 'View and pay',
   '/subscriptions/pay': 'Pay the open invoice',
   '/subscriptions': 'See plans',
-  '/budget': 'Change your budget',
+  [BUDGET_PAGE]: 'Change your budget',
 }
 
 /** Most visits end before. */
@@ -61,7 +62,7 @@ const noticeOf = ({ start_refusal }: Summary) => start_refusal?.page !== BUDGET_
 
 /** Runs that end with their program are ready sooner, and these times aren't theirs. */
 function usualOf(times: StartTimes, live: Server | undefined): Estimate | undefined {
-  return live && !live.until ? times[live.environment ?? '']?.[live.instance_type] : undefined
+  return live && !live.until ? startTimeOf(times, live.environment, live) : undefined
 }
 
 export function Dashboard(props: DashboardProps) {
@@ -98,7 +99,7 @@ export function Dashboard(props: DashboardProps) {
   const { subscription, monthlyUsage } = summary
   const refusal = startRefusal(summary, list.servers)
   const canStart = !busy && !refusal
-  const [ready, choose] = useStartTime(props, list.servers, !refusal)
+  const [ready, choose] = useStartTime(props, list.servers, !refusal, readAt)
   const begin = () =>
     void start({ ...chosenMachine(), ...chosenWorld(), ...chosenEnd(), ...chosenParameters(), ...chosenSecrets() })
   const isTrial = subscription?.sub_type === 'demo'
@@ -216,14 +217,16 @@ export function Dashboard(props: DashboardProps) {
             <>
               <WorldChoice
                 worlds={props.worlds}
-                servers={list.servers}
+                last={props.typed ?? lastOf(list.servers)}
                 plan={subscription?.plan_type}
                 own={props.secrets?.own}
               />
               {isTrial ? null : <EndChoice last={props.stopAfter} />}
               <div className="folds">
                 <MachineChoice machines={props.machines} />
-                <ParametersChoice last={list.servers[0]?.parameters ?? {}} />
+                <ParametersChoice
+                  last={props.typed?.parameters ?? writeParameters(list.servers[0]?.parameters ?? {})}
+                />
                 {props.secrets ? <SecretsChoice {...props.secrets} /> : null}
               </div>
             </>

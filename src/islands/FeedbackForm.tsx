@@ -10,7 +10,7 @@ import { useForm } from './useForm.ts'
 /** From the specification: an instant thank-you looks as if nobody had received the message. */
 const AT_LEAST_MS = 450
 
-export function FeedbackForm({ csrfToken }: { csrfToken: string }) {
+export function FeedbackForm({ csrfToken, typed: before }: { csrfToken: string; typed: string | undefined }) {
   const { form, typed, busy, hydrated, said } = useForm<{ message: string }>({
     guard: watchEdits,
     async send(feedback, element) {
@@ -29,7 +29,14 @@ export function FeedbackForm({ csrfToken }: { csrfToken: string }) {
       <FlashAlert key={said.nth} flash={said.flash} />
       <form {...form} className="stack" method="post" action="/api/v1/feedback">
         <HiddenFields csrfToken={csrfToken} />
-        <TextArea id="feedback" name="message" label="What could we do better?" rows={4} dir="auto" />
+        <TextArea
+          id="feedback"
+          name="message"
+          label="What could we do better?"
+          rows={4}
+          dir="auto"
+          defaultValue={before}
+        />
         <Button type="submit" disabled={busy || (hydrated && !typed.message?.trim())}>
           Send feedback
         </Button>

@@ -25,10 +25,10 @@ const STATES: Record<LogState, string> = {
   connecting: 'Opening the log…',
   asking: 'Asking the machine…',
   live: 'Live',
-  lost: 'The connection is lost. Trying again…',
+  lost: 'Connection lost. Reconnecting…',
   over: 'Complete',
   waiting: 'Waiting to open the log…',
-  refused: "The log can't be followed now. Reload the page to try again.",
+  refused: "We can't follow the log right now. Reload the page to try again.",
 }
 
 /** Everything that a run's program printed, and what its machine did with it. */
@@ -158,7 +158,7 @@ export function Log({ runId, live, last, csrfToken }: LogProps) {
                 <p>
                   {live
                     ? 'This deletes every line so far. New lines are kept.'
-                    : 'This deletes every line. You can’t get them back.'}
+                    : 'This deletes every line. You can’t undo this.'}
                 </p>
                 <Button type="submit" small look="danger">
                   Delete the log
@@ -180,9 +180,7 @@ function linkedLine(): number | null {
 const foundText = (count: number) => (count === 1 ? '1 line' : `${count.toLocaleString('en-US')} lines`)
 
 function emptyText(last: LogLine[] | null, wanted: string, live: boolean): string {
-  if (wanted) return 'No line has this.'
-  if (last === null) return "The log can't be read right now. Reload the page to try again."
-  return live
-    ? 'Nothing yet.'
-    : 'Nothing to show: its machine said nothing, or the log was deleted. Logs are kept for 30 days.'
+  if (wanted) return 'No lines match.'
+  if (last === null) return "We can't read the log right now. Reload the page to try again."
+  return live ? 'Nothing yet.' : 'No log: the machine sent nothing, or the log was deleted. We keep logs for 30 days.'
 }

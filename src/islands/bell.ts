@@ -45,15 +45,20 @@ async function refresh(): Promise<void> {
     place.replaceChildren(...part.childNodes)
   }
   if (more && !isDashboard) announce(`New notice: ${parts.content.querySelector('.notice-list strong')?.textContent}`)
-  take(list, 'bell-list')
-  if (!isDashboard) take(banner, 'ending')
+  if (!isRead) take(list, 'bell-list')
+  // Our own change is news as well: its answer stays until there is a warning again.
+  const warns = parts.content.querySelector('[data-for="ending"]')?.children.length
+  if (!isDashboard && (warns || !banner?.querySelector('p.page-flash'))) take(banner, 'ending')
   arrange()
+}
+
+function countInTitle(unread?: string): void {
+  document.title = document.title.replace(/^(.* left · )?(\(\d+\+?\) )?/, unread ? `$1(${unread}) ` : '$1')
 }
 
 /** The title, the countdown, and the next look by itself. */
 function arrange(): void {
-  const unread = bell?.querySelector('.count')?.textContent
-  document.title = document.title.replace(/^(.* left · )?(\(\d+\+?\) )?/, unread ? `$1(${unread}) ` : '$1')
+  countInTitle(bell?.querySelector('.count')?.textContent)
   clearTimeout(looking)
   const look = bell?.dataset.look
   if (look) looking = setTimeout(() => void refresh(), Math.min(LONGEST_MS, Number(look) + 500))
@@ -67,13 +72,15 @@ function countDown(): void {
   if (clock)
     void import('./ending-countdown.ts').then((file) => {
       stopTicking()
-      stopTicking = clock.isConnected ? file.countDown(clock, ownTitle) : () => {}
+      stopTicking = clock.isConnected ? file.countDown(clock, ownTitle, refresh) : () => {}
     })
   else if (!isDashboard) document.title = ownTitle()
 }
 
 /** A press outside the list closes it, and the bell is outside. */
 let wasOpen = false
+/** The list that is open was marked as read. */
+let isRead = false
 
 function toggle(event: MouseEvent): void {
   // Elsewhere it's a plain link: in a new tab, and in browsers without popovers.
@@ -83,18 +90,18 @@ function toggle(event: MouseEvent): void {
   else {
     list.showPopover()
     list.focus()
-    void refresh()
+    void refresh().then(readListed)
   }
   wasOpen = false
 }
 
-async function markRead(event: SubmitEvent): Promise<void> {
-  const form = event.target as HTMLFormElement
-  if (!form.matches('.mark-read')) return
-  event.preventDefault()
-  await request('POST', form.action, { until: new FormData(form).get('until') })
-  if (location.pathname === '/notices') location.reload()
-  else await refresh()
+/** What the open list shows is read, but looks new until it closes. What came later isn't. */
+async function readListed(): Promise<void> {
+  const until = bell?.dataset.newest
+  if (!until) return
+  isRead = true
+  await request('POST', '/api/v1/notices/read', { until })
+  await refresh()
 }
 
 /** One question for everything that changes at once. */
@@ -118,9 +125,12 @@ if (bell && list) {
   })
   list.addEventListener('toggle', (event) => {
     bell.ariaExpanded = String(event.newState === 'open')
+    isRead = false
   })
-  document.addEventListener('submit', (event) => void markRead(event))
   document.addEventListener('cable', hear)
+  // A PDF gets its name from the title.
+  addEventListener('beforeprint', () => countInTitle())
+  addEventListener('afterprint', arrange)
   addEventListener('pageshow', (event) => event.persisted && hear())
   arrange()
   if (!isFollowed) setTimeout(() => void listen(), SOCKET_AFTER_MS)

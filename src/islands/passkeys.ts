@@ -121,9 +121,10 @@ const ASK_AGAIN_MS = 9 * 60_000
 
 /** Has the browser offer passkeys where the email is typed, for as long as the page is open. */
 async function offer(part: HTMLElement): Promise<void> {
-  if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return
+  // Before anything is awaited, so that a click meanwhile ends it.
   const waiting = new AbortController()
   offered = waiting
+  if (!(await PublicKeyCredential.isConditionalMediationAvailable?.()) || waiting.signal.aborted) return
   const asked = await request<Asked>('POST', '/users/sign_in/passkey/options')
   if (!asked.ok || waiting.signal.aborted) return
   const again = setTimeout(() => {

@@ -41,6 +41,9 @@ export function isForOther({ headers }: Response): boolean {
   return Boolean(shown && answered && shown !== answered)
 }
 
+/** Their last click, until its change is answered. Pressing Enter in a field also counts as one. */
+export const last: { click?: MouseEvent } = {}
+
 /** What to do when our server doesn't take this page anymore. Seldom needed, so it loads then. */
 const stale = () => import('./stale-page.ts')
 
@@ -66,6 +69,7 @@ export async function request<T>(
   { flash = false, headers: more, again = false }: Options = {},
 ): Promise<Answer<T>> {
   const meta = tokenMeta()
+  const { click } = last
   const headers: Record<string, string> = { Accept: 'application/json', ...more }
   if (meta) headers['X-CSRF-Token'] = meta.content
   if (json !== undefined) headers['Content-Type'] = 'application/json'
@@ -84,6 +88,15 @@ export async function request<T>(
     const { ok, status } = response
     const body = await response.json().catch(() => refusal(`HTTP ${status} ${response.statusText}`.trim()))
     const answer = { ok, status, body: body?.Body ?? body ?? {}, headers: response.headers }
+    if (body?.code === 'unauthenticated' && personOfToken(meta?.content ?? '')) {
+      const leaves = await stale().then(
+        (page) => page.signInAgain(last.click),
+        () => false,
+      )
+      if (leaves) return new Promise(() => {})
+    }
+    // A later poll that is refused doesn't answer it, but the lookup before the change does.
+    if (method !== 'GET' && last.click === click) delete last.click
     if (body?.code !== 'csrf' && body?.code !== 'other_person') return answer
     const retry = () => request<T>(method, path, json, signal, { flash, ...(more && { headers: more }), again: true })
     return await stale().then(

@@ -1,4 +1,4 @@
-import { leave, stay } from './request.ts'
+import { last, leave, stay } from './request.ts'
 
 /**
  * The server tells each page who is signed in. A page from the back/forward cache may be out of date: cover it until
@@ -8,6 +8,7 @@ export function watchSession(): void {
   document.addEventListener('submit', ({ target }) => {
     if ((target as HTMLFormElement).action.endsWith('/users/sign_out')) leave()
   })
+  document.addEventListener('click', (event) => (last.click = event), true)
   window.addEventListener('pageshow', (event) => {
     stay()
     if (!event.persisted) return

@@ -63,6 +63,27 @@ export function sayWhyReloaded(): void {
   words.focus()
 }
 
+/**
+ * After a refusal because the session has ended: sends the form of the button they just pressed as a plain one. Its
+ * answer is the sign-in page, which leads back here with what they typed. @returns whether it did
+ */
+export function signInAgain(click: MouseEvent | undefined): boolean {
+  const button = (click?.target as Element | undefined)?.closest('button')
+  const form = button?.form
+  const isRecent = performance.now() - (click?.timeStamp ?? 0) < TIMEOUT_MS
+  if (!isRecent || button?.type !== 'submit' || form?.getAttribute('method') !== 'post') return false
+  // It comes back with the page, so it isn't lost.
+  addEventListener('beforeunload', (event) => event.stopImmediatePropagation(), { capture: true })
+  const action = button.getAttribute('formaction')
+  if (action) form.setAttribute('action', action)
+  if (button.name)
+    form.append(
+      Object.assign(document.createElement('input'), { type: 'hidden', name: button.name, value: button.value }),
+    )
+  HTMLFormElement.prototype.submit.call(form)
+  return true
+}
+
 type Refused = { body: { error?: string; message?: string; errors?: string[] } }
 
 /**

@@ -3,6 +3,7 @@ import { FeedbackForm } from '../islands/FeedbackForm.tsx'
 import { ProfileForm, type ProfileFormProps } from '../islands/ProfileForm.tsx'
 import { Card } from '../ui/Card.tsx'
 import { Island } from './Island.tsx'
+import { SettingsPage } from './settings/SettingsPage.tsx'
 
 type AccountOverviewProps = ProfileFormProps & {
   /** The subscription and billing cards. */
@@ -10,12 +11,10 @@ type AccountOverviewProps = ProfileFormProps & {
   billing?: ReactNode
 }
 
+/** The first of the settings: the profile, what keeps the account safe, and how its plan and its bills stand. */
 export function AccountOverview({ subscription, billing, ...profile }: AccountOverviewProps) {
   return (
-    <div className="page">
-      <div className="page-head">
-        <h1>Account</h1>
-      </div>
+    <SettingsPage here="/account_overview" title="Account">
       <div className="grid grid-2">
         <div className="grid">
           <Card title="Profile">
@@ -33,25 +32,7 @@ export function AccountOverview({ subscription, billing, ...profile }: AccountOv
                 <a href="/activity">Activity</a>
               </li>
               <li>
-                <a href="/api_tokens">API tokens</a>
-              </li>
-              <li>
-                <a href="/webhooks">Webhooks</a>
-              </li>
-              <li>
-                <a href="/secrets">Secrets</a>
-              </li>
-              <li>
-                <a href="/registries">Registry logins</a>
-              </li>
-              <li>
                 <a href="/mails">Emails</a>
-              </li>
-              <li>
-                <a href="/idle">Idle servers</a>
-              </li>
-              <li>
-                <a href="/environments">Build Your Own</a>
               </li>
               <li>
                 <a href="/api/v1/users/export" download>
@@ -68,10 +49,14 @@ export function AccountOverview({ subscription, billing, ...profile }: AccountOv
           {subscription}
           {billing}
           <Card title="Feedback">
-            <Island name="FeedbackForm" of={FeedbackForm} props={{ csrfToken: profile.csrfToken }} />
+            <Island
+              name="FeedbackForm"
+              of={FeedbackForm}
+              props={{ csrfToken: profile.csrfToken, typed: profile.flash?.values?.message }}
+            />
           </Card>
         </div>
       </div>
-    </div>
+    </SettingsPage>
   )
 }

@@ -11,12 +11,15 @@ import { Time } from '../ui/Time.tsx'
 import { CurrentPassword } from './account/CurrentPassword.tsx'
 import { QrCode } from './account/QrCode.tsx'
 import { HasFactor, HasPasskey } from './account/Username.tsx'
+import { SettingsPage } from './settings/SettingsPage.tsx'
 
 type Started = { secret: string; uri: string; qr: boolean[][] }
 export type SecurityProps = {
   totp: { added_at: string; last_used_at: string | null } | null
   recovery_codes: { left: number; made_at: string | null }
   passkeys: Passkey[]
+  /** How many API tokens the account has: they need no factor. */
+  tokens: number
   /** A name for a passkey of this browser. */
   device: string
   /** For an admin who has none: the emailed link that lets them add one, empty before they open it. Null: no link needed. */
@@ -35,6 +38,7 @@ export type SecurityProps = {
 export function AccountSecurity({
   totp,
   recovery_codes,
+  tokens,
   link,
   removal_at,
   started,
@@ -46,10 +50,7 @@ export function AccountSecurity({
   const form = { csrfToken, flash }
   const hasFactor = totp !== null || own.passkeys.length > 0
   const page = (
-    <div className="page stack">
-      <div className="page-head">
-        <h1>Two-factor sign-in</h1>
-      </div>
+    <SettingsPage here="/account_overview" title="Two-factor sign-in" isPart>
       {codes ? (
         <Alert kind="success" takesFocus>
           {codes.message} Save these recovery codes now: we won't show them again. Each signs you in once if you lose
@@ -64,7 +65,7 @@ export function AccountSecurity({
           <form className="stack" method="post" action="/account_security/keep">
             <HiddenFields csrfToken={csrfToken} />
             <p>
-              Someone told us that your second factor is lost. We remove it and your recovery codes on{' '}
+              Someone told us that your second factor is lost. We’ll remove it and your recovery codes on{' '}
               <Time at={removal_at} />. Do you still have it?
             </p>
             <Button type="submit" look="primary">
@@ -76,7 +77,13 @@ export function AccountSecurity({
       <p>
         With a second factor, someone who learns your password still can't get in. You then use your passkey or enter a
         code when you sign in, choose a new password, create API tokens, or change secrets and webhooks. Programs with
-        an API token are never asked.
+        an API token are never asked.{' '}
+        {tokens ? (
+          <>
+            You have {tokens === 1 ? '1 API token' : `${tokens} API tokens`}:{' '}
+            <a href="/settings/developers">check that {tokens === 1 ? 'it is' : 'each is'} yours</a>.
+          </>
+        ) : null}
       </p>
       {started ? (
         <NewApp {...form} started={started} />
@@ -89,10 +96,7 @@ export function AccountSecurity({
         </>
       )}
       {hasFactor ? <Codes {...form} left={recovery_codes.left} /> : null}
-      <p className="hint">
-        <a href="/activity">Activity</a> · <a href="/account_overview">Back to Account</a>
-      </p>
-    </div>
+    </SettingsPage>
   )
   // Right after adding one, the sign-in of this request still has none.
   return (
@@ -112,7 +116,7 @@ function MailLink({ csrfToken }: { csrfToken: string }) {
         <HiddenFields csrfToken={csrfToken} />
         <p>
           As an admin, you need a passkey or an authenticator app to open the console. You add it with your password and
-          a link that we email to you. The link works once, within 10 minutes.
+          a link we email you. The link works once, within 10 minutes.
         </p>
         <Button type="submit" look="primary">
           Email me the link
@@ -146,6 +150,7 @@ function Passkeys({ passkeys, device, link, isLast, csrfToken, flash }: Passkeys
           method="post"
           action="/account_security/passkeys"
           noValidate
+          aria-label="Add a passkey"
           data-passkey="add"
         >
           <HiddenFields csrfToken={csrfToken} values={{ about: 'passkey', ...(link === null ? {} : { link }) }} />
@@ -154,7 +159,7 @@ function Passkeys({ passkeys, device, link, isLast, csrfToken, flash }: Passkeys
             {...refusedField(flash, 'name')}
             id="passkey_name"
             label="Name"
-            hint="To find it in your list."
+            hint="So you can find it in your list."
             defaultValue={flash?.values?.name ?? device}
             maxLength={MAX_PASSKEY_NAME}
             dir="auto"
@@ -202,12 +207,18 @@ function OwnPasskey({
           )}
         </span>
       </summary>
-      <form className="stack form-narrow" method="post" action={`/account_security/passkeys/${id}`} noValidate>
+      <form
+        className="stack form-narrow"
+        method="post"
+        action={`/account_security/passkeys/${id}`}
+        noValidate
+        aria-label={`Remove ${name}`}
+      >
         <HiddenFields csrfToken={csrfToken} method="delete" values={{ about: id }} />
         <p>
           {isLast
-            ? 'From then on, your password alone signs you in, and your recovery codes are gone.'
-            : 'It then no longer signs you in.'}{' '}
+            ? 'After that, your password alone signs you in, and your recovery codes stop working.'
+            : 'It will no longer sign you in.'}{' '}
           Delete it in your password manager or on your security key as well.
         </p>
         <CurrentPassword flash={refused} name="current_password" of={`${id}_`} />
@@ -222,7 +233,13 @@ function OwnPasskey({
 function NoApp({ csrfToken, flash, link }: FormProps & { link: string | null }) {
   return (
     <Card title="Authenticator app">
-      <form className="stack form-narrow" method="post" action="/account_security/totp" noValidate>
+      <form
+        className="stack form-narrow"
+        method="post"
+        action="/account_security/totp"
+        noValidate
+        aria-label="Add an app"
+      >
         <HiddenFields csrfToken={csrfToken} values={link === null ? {} : { link }} />
         <p>
           Use any app that shows 6-digit codes: your password manager, Google Authenticator, Microsoft Authenticator, or
@@ -253,13 +270,13 @@ function NewApp({ started, csrfToken, flash }: FormProps & { started: Started })
         <Field
           name="code"
           label="Code from the app"
-          hint="The 6 digits that it shows now. Nothing changes until you confirm them, within 10 minutes. We then sign you out on every other device."
+          hint="The 6 digits it shows now. Nothing changes until you confirm them, within 10 minutes. Then we sign you out on every other device."
           autoComplete="one-time-code"
           inputMode="numeric"
           error={flash?.field === 'code' ? flash.message : null}
           required
         />
-        <div className="actions">
+        <div className="row">
           <Button type="submit" look="primary">
             Confirm
           </Button>
@@ -292,15 +309,21 @@ function App({
       </p>
       <details className="fold" open={refused !== null}>
         <summary>Remove the app</summary>
-        <form className="stack form-narrow" method="post" action="/account_security/totp" noValidate>
+        <form
+          className="stack form-narrow"
+          method="post"
+          action="/account_security/totp"
+          noValidate
+          aria-label="Remove the app"
+        >
           <HiddenFields csrfToken={csrfToken} method="delete" values={{ about: 'app' }} />
           <p>
             {isLast
-              ? 'From then on, your password alone signs you in, and your recovery codes are gone.'
+              ? 'After that, your password alone signs you in, and your recovery codes stop working.'
               : 'You keep your passkeys and your recovery codes.'}
           </p>
           <CurrentPassword flash={refused} name="current_password" of="app_" />
-          <Button type="submit" look="danger">
+          <Button type="submit" look="danger" aria-label="Remove the app">
             Remove
           </Button>
         </form>
@@ -318,9 +341,15 @@ function Codes({ left, csrfToken, flash }: FormProps & { left: number }) {
       </p>
       <details className="fold" open={refused !== null || left === 0}>
         <summary>Make new codes</summary>
-        <form className="stack form-narrow" method="post" action="/account_security/recovery_codes" noValidate>
+        <form
+          className="stack form-narrow"
+          method="post"
+          action="/account_security/recovery_codes"
+          noValidate
+          aria-label="Make new codes"
+        >
           <HiddenFields csrfToken={csrfToken} values={{ about: 'codes' }} />
-          <p>The codes you have now stop working.</p>
+          <p>Your current codes stop working.</p>
           <CurrentPassword flash={refused} name="current_password" of="codes_" />
           <Button type="submit" look="primary">
             Make {RECOVERY_CODES} new codes

@@ -33,7 +33,7 @@ export type ActivateProps = {
 /** Lets a command line use the person's account. Without a code, it asks for one. */
 export function Activate({ login, ...props }: ActivateProps) {
   return (
-    <FormPage title="Approve a command line" foot={<a href="/api_tokens">Your API tokens</a>}>
+    <FormPage title="Approve a command line" foot={<a href="/settings/developers#api_tokens">Your API tokens</a>}>
       {login ? <Decision login={login} {...props} /> : <CodeForm {...props} />}
     </FormPage>
   )
@@ -75,7 +75,7 @@ function Decision({ login, here, csrfToken, flash }: Omit<ActivateProps, 'typed'
       <FlashAlert flash={flash?.field ? null : flash} />
       <DefinitionStats stats={[{ label: 'Does your terminal show this code?', value: userCode }]} />
       <Alert kind="warning" quiet>
-        <strong>Refuse if you didn't just run proving-ground login yourself.</strong> Someone who sends you a code or a
+        <strong>Decline if you didn't just run proving-ground login yourself.</strong> Someone who sends you a code or a
         link to this page is trying to get into your account. We never do.
       </Alert>
       <p>
@@ -103,7 +103,7 @@ function Decision({ login, here, csrfToken, flash }: Omit<ActivateProps, 'typed'
           label="Name"
           dir="auto"
           defaultValue={flash?.values?.name ?? login.tokenName}
-          hint="To find its token in your list."
+          hint="So you can find its token in your list."
           required
         />
         <CurrentPassword flash={flash} name="current_password" />
@@ -112,7 +112,7 @@ function Decision({ login, here, csrfToken, flash }: Omit<ActivateProps, 'typed'
             Approve
           </Button>
           <Button type="submit" name="decision" value="deny">
-            Refuse
+            Decline
           </Button>
         </div>
       </form>

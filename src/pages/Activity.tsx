@@ -6,6 +6,7 @@ import { ButtonLink } from '../ui/Button.tsx'
 import { type Column, DataTable } from '../ui/DataTable.tsx'
 import { EmptyState } from '../ui/States.tsx'
 import { Time } from '../ui/Time.tsx'
+import { SettingsPage } from './settings/SettingsPage.tsx'
 
 const COLUMNS: Column[] = [
   { key: 'what', label: 'What', rowHeader: true },
@@ -46,10 +47,7 @@ export function Activity({ lines, older, refused }: ActivityProps) {
     },
   }))
   return (
-    <div className="page stack">
-      <div className="page-head">
-        <h1>Activity</h1>
-      </div>
+    <SettingsPage here="/account_overview" title="Activity" isPart>
       {refused ? (
         <Alert kind="warning">
           {refused} <a href="/account_overview#current_password">Change your password</a>
@@ -73,9 +71,6 @@ export function Activity({ lines, older, refused }: ActivityProps) {
           </ButtonLink>
         </nav>
       ) : null}
-      <p className="hint">
-        <a href="/devices">Signed-in devices</a> · <a href="/account_overview">Back to Account</a>
-      </p>
-    </div>
+    </SettingsPage>
   )
 }

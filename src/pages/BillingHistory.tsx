@@ -66,7 +66,7 @@ export function BillingHistory({
           <OpenInvoices bills={open} />
         </Card>
       ) : null}
-      {portalToken === null ? null : (
+      {portalToken === null || charging !== 'unasked' ? null : (
         <div className="card no-print">
           <ChargeUsage charging={charging} csrfToken={portalToken} />
         </div>
@@ -75,15 +75,9 @@ export function BillingHistory({
         <BillsTable bills={shown} total={month ? totalDollars(shown) : null} />
         {bills.some((bill) => bill.kind === 'plan') ? (
           <p className="hint table-note">
-            Credits are already deducted from plan payments. Refunds to your card stand beside the payment.
+            Credits are already deducted from plan payments. Refunds to your card appear beside the payment.
           </p>
         ) : null}
-        {portalToken === null ? null : (
-          <p className="hint table-note">
-            To have your company, its address, and its tax ID on your next invoices, enter them under Payment method and
-            receipts.
-          </p>
-        )}
       </Card>
       <div className="grid charts no-print">
         <Card title="Hours per day">

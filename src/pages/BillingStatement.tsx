@@ -1,4 +1,5 @@
 import { Fragment } from 'react'
+import { instantText } from '../domain/instant.ts'
 import { givenBack, type Statement } from '../domain/money/bill.ts'
 import { hoursToSeconds } from '../domain/money/billing.ts'
 import { dollars, fineDollars, seconds } from '../domain/money/money.ts'
@@ -11,7 +12,6 @@ import { DefinitionStats } from '../ui/DefinitionStats.tsx'
 import { EmptyState } from '../ui/States.tsx'
 import { Time } from '../ui/Time.tsx'
 import { Corrections, WhatWasCorrected } from './billing/Correction.tsx'
-import { utc } from './run/CostCard.tsx'
 
 const COLUMNS = [
   { key: 'session', label: 'Server', rowHeader: true },
@@ -31,7 +31,7 @@ type StatementProps = { statement: Statement; customer: { name: string; email: s
 /** One bill in full, ready to print. */
 export function BillingStatement({ statement, customer, seller }: StatementProps) {
   const state = statement.amount_owed < 0 ? 'Credit' : statement.paid ? 'Paid' : statement.overdue ? 'Overdue' : 'Due'
-  const isPayable = !statement.paid && !statement.charge_date && !statement.processing
+  const isPayable = !statement.paid && !statement.charge_date && !statement.processing && !statement.held
   return (
     <div className="page stack">
       <div className="page-head">
@@ -79,7 +79,10 @@ export function BillingStatement({ statement, customer, seller }: StatementProps
         stats={[
           { label: 'Amount Owed', value: dollars(statement.amount_owed), hint: 'USD' },
           { label: 'Seconds Used', value: statement.seconds_used.toLocaleString('en-US') },
-          { label: 'Due', value: statement.due_date ? <Time at={statement.due_date} /> : '—' },
+          {
+            label: 'Due',
+            value: statement.held ? 'On hold' : statement.due_date ? <Time at={statement.due_date} /> : '—',
+          },
         ]}
       />
       {givenBack(statement) ? <p>{givenBack(statement)}.</p> : null}
@@ -172,3 +175,5 @@ function howItAddsUp(statement: Statement): string {
   const included = included_hours ? ` − ${seconds(hoursToSeconds(included_hours))} included` : ''
   return `${seconds(seconds_used)} used${included}: ${seconds(charged_seconds)} × $${OVERAGE_DOLLARS_PER_SECOND} = ${dollars(amount_owed)}`
 }
+
+const utc = (iso: string) => `${instantText(iso.slice(0, 10), false)} ${iso.slice(11, 19)}`

@@ -3,6 +3,7 @@ import { dollars } from '../domain/money/money.ts'
 import { planName, planOffered } from '../domain/money/plan.ts'
 import { LARGE_SERVERS_END } from '../domain/money/plan-words.ts'
 import type { ChangeQuote } from '../domain/views.ts'
+import { Alert } from '../ui/Alert.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
@@ -11,6 +12,8 @@ import { FormPage } from './account/FormPage.tsx'
 import { PortalForm } from './billing/PortalForm.tsx'
 
 type ChangePlanProps = ChangeQuote & {
+  /** What becomes of files that the smaller plan doesn't include. */
+  filesThen: string | undefined
   csrfToken: string
   /** A refused change, such as a declined card. */
   flash: FlashMessage | null
@@ -70,7 +73,7 @@ function Upgrade({ from, to, cents, periodEnd, hours }: ChangePlanProps) {
   )
 }
 
-function Downgrade({ from, to, periodEnd, hours }: ChangePlanProps) {
+function Downgrade({ from, to, periodEnd, hours, filesThen }: ChangePlanProps) {
   const plan = planOffered(to)
   const day = <Time at={toDay(periodEnd)} />
   return (
@@ -85,6 +88,7 @@ function Downgrade({ from, to, periodEnd, hours }: ChangePlanProps) {
           {dollars(plan?.dollarsPerMonth ?? 0)} a month, {plan?.hours} hours, servers with {plan?.features.gpu}
         </dd>
       </dl>
+      {filesThen ? <Alert kind="warning">{filesThen}</Alert> : null}
       <p className="hint">
         We charge and refund nothing today. You can change your mind until {day}. {LARGE_SERVERS_END}
       </p>

@@ -22,7 +22,7 @@ export function ConnectServer({ run, url, sockets, tcpPorts }: Props) {
   return (
     <DoorPage title="Connect your code" run={run}>
       <p>
-        Your programs get in with an <a href="/api_tokens">API token</a> that may operate, in{' '}
+        Your programs get in with an <a href="/settings/developers#api_tokens">API token</a> that may operate, in{' '}
         <code>PROVING_GROUND_TOKEN</code>. The simulator never sees it.
       </p>
       <h2>The page and its API</h2>

@@ -3,9 +3,10 @@ import type { SignIn } from '../domain/wire.ts'
 import { Badge } from '../ui/Badge.tsx'
 import { Button } from '../ui/Button.tsx'
 import { type Column, DataTable } from '../ui/DataTable.tsx'
-import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import type { FlashMessage } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { Time } from '../ui/Time.tsx'
+import { SettingsPage } from './settings/SettingsPage.tsx'
 
 const COLUMNS: Column[] = [
   { key: 'device', label: 'Device', rowHeader: true },
@@ -38,26 +39,26 @@ export function Devices({ devices, csrfToken, flash }: DevicesProps) {
     },
   }))
   return (
-    <div className="page stack">
-      <div className="page-head">
-        <h1>Signed-in devices</h1>
+    <SettingsPage
+      here="/account_overview"
+      title="Signed-in devices"
+      isPart
+      flash={flash}
+      aside={
         <form method="post" action="/api/v1/users/sign_ins">
           <HiddenFields csrfToken={csrfToken} method="delete" />
           <Button type="submit" look="danger">
             Sign out everywhere
           </Button>
         </form>
-      </div>
-      <FlashAlert flash={flash} />
+      }
+    >
       <div className="card">
         <DataTable caption="Where you are signed in" hideCaption columns={COLUMNS} rows={rows} />
       </div>
       <p className="hint">
-        Signing out doesn't end your <a href="/api_tokens">API tokens</a>. A new password does.
+        Signing out doesn't end your <a href="/settings/developers#api_tokens">API tokens</a>. A new password does.
       </p>
-      <p className="hint">
-        <a href="/account_overview">Back to Account</a>
-      </p>
-    </div>
+    </SettingsPage>
   )
 }

@@ -61,7 +61,7 @@ function after(next: string, freeUntil: string | null) {
 
 function sentence({ isLive, endsAt, next, freeUntil, planEnds }: Ends) {
   if (!isLive) return 'This server has stopped, so this link no longer works.'
-  if (!endsAt) return 'Your server has no end. It runs until you stop it.'
+  if (!endsAt) return 'No end time is set. It runs until you stop it.'
   const isFreeFirst = freeUntil !== null && freeUntil <= endsAt
   const why = planEnds ? ' Your plan no longer includes it then.' : " It can't run longer than your free minutes."
   return (

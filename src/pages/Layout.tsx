@@ -13,7 +13,7 @@ import { Footer } from './layout/Footer.tsx'
 import { Sidebar } from './layout/Sidebar.tsx'
 import { TopBar } from './layout/TopBar.tsx'
 
-const LISTS_INVOICES = new Set(['/billing_history', '/account_overview'])
+const LISTS_INVOICES = new Set(['/billing_history', '/settings/billing'])
 
 export type LayoutProps = {
   user: User | null
@@ -103,7 +103,7 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
           Skip to content
         </a>
         <TopBar user={user} path={page} csrfToken={csrfToken} bell={rest.bell ?? null} />
-        {user ? <Sidebar path={path} hasFiles={rest.hasFiles} {...switcher} /> : null}
+        {user ? <Sidebar path={path} hasFiles={rest.hasFiles} isAdmin={user.admin} {...switcher} /> : null}
         <main id="main" tabIndex={-1}>
           {user ? (
             <div id="ending">

@@ -21,7 +21,7 @@ export function Line({ flash, groups, takesCode, ...props }: Props) {
         <h1>Line</h1>
       </div>
       <FlashAlert flash={flash} />
-      <p>When all servers are reserved, the next one that becomes free goes to the next in line.</p>
+      <p>When all servers are reserved, the next free one goes to the next in line.</p>
       {groups.map((group) => (
         <GroupCard key={group.name + group.from} {...group} />
       ))}
@@ -38,7 +38,7 @@ function GroupCard({ name, gpus, places, from, until, isOn }: Props['groups'][nu
   return (
     <Card title={name}>
       <p>
-        You’re one of this group.{' '}
+        You’re in this group.{' '}
         {isOn ? (
           'We hold'
         ) : (
@@ -61,7 +61,7 @@ function CodeForm({ csrfToken, chosen, flash }: Pick<Props, 'csrfToken' | 'chose
         <Field
           {...refusedField(flash, 'code')}
           label="Code"
-          hint="From your class or competition: we hold places back for its people."
+          hint="From your class or competition, if we hold servers for it."
           placeholder="BCDF-GHJK"
           autoComplete="off"
           autoCapitalize="characters"

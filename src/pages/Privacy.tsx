@@ -32,7 +32,7 @@ const KEPT: Kept[] = [
   ],
   [
     'Your passkeys: name, public key, last use; your authenticator app: its encrypted secret and last use; recovery codes as hashes',
-    'To make sure that it is you who signs in',
+    'To make sure it’s you signing in',
     'Until you remove it or close your account',
   ],
   [
@@ -42,7 +42,7 @@ const KEPT: Kept[] = [
   ],
   [
     'Links for guests of your servers as hashes: how long they work, when and how often one was used',
-    'To let your guests in, and nobody else',
+    'To let in only your guests',
     `${TRACE_DAYS} days after the link ends`,
   ],
   [
@@ -143,7 +143,7 @@ export function Privacy({ hasFiles }: { hasFiles: boolean }) {
         What you bring to a server is yours. We don’t look into it. When a server stops, we delete its disk; nobody can
         restore it, and no other customer gets it.{' '}
         {hasFiles
-          ? 'Your files are kept apart from it, in a private folder of their own, and go straight between your browser or server and our storage provider. '
+          ? 'Your files are kept apart from it, in a private folder, and go straight between your browser or server and our storage provider. '
           : ''}
         If your server has a private address, Cloudflare and our program carry what passes through it, and keep none of
         it.
@@ -171,8 +171,8 @@ export function Privacy({ hasFiles }: { hasFiles: boolean }) {
         rows={COOKIES.map(([name, what]) => ({ id: name, cells: { name, what, lasts: lasts(COOKIE_S[name]) } }))}
       />
       <p>
-        A server’s private address has one more cookie, <code>__Host-door</code>. It says that you may come in, and
-        lasts until you close the browser. What else is set there comes from the simulator.
+        A server’s private address has one more cookie, <code>__Host-door</code>. It lets you in and lasts until you
+        close the browser. Any other cookies there come from the simulator.
       </p>
       <h2 id="rights">Your rights</h2>
       <ul>

@@ -1,6 +1,6 @@
 import { machineText } from '../domain/machine.ts'
 import { costText, FREE_WORDS } from '../domain/money/money.ts'
-import { type CostLine, freeBecause, sumOfLines } from '../domain/money/run-cost.ts'
+import { freeBecause, sumOfLines } from '../domain/money/run-cost.ts'
 import type { LogLine } from '../domain/run-log.ts'
 import type { MachineUse } from '../domain/run-metrics.ts'
 import {
@@ -13,12 +13,10 @@ import {
   webAddress,
 } from '../domain/server.ts'
 import type { RunView } from '../domain/views.ts'
-import type { Server } from '../domain/wire.ts'
 import { titleOf } from '../domain/worlds.ts'
 import { Log } from '../islands/Log.tsx'
 import { Badge } from '../ui/Badge.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
-import { Card } from '../ui/Card.tsx'
 import { DefinitionStats } from '../ui/DefinitionStats.tsx'
 import { Field } from '../ui/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
@@ -27,7 +25,7 @@ import { Time } from '../ui/Time.tsx'
 import { WhoMayEnter } from '../ui/WhoMayEnter.tsx'
 import { Island } from './Island.tsx'
 import { CostChart, ReceiptCard } from './run/CostCard.tsx'
-import { Ec2Card } from './run/Ec2Card.tsx'
+import { Ec2Record } from './run/Ec2Record.tsx'
 import { ParametersCard } from './run/ParametersCard.tsx'
 import { ResourceCard } from './run/ResourceCard.tsx'
 import { Timeline } from './run/Timeline.tsx'
@@ -69,23 +67,30 @@ export function Run(props: RunProps) {
   const at = (live ? null : server.end_time) ?? server.requested_at
   const why = live ? endText(end) : (server.error_message ?? endedBecause(server))
   const answers = canStop(server) && server.billed_from !== null
-  const logCard = <Island name="Log" of={Log} props={{ runId: server.id, live, last: log, csrfToken }} />
-  // What happened last comes first: the log while it runs or if it failed, and what it cost once it ended well.
+  // While it lives, its log says what it does; then its receipt counts, unless the log may say why it failed.
   const logFirst = live || server.error_message !== null
+  const logCard = <Island name="Log" of={Log} props={{ runId: server.id, live, last: log, csrfToken }} />
   return (
     // While it lives, follow.ts exchanges the parts marked data-live.
     <div className="page stack run-page" data-follow={live ? server.id : undefined}>
-      <div className="page-head" data-live="head">
-        <div>
-          <p className="no-print">
-            <a href="/servers">Servers</a>
-          </p>
-          <h1>{server.name ? <bdi>{server.name}</bdi> : 'Server'}</h1>
+      <p className="no-print">
+        <a href="/servers">Servers</a>
+      </p>
+      <div className="page-head">
+        <div className="run-title">
+          <div className="row">
+            <h1 data-live="name">
+              <bdi>{server.name ?? 'Server'}</bdi>
+            </h1>
+            <Rename server={server} csrfToken={csrfToken} flash={flash} />
+          </div>
           <p className="hint">
             <code>{server.id}</code>
           </p>
         </div>
-        <Badge color={serverStatusColor(status)}>{status}</Badge>
+        <div data-live="head">
+          <Badge color={serverStatusColor(status)}>{status}</Badge>
+        </div>
       </div>
       <FlashAlert flash={flash} />
       <div className="row no-print" data-live="actions">
@@ -104,6 +109,11 @@ export function Run(props: RunProps) {
             ) : null}
             <ButtonLink href={`/servers/${server.id}`}>Refresh</ButtonLink>
             <ButtonLink href="/dashboard">Open the dashboard</ButtonLink>
+            {answers ? (
+              <ButtonLink href="/stop_server" look="danger">
+                Stop
+              </ButtonLink>
+            ) : null}
           </>
         ) : (
           <form method="post" action="/api/v1/aws/auto_cloud_start_request">
@@ -118,16 +128,13 @@ export function Run(props: RunProps) {
         </span>
       </div>
       {logFirst ? logCard : null}
-      <div data-live="resources">
-        {use?.samples.length ? <ResourceCard runId={server.id} instanceType={server.instance_type} use={use} /> : null}
-      </div>
       <div className="stack" data-live="record">
         <DefinitionStats
           stats={[
             {
               label: 'Time on the meter',
               value: formatUptime(cost.seconds),
-              hint: `${cost.seconds.toLocaleString('en-US')} seconds`,
+              hint: cost.seconds === 1 ? '1 second' : `${cost.seconds.toLocaleString('en-US')} seconds`,
             },
             {
               label: live ? 'Cost so far' : 'Cost',
@@ -167,47 +174,57 @@ export function Run(props: RunProps) {
               : []),
             {
               label: live ? 'Requested' : 'Ended',
-              value: <Time at={at} layout="day" />,
+              value: <Time at={at} layout="time" />,
               hint: (
                 <>
-                  <Time at={at} layout="clock" />
+                  <Time at={at} layout="day" />
                   {why ? <> · {why}</> : null}
                 </>
               ),
             },
           ]}
         />
-        <ReceiptCard lines={lines} startup={startup} said={said} />
+        <ReceiptCard lines={lines} startup={startup} said={said}>
+          {provider ? <Ec2Record server={server} provider={provider} /> : null}
+        </ReceiptCard>
         <div className="grid charts">
-          <CostChart lines={lines} free={noCost(server, lines)} />
           <Timeline events={events} />
+          <div className="grid">
+            {use?.samples.length ? (
+              <ResourceCard runId={server.id} instanceType={server.instance_type} use={use} />
+            ) : null}
+            <CostChart lines={lines} />
+            <ParametersCard server={server} secrets={secrets} />
+          </div>
         </div>
-        <ParametersCard server={server} secrets={secrets} />
-        {provider ? <Ec2Card server={server} provider={provider} /> : null}
       </div>
       {logFirst ? null : logCard}
-      <Card title="Name" className="no-print">
-        <form className="row filters" method="post" action={`/api/v1/servers/${server.id}`}>
-          <HiddenFields csrfToken={csrfToken} method="put" />
-          <Field
-            name="name"
-            label="Name of this server"
-            maxLength={50}
-            dir="auto"
-            autoComplete="off"
-            defaultValue={flash?.values?.name ?? server.name ?? ''}
-          />
-          <Button type="submit">Save</Button>
-        </form>
-      </Card>
     </div>
   )
 }
 
-function noCost({ billed_from }: Server, lines: CostLine[]): string {
-  if (!billed_from) return 'It never answered, so it cost nothing.'
-  const free = freeBecause(lines)
-  return free ? `Nothing to pay: ${FREE_WORDS[free]}.` : 'Nothing to pay yet.'
+type RenameProps = Pick<RunProps, 'server' | 'csrfToken' | 'flash'>
+
+/** Beside the heading that it changes, and apart from what live updates exchange: they keep what is half typed. */
+function Rename({ server, csrfToken, flash }: RenameProps) {
+  const refused = flash?.kind === 'danger' && flash.values?.name !== undefined
+  return (
+    <details className="rename no-print" open={refused}>
+      <summary>{server.name ? 'Rename' : 'Name it'}</summary>
+      <form className="row" method="post" action={`/api/v1/servers/${server.id}`}>
+        <HiddenFields csrfToken={csrfToken} method="put" />
+        <Field
+          name="name"
+          label="Name of this server"
+          maxLength={50}
+          dir="auto"
+          autoComplete="off"
+          defaultValue={flash?.values?.name ?? server.name ?? ''}
+        />
+        <Button type="submit">Save</Button>
+      </form>
+    </details>
+  )
 }
 
 function endText(end: RunView['end']) {

@@ -2,7 +2,7 @@ import { instantText } from '../domain/instant.ts'
 import { machineText } from '../domain/machine.ts'
 import { billedSecondsAt } from '../domain/money/live-usage.ts'
 import { costText } from '../domain/money/money.ts'
-import { listQuery, RUN_STATUSES, type RunFilter } from '../domain/run-list.ts'
+import { linkQuery, RUN_STATUSES, type RunFilter } from '../domain/run-list.ts'
 import { endedBecause, formatUptime, serverStatus, serverStatusColor } from '../domain/server.ts'
 import type { RunListView } from '../domain/views.ts'
 import type { Server } from '../domain/wire.ts'
@@ -32,7 +32,7 @@ export function Runs({ servers, page, pages, total, months, filter, now }: RunsP
       <div className="page-head">
         <h1>Servers</h1>
         <div className="row no-print">
-          <ButtonLink href={`/servers.csv${listQuery(filter)}`} download>
+          <ButtonLink href={`/servers.csv${linkQuery(filter)}`} download>
             Download CSV
           </ButtonLink>
         </div>
@@ -72,12 +72,12 @@ export function Runs({ servers, page, pages, total, months, filter, now }: RunsP
           {total.toLocaleString('en-US')} {total === 1 ? 'server' : 'servers'}, page {page} of {pages}
         </span>
         {page > 1 ? (
-          <ButtonLink href={`/servers${listQuery(filter, page - 1)}`} rel="prev">
+          <ButtonLink href={`/servers${linkQuery(filter, page - 1)}`} rel="prev">
             Newer
           </ButtonLink>
         ) : null}
         {page < pages ? (
-          <ButtonLink href={`/servers${listQuery(filter, page + 1)}`} rel="next">
+          <ButtonLink href={`/servers${linkQuery(filter, page + 1)}`} rel="next">
             Older
           </ButtonLink>
         ) : null}

@@ -28,7 +28,7 @@ export function Security({ contact, restoreRehearsed, hasPayments, filesAt }: Se
             Use <a href={contact}>{contact.replace(/^https?:[/][/]/, '')}</a>.
           </>
         )}{' '}
-        Say what you found, how to repeat it, and what somebody could do with it. Use accounts and servers of your own,
+        Say what you found, how to repeat it, and what an attacker could do with it. Use your own accounts and servers,
         look at no one else’s data, and don’t flood us with requests. Programs find the same in{' '}
         <a href="/.well-known/security.txt">security.txt</a>.
       </p>
@@ -40,8 +40,8 @@ export function Security({ contact, restoreRehearsed, hasPayments, filesAt }: Se
           passkey also signs you in alone.
         </li>
         <li>
-          We email you about sign-ins from a new browser, about each new API token and webhook, and about each change of
-          your password, second factor, and secrets. Your Activity page lists what happened to your account for{' '}
+          We email you about sign-ins from a new browser, about each new API token, and about each change of your
+          password, second factor, secrets, and webhooks. Your Activity page lists what happened to your account for{' '}
           {TRACE_DAYS} days.
         </li>
         <li>
@@ -54,7 +54,7 @@ export function Security({ contact, restoreRehearsed, hasPayments, filesAt }: Se
         <li>We tell browsers to reach this site over HTTPS only.</li>
         <li>
           We keep your password as a scrypt hash, with a key that isn’t in the database, API tokens and recovery codes
-          as hashes, and of a passkey only its public key.
+          as hashes, and only the public key of a passkey.
         </li>
         <li>
           Secrets, registry logins, webhook secrets, and the key of your authenticator app are encrypted with

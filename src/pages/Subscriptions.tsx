@@ -1,5 +1,5 @@
 import { toIso } from '../domain/instant.ts'
-import { PLANS, PREMIUM, planName } from '../domain/money/plan.ts'
+import { PLANS, type PlanType, PREMIUM, planName } from '../domain/money/plan.ts'
 import { PAY_PLAN } from '../domain/money/start-cost.ts'
 import type { Subscription, Worlds } from '../domain/wire.ts'
 import { checkoutFailure } from '../islands/CheckoutButton.tsx'
@@ -21,6 +21,8 @@ type SubscriptionsProps = {
   upgrade: { until: number; waits: boolean } | null
   /** Until sales open, Basic and Premium are for display only. */
   forSale: boolean
+  /** What becomes of their files in plans that don't include them. */
+  filesThen: Map<PlanType, string>
   /** What servers can simulate today. */
   worlds: Worlds
   csrfToken: string
@@ -28,7 +30,7 @@ type SubscriptionsProps = {
 }
 
 export function Subscriptions(props: SubscriptionsProps) {
-  const { subscription, changeable, upgrade, forSale, worlds, csrfToken, flash } = props
+  const { subscription, changeable, upgrade, forSale, filesThen, worlds, csrfToken, flash } = props
   return (
     <div className="page stack">
       <div className="page-head">
@@ -66,6 +68,9 @@ export function Subscriptions(props: SubscriptionsProps) {
                 {plan.type === subscription?.plan_type ? <Badge color="green">Your plan</Badge> : null}
               </p>
               <p>{plan.hours ? `${plan.hours} hours included, then $1.75/h, billed by the second` : 'Custom hours'}</p>
+              {plan.type !== subscription?.plan_type && filesThen.has(plan.type) ? (
+                <Alert kind="warning">{filesThen.get(plan.type)}</Alert>
+              ) : null}
               <PlanChoice
                 plan={plan}
                 subscription={subscription}

@@ -8,7 +8,7 @@ export function Terms({ hasFiles }: { hasFiles: boolean }) {
     <article className="page prose">
       <h1>Terms of Service</h1>
       <p className="muted">
-        Effective <time dateTime="2026-11-27">November 27, 2026</time>
+        Effective <time dateTime="2026-11-28">November 28, 2026</time>
       </p>
       <Summary />
       <Billing />

@@ -4,10 +4,11 @@ import { KEPT_DELIVERIES } from '../domain/webhook.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
-import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import type { FlashMessage } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { Time } from '../ui/Time.tsx'
 import { CurrentPassword } from './account/CurrentPassword.tsx'
+import { SettingsPage } from './settings/SettingsPage.tsx'
 import { DeliveriesTable } from './webhooks/DeliveriesTable.tsx'
 import { NewSecret } from './webhooks/NewSecret.tsx'
 import { WebhookStatus } from './webhooks/WebhookStatus.tsx'
@@ -23,9 +24,12 @@ export function WebhookPage({ webhook, deliveries, oldSecretsEnd, secret, csrfTo
   const action = `/webhooks/${webhook.id}`
   const isOff = webhook.status === 'off'
   return (
-    <div className="page stack">
-      <div className="page-head">
-        <h1>Webhook</h1>
+    <SettingsPage
+      here="/settings/developers"
+      title="Webhook"
+      isPart
+      flash={secret ? null : flash}
+      aside={
         <div className="row">
           {isOff ? null : (
             <form method="post" action={`${action}/test`}>
@@ -40,8 +44,9 @@ export function WebhookPage({ webhook, deliveries, oldSecretsEnd, secret, csrfTo
             </Button>
           </form>
         </div>
-      </div>
-      {secret ? <NewSecret secret={secret}>The new secret signs from now on.</NewSecret> : <FlashAlert flash={flash} />}
+      }
+    >
+      {secret ? <NewSecret secret={secret}>The new secret signs from now on.</NewSecret> : null}
       {isOff ? (
         <Alert kind="warning">
           <div className="row">
@@ -87,9 +92,8 @@ export function WebhookPage({ webhook, deliveries, oldSecretsEnd, secret, csrfTo
         )}
       </Card>
       <p className="hint">
-        We keep the last {KEPT_DELIVERIES} deliveries, for {DELIVERY_DAYS} days.{' '}
-        <a href="/webhooks">Back to Webhooks</a>
+        We keep the last {KEPT_DELIVERIES} deliveries, for {DELIVERY_DAYS} days.
       </p>
-    </div>
+    </SettingsPage>
   )
 }

@@ -1,35 +1,34 @@
-import type { ReactNode } from 'react'
 import { renderToString } from 'react-dom/server'
-import { Billing } from './docs/Billing.tsx'
-import { Ci } from './docs/Ci.tsx'
-import { Cli } from './docs/Cli.tsx'
-import { Events } from './docs/Events.tsx'
-import { Ports } from './docs/Ports.tsx'
-import { Quickstart } from './docs/Quickstart.tsx'
-import { Servers } from './docs/Servers.tsx'
+import { writeIndex } from '../domain/docs-search.ts'
+import { type ApiDocument, listCalls } from './docs/api-calls.ts'
+import { Doc } from './docs/Doc.tsx'
+import { DOCS, type Doc as Page } from './docs/list.ts'
+import { sectionsOf, toHtml } from './docs/markdown.ts'
+import { fillIn, ORIGIN } from './docs/values.ts'
 import { Terms } from './Terms.tsx'
 
-/** Stands for the site's own address, which the build doesn't know. */
-export const ORIGIN = 'https://origin.invalid'
+const MARKDOWN = import.meta.glob<string>('./docs/*.md', { query: '?raw', import: 'default', eager: true })
+
+export type TextName = `docs-${Page['file']}${'' | '-with-door'}` | 'docs-search' | 'terms' | 'terms-without-files'
 
 /** The pages that are only text: the build renders them into files, so that the Worker needn't carry them. */
-const TEXTS = {
-  docs: <Quickstart origin={ORIGIN} hasDoor={false} />,
-  'docs-with-door': <Quickstart origin={ORIGIN} hasDoor />,
-  'docs-events': <Events />,
-  'docs-cli': <Cli origin={ORIGIN} hasDoor={false} />,
-  'docs-cli-with-door': <Cli origin={ORIGIN} hasDoor />,
-  'docs-ci': <Ci origin={ORIGIN} />,
-  'docs-billing': <Billing />,
-  'docs-images': <Servers />,
-  'docs-ports': <Ports />,
-  terms: <Terms hasFiles />,
-  'terms-without-files': <Terms hasFiles={false} />,
-} satisfies Record<string, ReactNode>
-
-export type TextName = keyof typeof TEXTS
-
-/** For the build. */
-export function renderTexts(): [name: string, html: string][] {
-  return Object.entries(TEXTS).map(([name, text]) => [name, renderToString(text)])
+export function renderTexts(document: ApiDocument): [name: TextName, html: string][] {
+  const calls = listCalls(document)
+  const htmlOf = (page: Page, hasDoor: boolean) =>
+    toHtml(fillIn(MARKDOWN[`./docs/${page.file}.md`] ?? '', calls, hasDoor))
+  return [
+    ...DOCS.flatMap((page): [TextName, string][] => [
+      [`docs-${page.file}`, renderToString(<Doc page={page} html={htmlOf(page, false)} />)],
+      [`docs-${page.file}-with-door`, renderToString(<Doc page={page} html={htmlOf(page, true)} />)],
+    ]),
+    ['docs-search', writeIndex(DOCS.flatMap((page) => searched(page, htmlOf(page, false).replaceAll(ORIGIN, ''))))],
+    ['terms', renderToString(<Terms hasFiles />)],
+    ['terms-without-files', renderToString(<Terms hasFiles={false} />)],
+  ]
 }
+
+/** What a search may find of a page: below its title, its description. */
+const searched = ({ path, title, description }: Page, html: string) => [
+  { address: path, page: title, title, text: description, code: '' },
+  ...sectionsOf(html).map(({ id, ...section }) => ({ ...section, address: `${path}#${id}`, page: title })),
+]

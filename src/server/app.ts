@@ -7,7 +7,6 @@ import { csrf } from './http/middleware/csrf.ts'
 import { formMethod } from './http/middleware/form-method.ts'
 import { keptPages } from './http/middleware/kept-pages.ts'
 import { knownMethod } from './http/middleware/known-method.ts'
-import { readBody } from './http/middleware/limit-body.ts'
 import { outerLimit } from './http/middleware/outer-limit.ts'
 import { requestId } from './http/middleware/request-id.ts'
 import { securityHeaders } from './http/middleware/security-headers.ts'
@@ -23,6 +22,7 @@ import { passwords } from './routes/accounts/passwords.ts'
 import { registries } from './routes/accounts/registries.ts'
 import { secrets } from './routes/accounts/secrets.ts'
 import { security } from './routes/accounts/security.ts'
+import { settings } from './routes/accounts/settings.ts'
 import { users } from './routes/accounts/users.ts'
 import { billingPages } from './routes/billing/billing-pages.tsx'
 import { billings } from './routes/billing/billings.ts'
@@ -70,6 +70,7 @@ const ROUTES: readonly Route[] = [
   ...deviceLogin,
   ...webhooks,
   ...secrets,
+  ...settings,
   ...registries,
   ...security,
   ...servers,
@@ -116,7 +117,10 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     })
     .use(outerLimit)
     .use(knownMethod)
-    .use(readBody)
+    // Loaded when needed: most requests have no body.
+    .use(async (c, next) =>
+      c.req.raw.body ? (await import('./http/middleware/limit-body.ts')).readBody(c, next) : next(),
+    )
     .use(csrf)
     .use(formMethod(() => app))
     .use(currentSignIn)

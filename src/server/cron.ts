@@ -1,5 +1,4 @@
 import { freeClosedAddresses, stopServersOfClosed } from './accounts/close-account.ts'
-import { forgetTraces } from './accounts/retention.ts'
 import { closeDueCycles } from './billing/bills/close-cycles.ts'
 import { suspendDebtors } from './billing/bills/debts.ts'
 import { advanceInvoices } from './billing/bills/invoicing.ts'
@@ -22,16 +21,21 @@ const stopOverdueServers = async (ctx: Context) =>
 const recordMailboxes = async (ctx: Context) => (await import('./accounts/mailboxes.ts')).recordMailboxes(ctx)
 const renewMailboxKey = async (ctx: Context) => (await import('./accounts/mailboxes.ts')).renewMailboxKey(ctx)
 const endLargeServers = async (ctx: Context) => (await import('./fleet/large-servers.ts')).endLargeServers(ctx)
+const keepWarm = async (ctx: Context) => (await import('./fleet/warm/keep.ts')).keepWarm(ctx)
 const mailUsedHours = async (ctx: Context) => (await import('./billing/bills/hours-mails.ts')).mailUsedHours(ctx)
 const mailLongRuns = async (ctx: Context) => (await import('./billing/bills/long-runs.ts')).mailLongRuns(ctx)
 const countChanged = async (ctx: Context) => (await import('./files/usage.ts')).countChanged(ctx)
 const dropStaleUploads = async (ctx: Context) => (await import('./files/open-uploads.ts')).dropStaleUploads(ctx)
+const tellGroups = async (ctx: Context) => (await import('./fleet/line/group-people.ts')).tellGroups(ctx)
 const releaseGroups = async (ctx: Context) => (await import('./fleet/line/groups.ts')).releaseGroups(ctx)
 const endFilesWithPlans = async (ctx: Context) => (await import('./files/plan-end.ts')).endFilesWithPlans(ctx)
 const continueRemovals = async (ctx: Context) => (await import('./files/removals.ts')).continueRemovals(ctx)
 const deleteLogsOfClosed = async (ctx: Context) => (await import('./fleet/run-log.ts')).deleteLogsOfClosed(ctx)
 const countStartTimes = async (ctx: Context) => (await import('./fleet/count-start-times.ts')).countStartTimes(ctx)
 const removeLostFactors = async (ctx: Context) => (await import('./operations/lost-factors.ts')).removeLostFactors(ctx)
+const noteStoppedSignIns = async (ctx: Context) =>
+  (await import('./accounts/stopped-sign-ins.ts')).noteStoppedSignIns(ctx)
+const forgetTraces = async (ctx: Context) => (await import('./accounts/retention.ts')).forgetTraces(ctx)
 const forgetRemovals = async (ctx: Context) => (await import('./files/removals.ts')).forgetRemovals(ctx)
 
 /**
@@ -41,7 +45,7 @@ const forgetRemovals = async (ctx: Context) => (await import('./files/removals.t
  * them, so they may run late, twice or at once.
  */
 export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unknown>>> = {
-  '* * * * *': { reviveWatcher, endLargeServers, wakeOverdue, stopServersOfClosed, wakeSenders },
+  '* * * * *': { reviveWatcher, endLargeServers, wakeOverdue, stopServersOfClosed, wakeSenders, keepWarm },
   // Ordered: each feeds the next.
   [BILLING_CRON]: {
     reconcilePlans,
@@ -56,8 +60,10 @@ export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unkn
   '1-59 * * * *': {
     checkStarts,
     releaseGroups,
+    tellGroups,
     watchMatters,
     removeLostFactors,
+    noteStoppedSignIns,
     deliverMail,
     recordMailboxes,
     freeClosedAddresses,

@@ -5,7 +5,7 @@ import { Time } from './Time.tsx'
 export function WhoMayEnter({ untils, now }: { untils: string[]; now: number }) {
   const ends = untils.filter((until) => Date.parse(until) > now).sort()
   const last = ends.at(-1)
-  if (!last) return <>Only you can get in.</>
+  if (!last) return <>Private: only you.</>
   return (
     <>
       You and {ends.length === 1 ? 'a guest' : `${ends.length} guests`} can get in, until{' '}

@@ -219,7 +219,7 @@ describe('over the wire', () => {
     const w = await world()
     const rows = await w.ctx.db.select().from(apiTokens).where(eq(apiTokens.userId, w.userId))
     expect(JSON.stringify(rows)).not.toContain(w.token.token.slice(3, 20))
-    for (const path of ['/api_tokens', '/api/v1/users/export']) {
+    for (const path of ['/settings/developers', '/api/v1/users/export']) {
       const text = await (await w.browser.request(path)).text()
       expect(text, path).toContain(w.token.id)
       expect(text, path).not.toContain(w.token.token.slice(3, 20))

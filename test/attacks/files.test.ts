@@ -85,6 +85,13 @@ test('credentials reach their own files, in their mode, until they end', async (
     ['PUT', `/${mine.prefix}../../${theirs.prefix}a.txt`, '', {}, 'eve'],
   ]
   for (const attack of attacks) expect(await status(...attack), attack.join(' ')).toBe(403)
+  const [mineFirst, theirsNext] = [mine.prefix, theirs.prefix].map(encodeURIComponent)
+  const malformed: Parameters<typeof steal>[] = [
+    ['GET', '', `?list-type=2&prefix=${mineFirst}&prefix=${theirsNext}`],
+    ['POST', '', '?delete=', {}, `<Delete><Object><Key >${theirs.prefix}a.txt</Key></Object></Delete>`],
+  ]
+  for (const attack of malformed) expect(await status(...attack), attack.join(' ')).toBe(400)
+  expect((await content(ada, 'a.txt')).status).toBe(302)
   const read = thief(await accessOf(eve, 'read'))
   expect((await read('GET', own)).status).toBe(200)
   expect((await read('PUT', own, '', {}, 'x')).status).toBe(403)
@@ -226,7 +233,7 @@ test('a bucket that fails is a 503 with a sentence, and what it interrupts conti
     const { status, body, headers } = await ada.get(path)
     expect([status, body.error, headers.get('retry-after')]).toEqual([
       503,
-      "Your files can't be reached right now. They are safe. Please try again in a moment.",
+      "We can't reach your files right now. They're safe. Please try again in a moment.",
       '5',
     ])
   }

@@ -4,18 +4,7 @@ import { openPage, openSite, SITE } from '../../testing/stack/site.ts'
 
 const EVIL = 'https://evil.example/x'
 /** What other products call a parameter that says where to go next. */
-const NAMES = [
-  'return_to',
-  'returnTo',
-  'redirect',
-  'redirect_to',
-  'redirect_uri',
-  'next',
-  'url',
-  'continue',
-  'goto',
-  'r',
-]
+const NAMES = 'return_to returnTo redirect redirect_to redirect_uri next url continue goto r'.split(' ')
 const evilFields = NAMES.map((name) => `${name}=${encodeURIComponent(EVIL)}`).join('&')
 const routes = [...new Set(app.routes.filter((r) => r.method !== 'ALL').map((r) => `${r.method} ${r.path}`))]
 const site = await openSite()

@@ -23,60 +23,6 @@ async function connect(cookie: string, headers: Record<string, string> = {}) {
   return { socket, frames, closed }
 }
 
-const endings: [string, (person: Client) => Promise<unknown>][] = [
-  ['signing out', (person) => person.request('DELETE', '/users/sign_out')],
-  ['signing out everywhere', (person) => person.request('DELETE', '/api/v1/users/sign_ins')],
-]
-
-test.each(endings)('%s ends the socket and says why', async (_, end) => {
-  const person = await newPerson(url)
-  const { socket, frames } = await connect(person.cookieHeader)
-  expect(frames[0]).toEqual({ type: 'welcome' })
-  const told = new Promise((resolve) => socket.addEventListener('message', resolve, { once: true }))
-  await end(person)
-  await told
-  expect(frames.at(-1)).toEqual({ type: 'disconnect', reason: 'remote', reconnect: false })
-})
-
-test('refuses a socket without a live sign-in, in terms that clients understand', async () => {
-  const person = await newPerson(url)
-  const cookie = person.cookieHeader
-  await person.request('DELETE', '/users/sign_out')
-  for (const value of ['', cookie, 'sign_in=forged']) {
-    const { frames, closed } = await connect(value)
-    await closed
-    expect(frames).toEqual([{ type: 'disconnect', reason: 'unauthorized', reconnect: false }])
-  }
-})
-
-test('refuses a socket from another origin', async () => {
-  const person = await newPerson(url)
-  for (const origin of ['https://evil.example', `${url}.evil.example`, url.replace('http:', 'https:'), 'null']) {
-    const { frames, closed } = await connect(person.cookieHeader, { Origin: origin })
-    await closed
-    expect(frames, origin).toEqual([])
-  }
-})
-
-test("refuses someone else's channel, and your own still works", async () => {
-  const [ada, eve] = [await newPerson(url), await newPerson(url)]
-  const { socket, frames } = await connect(eve.cookieHeader)
-  const subscribe = (user_id: string) => {
-    const identifier = JSON.stringify({ channel: 'JobsChannel', user_id })
-    socket.send(JSON.stringify({ command: 'subscribe', identifier }))
-    return identifier
-  }
-  const [foreign, own] = [subscribe(ada.id), subscribe(eve.id)]
-  const answered = () => frames.filter((frame) => frame.identifier)
-  while (answered().length < 2)
-    await new Promise((resolve) => socket.addEventListener('message', resolve, { once: true }))
-  expect(answered().slice(0, 2)).toEqual([
-    { type: 'reject_subscription', identifier: foreign },
-    { type: 'confirm_subscription', identifier: own },
-  ])
-  socket.close()
-})
-
 test('a socket whose sign-in ended unnoticed receives nothing afterwards', async () => {
   const ada = await newPerson(url)
   const elsewhere = new Client(url)

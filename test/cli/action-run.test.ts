@@ -47,6 +47,7 @@ test.concurrent('a program that passes: its log as a group, its code, its summar
   expect([ok, log]).toEqual([true, expect.stringMatching(/::group::Log\n::stop-commands::\S+\n/)])
   expect(log).toMatch(/\nhello\nSEED=1\nLICENSE=\*\*\*\npytest\n-q\n/)
   expect(log).toContain(`code 0 of ${server?.id}`)
+  expect(log).toMatch(/\nPassed, exit code 0\. \d s on a .+\. The server and its log: http\S+\n/)
   expect(summary).toMatch(
     /^\*\*Passed\*\*, exit code 0\. \d s on a g6\S+, covered by your plan\. \[The server and its log\]\(http/,
   )

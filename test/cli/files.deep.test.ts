@@ -1,4 +1,14 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
 import type { FilesAccess } from '../../src/domain/wire.ts'
@@ -93,6 +103,21 @@ describe.each([rclone, oldestRclone])('$name', (program) => {
       deleted: 1,
     })
     expect(tree('in')).toEqual({ 'a.txt': 'eno' })
+    // What a link stands for stays, and nothing that only looks like it.
+    const names = ['big/1', 'l*nk {x}', 'l-nk {x}']
+    for (const name of names) write(`out/${name}`, name)
+    expect((await up()).out).toBe('Uploaded 3 files.\n')
+    renameSync(join(here, 'out/big'), join(here, 'big'))
+    for (const name of names.slice(1)) unlinkSync(join(here, 'out', name))
+    symlinkSync(join(here, 'big'), join(here, 'out/big'))
+    symlinkSync(join(here, 'gone'), join(here, 'out', 'l*nk {x}'))
+    expect(await up()).toEqual({
+      code: 0,
+      out: 'Uploaded 0 files, 1 file deleted.\n',
+      err: expect.stringMatching(/files of the same names stay on the site: (big, l\*nk {x}|l\*nk {x}, big)\n/),
+    })
+    await down()
+    expect(tree('in')).toEqual({ 'a.txt': 'eno', 'big/1': 'big/1', 'l*nk {x}': 'l*nk {x}' })
     const clash = await files('get', 'jobs/a.txt', join(here, 'out/a.txt/below'))
     expect(clash).toMatchObject({ code: 1, err: expect.stringContaining('rclone: ') })
   })
@@ -112,7 +137,7 @@ describe.each([rclone, oldestRclone])('$name', (program) => {
     for (let i = 0; i < 100; i++) write(`many/${i}.txt`, `${i}`)
     expect(await files('put', join(here, 'many'))).toMatchObject({ code: 0, out: 'Uploaded 100 files.\n' })
     line.close()
-    // Its own, rclone's first, and one more at least.
+    // The first, and two more at least.
     expect(given).toBeGreaterThan(2)
   })
 

@@ -24,6 +24,16 @@ async function upload(person: Client, path: string, content: string): Promise<vo
   expect((await fetch(to, { method, headers, body: content })).status).toBe(200)
 }
 
+test('takes no path with a folder that has no name: rclone would use a different one', async () => {
+  const { files, here, rclone } = await setup()
+  for (const path of ['a//', '/', '//b', 'a//b'])
+    expect(await files('sync', here, `files:${path}`, '--delete')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('has a folder without a name'),
+    })
+  expect(existsSync(rclone.record)).toBe(false)
+})
+
 test('lists a folder or a file, and removes them', async () => {
   const { run, person } = await setup()
   await upload(person, 'runs/flight 1.csv', 'time,height\n')
@@ -36,7 +46,7 @@ test('lists a folder or a file, and removes them', async () => {
   const json = JSON.parse((await run(['files', 'ls', 'runs', '--json'])).out) as FileList
   expect(json).toMatchObject({ path: 'runs', files: [{ name: 'flight 1.csv', size: 12 }] })
   expect((await run(['files', 'rm', 'runs/'])).out).toContain('Deleted runs/.')
-  expect(await run(['files', 'ls'])).toMatchObject({ code: 0, out: '', err: expect.stringContaining('nothing here') })
+  expect(await run(['files', 'ls'])).toMatchObject({ code: 0, out: '', err: expect.stringContaining('No files here') })
 })
 
 test('says which file or folder is not there', async () => {
@@ -102,6 +112,25 @@ test('runs rclone with credentials of its own, and nothing of the customer’s',
   expect(Date.parse(Expiration)).toBeGreaterThan(Date.now())
   // Nothing stays behind.
   expect(existsSync(dirname(env.AWS_CONFIG_FILE ?? ''))).toBe(false)
+})
+
+test('asks for credentials once, and its credential process never waits', async () => {
+  const { run, here, rclone, person } = await setup()
+  writeFileSync(join(here, 'a.txt'), 'a')
+  let asked = 0
+  const rewrite = (path: string, text: string) => {
+    if (path.endsWith('/credentials')) asked++
+    return text
+  }
+  const line = await openLine(url, { rewrite })
+  const env = { PATH: rclone.PATH, PROVING_GROUND_URL: line.url }
+  expect(await run(['files', 'put', join(here, 'a.txt')], '', env)).toMatchObject({ code: 0 })
+  line.close()
+  expect(asked).toBe(1)
+  const again = () => person.post('/api/v1/files/credentials', { mode: 'write' })
+  await waitFor(async () => (await again()).status === 429)
+  const limited = await run(['files', 'credentials', '--format', 'process'])
+  expect(limited).toMatchObject({ code: 1, out: '', err: expect.stringContaining('too often') })
 })
 
 test('tells rclone what to copy where', async () => {
@@ -201,14 +230,16 @@ test('shows the last lines of an rclone that failed', async () => {
   expect(err.split('\n')).toEqual([
     ...[5, 6, 7, 8].map((i) => `rclone: a.txt: broke ${i}`),
     'rclone: panic: plain text',
-    'error: rclone failed. Run it again for the files that are left.',
+    'error: rclone failed. Run it again to copy the remaining files.',
     '',
   ])
 })
 
 test('Ctrl-C ends rclone, waits until it cleaned up, and exits with 130', async () => {
   const cleaned = join(temporaryFolder('cleaned'), 'cleaned')
-  const ends = `process.on('SIGINT', () => { require('node:fs').writeFileSync('${cleaned}', 'yes'); process.exit(2) }); setInterval(() => {}, 1000)`
+  // With something that has its pipe, as its credential process does.
+  const ends = `process.on('SIGINT', () => { require('node:fs').writeFileSync('${cleaned}', 'yes'); process.exit(2) })
+    require('node:child_process').spawn('/bin/sleep', ['100'], { stdio: 'inherit' })`
   const { open, here, rclone } = await setup({ ends })
   writeFileSync(join(here, 'a.txt'), 'a')
   const command = open(['files', 'put', join(here, 'a.txt')], { PATH: rclone.PATH })

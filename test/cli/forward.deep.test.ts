@@ -57,9 +57,9 @@ test.concurrent('a side that stops reading makes the other side wait', async ({ 
     return left
   }
   let fromMachine = { bytes: 0 }
-  let machine: Socket | undefined
+  const { promise: machine, resolve: onMachine } = Promise.withResolvers<Socket>()
   await listenOn(ada.server.machine, AIRSIM, (socket) => (fromMachine = pour(socket)))
-  await listenOn(ada.server.machine, MAVLINK, (socket) => (machine = socket.pause()))
+  await listenOn(ada.server.machine, MAVLINK, (socket) => onMachine(socket.pause()))
   const { connect } = await openForward(ada, [AIRSIM, MAVLINK])
   const untilStill = async (left: () => number) => {
     for (let before = 0; before === 0 || left() !== before; await new Promise((next) => setTimeout(next, 400)))
@@ -76,9 +76,11 @@ test.concurrent('a side that stops reading makes the other side wait', async ({ 
   deaf.destroy()
 
   const toMachine = pour(await connect(MAVLINK))
+  // The local buffers fill before the connection has reached the machine.
+  const there = await machine
   const unread = await untilStill(() => toMachine.bytes)
   expect(unread).toBeLessThan(40 * MB)
-  machine?.resume()
+  there.resume()
   await expect.poll(() => toMachine.bytes).toBeGreaterThan(unread + 40 * MB)
 })
 

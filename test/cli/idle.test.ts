@@ -5,11 +5,11 @@ const url = inject('url')
 
 test('sets, shows, and removes when idle servers stop; a read-only token only shows it', async () => {
   const { run } = await newOperator(url)
-  const never = { code: 0, out: 'Your servers never stop for being idle.\n', err: '' }
+  const never = { code: 0, out: 'Idle stop is off.\n', err: '' }
   expect(await run(['idle'])).toEqual(never)
   expect(await run(['idle', '1h30m'])).toEqual({
     code: 0,
-    out: 'Your servers stop after 90 minutes without use, where the simulator says so.\n',
+    out: "Your servers stop after 90 idle minutes, if the simulator reports that it's idle.\n",
     err: '',
   })
   expect(JSON.parse((await run(['idle', '--json'])).out)).toEqual({ minutes: 90 })

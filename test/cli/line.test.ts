@@ -22,7 +22,7 @@ test('start --wait-in-line waits, line shows the place and gives it up, and the 
   const owner = await newPerson(stack.url)
   expect((await owner.post('/api/v1/aws/auto_cloud_start_request')).status).toBe(202)
   const [ada, ben] = [await newOperator(stack.url), await newOperator(stack.url)]
-  expect(await ada.run(['line'])).toMatchObject({ code: 0, out: "You don't wait in line.\n" })
+  expect(await ada.run(['line'])).toMatchObject({ code: 0, out: "You're not in line.\n" })
   const refused = `error: ${ALL_RESERVED} Wait in line for one with: proving-ground start --wait-in-line\n`
   for (const start of [['start'], ['start', '--wait']])
     expect(await ada.run(start)).toEqual({ code: 4, out: '', err: refused })

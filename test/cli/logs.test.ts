@@ -7,7 +7,7 @@ const machines = machinesOf(url, inject('databaseUrl'))
 
 test('prints the log of a server that runs or ran, follows it to its end, and knows no other', async () => {
   const { run, open, person } = await newOperator(url)
-  expect(await run(['logs'])).toMatchObject({ code: 1, err: 'error: You have started no server yet.\n' })
+  expect(await run(['logs'])).toMatchObject({ code: 1, err: "error: You haven't started a server yet.\n" })
   const machine = await machines.startMachine(person)
   const next = await machines.nextOf(machine)
   await machines.say(machine, { first: next, lines: [['stdout', '\u001b[31mred\u001b[0m \u001b]0;owned\u0007']] })
@@ -26,7 +26,7 @@ test('prints the log of a server that runs or ran, follows it to its end, and kn
   expect((await run(['logs'])).out).toContain('and then')
   expect(await run(['logs', 'nobody'])).toMatchObject({
     code: 1,
-    err: 'error: None of your latest servers is called nobody. List them with: proving-ground runs\n',
+    err: 'error: None of your latest servers is named nobody. List them with: proving-ground runs\n',
   })
 
   const other = await newOperator(url)

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import { type Client, PASSWORD, serversOf, waitFor } from '../../testing/people/client.ts'
+import { PASSWORD, serversOf, waitFor } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
 import { newPremiumPerson } from '../../testing/people/premium.ts'
@@ -24,12 +24,6 @@ async function withImage(image: string) {
     expect((await person.post('/api/v1/aws/stop_server', body)).status).toBe(202)
   }
   return { ...ada, begin: ada.open, own, open, stop }
-}
-
-async function upload(person: Client, path: string, content: string): Promise<void> {
-  const { body } = await person.post('/api/v1/files', { path, size: Buffer.byteLength(content) })
-  const { url: to, method, headers } = body.upload
-  expect((await fetch(to, { method, headers, body: content })).status).toBe(200)
 }
 
 // Each spends its time waiting for its own server.
@@ -73,7 +67,7 @@ test.concurrent('says apart who ended it: somebody, or its time', async () => {
   const timed = open()
   await timed.shows(/already running.* Waiting…\n/)
   await stop()
-  expect(await stopped.ended).toMatchObject({ code: 143, err: expect.stringContaining('Somebody stopped the server.') })
+  expect(await stopped.ended).toMatchObject({ code: 143, err: expect.stringContaining('The server was stopped.') })
   await timed.shows('line 1000\n')
   const [server] = await serversOf(person)
   // A call that takes longer than this names a time that is over by then.
@@ -82,7 +76,7 @@ test.concurrent('says apart who ended it: somebody, or its time', async () => {
     return person.request('PUT', `/api/v1/servers/${server?.id}`, { ends_at })
   }
   await waitFor(async () => (await endSoon()).status === 200)
-  expect(await timed.ended).toMatchObject({ code: 124, err: expect.stringContaining('Its time was up before') })
+  expect(await timed.ended).toMatchObject({ code: 124, err: expect.stringContaining('Time ran out before') })
 })
 
 test.concurrent('Ctrl-C stops the server', async () => {
@@ -163,9 +157,8 @@ test.concurrent('writes down for the action only a start that may have a server'
 })
 
 test.concurrent('keeps what the program left, also if it failed', async () => {
-  const { run, person } = await withImage('example.com/exits:4')
+  const { run } = await withImage('example.com/exits:4')
   const words = ['run', '--environment', 'Own', '--keep']
-  await upload(person, 'out/report.xml', '<testsuite/>')
   const rclone = recordingRclone()
   const PATH = rclone.PATH
   const kept = await run([...words, 'out'], '', { PATH })
@@ -188,8 +181,7 @@ test.concurrent('starts nothing where its server would have nothing to keep', as
 })
 
 test.concurrent('a program that passed, and whose results are lost, did not pass', async () => {
-  const { run, person } = await withImage('example.com/exits:0')
-  await upload(person, 'out/report.xml', '<testsuite/>')
+  const { run } = await withImage('example.com/exits:0')
   const { PATH } = recordingRclone({ ends: 'process.exit(1)' })
   const lost = await run(['run', '--environment', 'Own', '--keep', 'out'], '', { PATH })
   expect(lost).toMatchObject({ code: 125, err: expect.stringContaining("proving-ground files get 'out'") })

@@ -1,10 +1,13 @@
+import { execFileSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import { newApiToken } from '../../src/domain/api-token.ts'
 import { PASSWORD } from '../../testing/people/client.ts'
 import { newComputer, newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { serve } from '../../testing/stack/serve.ts'
 import { hasTerminals } from '../../testing/stack/terminal.ts'
 
@@ -30,17 +33,36 @@ test('signs in with a token from stdin, keeps it to the user alone, and forgets 
 
   const signedOut = await run(['logout'])
   // Someone pasted this token, so it may be in use elsewhere.
-  expect(signedOut).toMatchObject({ code: 0, out: expect.stringContaining(`Revoke it at ${url}/api_tokens`) })
+  expect(signedOut).toMatchObject({ code: 0, out: expect.stringContaining(`Revoke it at ${url}/settings/developers`) })
   expect(existsSync(file)).toBe(false)
   expect((await run(['status', '--base-url', url])).code).toBe(3)
   expect(await run(['logout'])).toMatchObject({ code: 0, out: "You weren't signed in.\n" })
+})
+
+test('a download knows the site it came from, and logs in there even after another one', async () => {
+  const { token } = await newOperator(url)
+  const folder = temporaryFolder('download')
+  const download = await fetch(`${url}/cli/proving-ground.mjs`)
+  writeFileSync(join(folder, 'plain.mjs'), await download.text())
+  const packed = await fetch(`${url}/cli/proving-ground.tgz`)
+  writeFileSync(join(folder, 'package.tgz'), Buffer.from(await packed.arrayBuffer()))
+  execFileSync('tar', ['-xzf', 'package.tgz'], { cwd: folder })
+  for (const file of ['plain.mjs', 'package/dist/proving-ground.js']) {
+    const { run, signInFile } = newComputer({}, join(folder, file))
+    expect(await run(['status'])).toMatchObject({ code: 3, err: expect.stringContaining(`signed in to ${url}.`) })
+    expect(await run(['login', '--with-token'], token)).toMatchObject({ code: 0 })
+    const saved = signInFile() as string
+    writeFileSync(saved, JSON.stringify({ url: 'https://other.example', token }))
+    expect(await run(['login', '--with-token'], token)).toMatchObject({ code: 0 })
+    expect(JSON.parse(readFileSync(saved, 'utf8'))).toMatchObject({ url })
+  }
 })
 
 test.runIf(hasTerminals)('asks for the token on a terminal, and never shows it', async () => {
   const { token } = await newOperator(url)
   const { openOnTerminal, signInFile } = newComputer()
   const login = openOnTerminal(LOGIN)
-  await login.shows(`create one at ${url}/api_tokens`)
+  await login.shows(`create one at ${url}/settings/developers`)
   login.type(`${token}\r`)
   const { code, out } = await login.ended
   expect([code, out]).toEqual([0, expect.stringContaining("You're signed in")])
@@ -128,7 +150,7 @@ test('login ends when its user refuses, or when the code expires', async () => {
   const { person } = await newOperator(url)
   const computer = newComputer()
   const refused = await logIn(computer, (code) => person.post('/activate', { user_code: code, decision: 'deny' }))
-  expect(refused).toMatchObject({ code: 3, out: '', err: expect.stringContaining('You refused.') })
+  expect(refused).toMatchObject({ code: 3, out: '', err: expect.stringContaining('You declined.') })
   expect(await logIn(computer, () => {}, { ends: true })).toMatchObject({ code: 5, out: '' })
   expect(computer.signInFile()).toBeUndefined()
 })

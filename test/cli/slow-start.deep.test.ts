@@ -29,7 +29,7 @@ test.concurrent('Ctrl-C without a terminal leaves the server on, and says how to
   start.child.kill('SIGINT')
   const { code, out, err } = await start.ended
   expect([code, out]).toEqual([130, ''])
-  expect(err).toContain('We left the server on. Stop it with: proving-ground stop')
+  expect(err).toContain('Your server keeps running. Stop it with: proving-ground stop')
   expect(await serversOf(ada.person)).toMatchObject([{ pending: true, stopping: false }])
 })
 
@@ -45,7 +45,10 @@ test.runIf(hasTerminals).concurrent.each([
   await start.shows('Stop the server? [y/N]')
   start.type(answer)
   const { code, out } = await start.ended
-  expect([code, out]).toEqual([130, expect.stringContaining(stops ? 'Stopping the server.' : 'We left the server on.')])
+  expect([code, out]).toEqual([
+    130,
+    expect.stringContaining(stops ? 'Stopping the server.' : 'Your server keeps running.'),
+  ])
   expect((await serversOf(ada.person))[0]?.end_time !== null).toBe(stops)
 })
 

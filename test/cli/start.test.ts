@@ -87,7 +87,7 @@ test.concurrent('Ctrl-C before the start is answered still reports the server', 
   const interrupt = () => void start.child.kill('SIGINT')
   const { code, err } = await start.ended
   line.close()
-  expect([code, err]).toEqual([130, expect.stringContaining('We left the server on.')])
+  expect([code, err]).toEqual([130, expect.stringContaining('Your server keeps running.')])
   expect(await serversOf(ada.person)).toHaveLength(1)
 })
 

@@ -17,6 +17,13 @@ test('lines that change in place are cut to the terminal, and all of them are er
   expect(written).toEqual(['\r\x1b[2Kone\ntwo that is', '\r\x1b[2K\x1b[1A\x1b[2Kthree', '\r\x1b[2Kfour', '\r\x1b[2K'])
 })
 
+test('a line breaks between its parts, and every part of it is erased', () => {
+  const { written, line } = screenOf(true)
+  line.show('running  1m  stops in 2h')
+  line.show('over')
+  expect(written).toEqual(['\r\x1b[2Krunning  1m\nstops in 2h', '\r\x1b[2K\x1b[1A\x1b[2Kover'])
+})
+
 test('outside a terminal, each change is a line', () => {
   const { written, line } = screenOf(false)
   for (const text of ['one', 'one', 'two']) line.show(text)

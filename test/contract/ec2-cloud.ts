@@ -23,8 +23,7 @@ export function cloudSuite(
       token,
       instanceType: 'g6.4xlarge',
       availabilityZone: 'us-east-1a',
-      name: `server ${token}`,
-      tags: { session: token },
+      tags: { Name: `server ${token}`, session: token },
     })
     const launched = async (token: string) => {
       const instance = await cloud.launch(launch(token))
@@ -46,7 +45,7 @@ export function cloudSuite(
 
     test('launches in the requested place, with our name and tags', async () => {
       const image = `ghcr.io/example/harbor@sha256:${'0'.repeat(64)}`
-      const tags = { session: 'launch_a', environment: 'Mountains', vehicle: 'ugv', image }
+      const tags = { Name: 'server launch_a', session: 'launch_a', environment: 'Mountains', vehicle: 'ugv', image }
       const instance = await cloud.launch({ ...launch('launch_a'), tags })
       if ('refused' in instance) throw instance.error
       expect(instance).toMatchObject({ type: 'g6.4xlarge', name: 'server launch_a', shutItselfDown: false })

@@ -169,7 +169,7 @@ describe.skipIf(isSkipped(moto))('an account made from the templates', () => {
 
     test('launches with the zone’s own template where a place names none', async () => {
       const launched = await cloud({}).launch({
-        ...{ token: 'unnamed', instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1b', name: 'unnamed', tags: {} },
+        ...{ token: 'unnamed', instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1b', tags: {} },
         launchTemplate: null,
       })
       expect('refused' in launched ? launched.code : launched.state).toBe('pending')
@@ -192,7 +192,6 @@ describe.skipIf(isSkipped(moto))('an account made from the templates', () => {
       instanceType: 'g6.4xlarge',
       availabilityZone: `us-east-1${letter}`,
       launchTemplate: account.templates[letter] ?? null,
-      name: token,
       tags: { session: token },
     })
     if ('refused' in launched) throw launched.error
@@ -212,6 +211,12 @@ describe.skipIf(isSkipped(moto))('an account made from the templates', () => {
       keys,
     })
 
+    const tagging = (tags: string[], keys: Record<string, string> = {}): Access => ({
+      action: 'ec2:CreateTags',
+      resource: arn('instance/i-1'),
+      keys: { ...keys, 'aws:TagKeys': tags },
+    })
+
     test.each<[string, Access]>([
       ['finding instances', { action: 'ec2:DescribeInstances' }],
       ['finding their health', { action: 'ec2:DescribeInstanceStatus' }],
@@ -219,7 +224,7 @@ describe.skipIf(isSkipped(moto))('an account made from the templates', () => {
       ['an instance with our tag', run('instance/*', TAGGED)],
       [
         'an instance with what to run',
-        run('instance/*', { ...TAGGED, 'aws:TagKeys': ['app', 'environment', 'vehicle', 'image', 'agent'] }),
+        run('instance/*', { ...TAGGED, 'aws:TagKeys': ['app', 'warm', 'environment', 'vehicle', 'image', 'agent'] }),
       ],
       ['the disk', run('volume/*', NAMED)],
       ['the network interface', run('network-interface/*', NAMED)],
@@ -229,6 +234,7 @@ describe.skipIf(isSkipped(moto))('an account made from the templates', () => {
         'tagging what it launches',
         { action: 'ec2:CreateTags', resource: arn('instance/i-1'), keys: { 'ec2:CreateAction': 'RunInstances' } },
       ],
+      ['tagging an instance of ours with its run', tagging(['session', 'user', 'given'], OURS)],
       [
         'terminating an instance of ours',
         { action: 'ec2:TerminateInstances', resource: arn('instance/i-1'), keys: OURS },
@@ -280,6 +286,9 @@ describe.skipIf(isSkipped(moto))('an account made from the templates', () => {
         'tagging a foreign instance in order to terminate it',
         { action: 'ec2:CreateTags', resource: arn('instance/i-1') },
       ],
+      ['making a foreign instance ours', tagging(['app'])],
+      ['changing our tag', tagging(['session', 'app'], OURS)],
+      ['tagging an instance of another app', tagging(['session'], { 'aws:ResourceTag/app': 'shop' })],
       [
         'changing a template',
         { action: 'ec2:CreateLaunchTemplateVersion', resource: arn('launch-template/lt-1'), keys: OURS },
@@ -301,6 +310,9 @@ describe.skipIf(isSkipped(moto))('an account made from the templates', () => {
       expect((await cloud().findInstance(id))?.tags['aws:ec2launchtemplate:id']).toMatch(/^lt-/)
       expect((await cloud().findByToken('enforced'))?.id).toBe(id)
       expect((await cloud().listInstances()).map((instance) => instance.id)).toContain(id)
+      await cloud().tag(id, { session: 'ses_1', given: '2026-11-28T09:00:00.000Z' })
+      expect((await cloud().findInstance(id))?.tags).toMatchObject({ app: 'proving-ground', session: 'ses_1' })
+      expect(await cloud().templateVersion(ZONE, account.templates.a)).toBe('1')
       await cloud().terminate(id)
     })
 

@@ -31,6 +31,7 @@ exec "$CURL" "\${words[@]}"`,
   'apt-get': `left=$(<"$APT_FAILURES"); ((left == 0)) || { echo $((left - 1)) >"$APT_FAILURES"; exit 100; }`,
   python3: 'exit "$BROKEN_ARCHIVE"',
   install: '',
+  mv: '',
   rclone: 'exit 1',
   systemctl: '',
   journalctl: '',
@@ -87,7 +88,7 @@ describe.skipIf(!hasMachineTools)('the programs that a machine installs for its 
     const { code, names, calls } = await load({})
     expect(code).toBe(0)
     expect(names.filter((name) => name !== 'curl')).toEqual([
-      ...['rclone', 'apt-get', 'python3', 'install', 'systemctl'],
+      ...['rclone', 'apt-get', 'python3', 'install', 'mv', 'systemctl'],
     ])
     expect(calls.find((call) => call.startsWith('apt-get'))).toContain('DPkg::Lock::Timeout=60')
   })

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
@@ -28,13 +27,14 @@ test('the first boot installs the script, and a unit that runs it with the defau
   expect(config).not.toMatch(/AccessKey|SecretKey/i)
 })
 
-test('the agent that a machine wants is the one that the site serves', async () => {
-  const { config } = firstBoot(DEFAULT)
-  const sum = /^ *Environment=SITE=https:\/\/\S+ AGENT=([0-9a-f]{64})$/m.exec(config)?.[1] ?? ''
-  const served = await fetch(`${inject('url')}/machines/agent-${sum.slice(0, 16)}.py`)
-  const text = await served.text()
-  expect([served.status, createHash('sha256').update(text).digest('hex')]).toEqual([200, sum])
-  expect(text).toBe(readFileSync(resolve(import.meta.dirname, '../../infra/image/agent.py'), 'utf8'))
+test('a site serves its agent to the machines of every zone, however long ago it was deployed', async () => {
+  const { config, script } = firstBoot(DEFAULT)
+  expect(config).toMatch(/^ *Environment=SITE=https:\/\/\S+$/m)
+  expect(script).toContain('"$SITE/machines/agent.py"')
+  const served = await fetch(`${inject('url')}/machines/agent.py`)
+  const own = readFileSync(resolve(import.meta.dirname, '../../infra/image/agent.py'), 'utf8')
+  expect([served.status, served.headers.get('cache-control')]).toEqual([200, 'public, max-age=0, must-revalidate'])
+  expect(await served.text()).toBe(own)
 })
 
 test('a stop reaches the agent before the container', () => {
@@ -110,6 +110,26 @@ describe.skipIf(!hasMachineTools)('the script that starts the container', () => 
     expect(booted.code).toBe(1)
   })
 
+  test('a warm machine pulls the catalog behind its firewall, waits for its run, and does what the site says', async () => {
+    const work = { run: 'ses_1', environment: 'Mountains', vehicle: 'ugv', image: ':mountains', agent: '' }
+    const booted = await bootMachine(DEFAULT, { tags: { warm: 'yes' }, files: 'mounts nothing', work })
+    const order = booted.calls.map((call) => call.slice(0, 2).join(' '))
+    expect(order.indexOf('iptables --insert')).toBeLessThan(order.indexOf('files work'))
+    expect(order).toContain('files prepare')
+    expect(order.lastIndexOf('files work')).toBeLessThan(order.indexOf('files load'))
+    const others = [DEFAULT, 'example/mine:1', 'ghcr.io/example/simulator:mountains']
+    expect(pulled(booted).slice(0, 3)).toEqual(others)
+    expect(dockerRuns(booted).map((call) => call.slice(-5))).toEqual([
+      ['--env', 'ENVIRONMENT=Mountains', '--env', 'VEHICLE=ugv', 'ghcr.io/example/simulator:mountains'],
+    ])
+  })
+
+  test('a warm machine refuses what could not be a tag of ours', async () => {
+    const work = { run: 'ses_1', environment: '-v/:/host', vehicle: 'ugv', image: '', agent: '' }
+    const booted = await bootMachine(DEFAULT, { tags: { warm: 'yes' }, files: 'mounts nothing', work })
+    expect([dockerRuns(booted), off(booted)]).toEqual([[], true])
+  })
+
   test('pulls again when a registry fails for a moment', async () => {
     const booted = await bootMachine(DEFAULT, { failingPulls: 2 })
     expect(pulled(booted)).toEqual([DEFAULT, DEFAULT, DEFAULT])
@@ -140,14 +160,14 @@ describe.skipIf(!hasMachineTools)('the script that starts the container', () => 
     expect(order.indexOf('iptables --insert')).toBeLessThan(order.indexOf('files load'))
   })
 
-  test.each(['changed', 'missing'] as const)('starts without an agent that is %s', async (agent) => {
+  test.each(['another page', 'missing'] as const)('starts without the agent where its site has: %s', async (agent) => {
     const booted = await bootMachine(DEFAULT, { files: 'mounts nothing', agent })
     expect([booted.code, dockerRuns(booted).length]).toEqual([0, 1])
     expect(booted.calls.filter(([program]) => program === 'python3')).toEqual([])
   })
 
-  test.each(['changed', 'missing'] as const)(
-    'a container that must be told something does not start without an agent that is %s, and the machine tries again',
+  test.each(['another page', 'missing'] as const)(
+    'a container that must be told something does not start where its site has: %s; the machine tries again',
     async (agent) => {
       const booted = await bootMachine(DEFAULT, { files: 'mounts nothing', agent, tags: { agent: 'required' } })
       expect([booted.code, dockerRuns(booted), off(booted)]).toEqual([1, [], false])
@@ -160,6 +180,12 @@ describe.skipIf(!hasMachineTools)('the script that starts the container', () => 
     const boot = (image: string, variables = {}) =>
       bootMachine(image, { files: 'mounts nothing', agent: 'served', variables: { AGENT_FILE, ...variables } })
     expect(dockerRuns(await boot(DEFAULT))).toHaveLength(0)
+    // The one from before is better than none.
+    const without = await bootMachine(DEFAULT, {
+      ...{ files: 'mounts nothing', agent: 'missing', tags: { agent: 'required' } },
+      variables: { AGENT_FILE },
+    })
+    expect([without.code, without.calls.at(-1)?.[0]]).toEqual([0, 'python3'])
     await boot('--ended', { ...died, SERVICE_RESULT: 'success' })
     expect(dockerRuns(await boot(DEFAULT))).toHaveLength(0)
     await boot('--ended', died)

@@ -73,6 +73,7 @@ test('describes every call that answers JSON, and no other', () => {
     'POST /machines/credentials',
     'POST /machines/key',
     'POST /machines/files',
+    'POST /machines/work',
     'GET /notices/latest',
     'POST /theme',
     'POST /files',

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { freeClosedAddresses, stopServersOfClosed } from '../../src/server/accounts/close-account.ts'
 import { stopOverdueServers } from '../../src/server/accounts/overdue-servers.ts'
 import { collectPersonalData } from '../../src/server/accounts/personal-data.ts'
+import { noteStoppedSignIns } from '../../src/server/accounts/stopped-sign-ins.ts'
 import { closeDueCycles } from '../../src/server/billing/bills/close-cycles.ts'
 import { advanceInvoices } from '../../src/server/billing/bills/invoicing.ts'
 import { reconcilePlans } from '../../src/server/billing/plans/reconcile.ts'
@@ -16,7 +17,16 @@ import { pressStop, running, settle } from '../../testing/world/play.ts'
 import { openWorld } from '../../testing/world/world.ts'
 
 /** Tables that stay small, or that we read only for a person's request; and what a query has found by an index. */
-const MAY_BE_SCANNED = new Set(['json_each', 'ended', 'checkouts', 'contact_messages', 'line', 'server_requests'])
+const MAY_BE_SCANNED = new Set([
+  'json_each',
+  'ended',
+  'checkouts',
+  'contact_messages',
+  'line',
+  'server_requests',
+  'cold',
+  'warm_machines',
+])
 
 const world = await openWorld(memoryDatabase())
 
@@ -51,7 +61,15 @@ test('every query that runs per server or per minute uses an index', async () =>
   await watchFleet(world.ctx)
   await pressStop(world, ada)
   await settle(world, ada)
-  const minutely = [wakeOverdue, deliverMail, freeClosedAddresses, closeDueCycles, advanceInvoices, countStartTimes]
+  const minutely = [
+    wakeOverdue,
+    deliverMail,
+    freeClosedAddresses,
+    closeDueCycles,
+    advanceInvoices,
+    countStartTimes,
+    noteStoppedSignIns,
+  ]
   for (const task of [...minutely, stopOverdueServers, stopServersOfClosed, reconcilePlans]) await task(world.ctx)
   await collectPersonalData(world.ctx, ada.user)
 

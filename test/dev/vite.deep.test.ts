@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { freePort } from '../../dev/free-port.ts'
+import { openIndex } from '../../src/domain/docs-search.ts'
 import { newForwarder, openForward } from '../../testing/people/forwarder.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { ask, cookieOf, listenOn, onMachine } from '../../testing/stack/door.ts'
@@ -15,7 +16,7 @@ async function startDev(more: Record<string, string> = {}): Promise<string> {
   return url
 }
 
-test('`npm run dev` refuses other origins, and serves the downloads that the docs name', async () => {
+test('`npm run dev` refuses other origins, and serves the downloads and the search of the docs', async () => {
   const url = await startDev()
   const headers = { Origin: 'http://localhost:1', 'Access-Control-Request-Method': 'POST' }
   for (const [method, path] of [
@@ -33,6 +34,9 @@ test('`npm run dev` refuses other origins, and serves the downloads that the doc
   const action = await fetch(`${url}/cli/action/action.yml`)
   expect([action.status, await action.text()]).toEqual([200, readFileSync('cli/action/action.yml', 'utf8')])
   expect((await fetch(`${url}/cli/..%2f..%2fpackage.json`)).status).toBe(404)
+  const search = openIndex(await (await fetch(`${url}/texts/docs-search.txt`)).text())
+  expect(search('webhook').length).toBeGreaterThan(0)
+  expect((await fetch(`${url}/texts/nothing.txt`)).status).toBe(404)
 })
 
 test('with `npm run dev`, the door lets its owner in, and forward carries each half of a connection to its end', async () => {

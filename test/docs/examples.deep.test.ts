@@ -118,7 +118,7 @@ describe.runIf(hasPrograms('bash', 'curl', 'jq'))('the examples work:', () => {
     const eve = await newOperator(url)
     const keysOf = (value: unknown) => Object.keys(value as object).sort()
     const shown = (id: string) => {
-      const section = page.slice(page.indexOf(`<h2 id="${id}"`))
+      const section = page.slice(page.indexOf(`<h3 id="${id}"`))
       const [, answer = ''] = /<p>Answers \d+:<\/p><div [^>]*><pre [^>]*><code>(.*?)<\/code>/s.exec(section) ?? []
       return JSON.parse(plain(answer))
     }

@@ -13,14 +13,15 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const operations = readFileSync(resolve(ROOT, 'docs/operations.md'), 'utf8')
 const all = operations.split('\n').filter((line) => line.startsWith('npm run fleet -- '))
 const isAboutWorlds = (line: string) => line.includes('environment')
-const commands = all.filter((line) => !isAboutWorlds(line))
+const isAboutWarm = (line: string) => / warm( |$)/.test(line)
+const commands = all.filter((line) => !isAboutWorlds(line) && !isAboutWarm(line))
 const database = await ownDatabase()
 /** Of an EC2 that knows every type. */
 const aws: Record<string, string> = {}
 
 /** As an operator types it. */
 function type(command: string) {
-  const [npm = '', ...words] = command.split(' ')
+  const [npm = '', ...words] = (command.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''))
   return run(npm, ['--silent', ...words])
 }
 
@@ -127,4 +128,15 @@ test('names the reason if the database does not answer, instead of the query', a
   const { ok, said } = await run(process.execPath, ['scripts/fleet.ts', 'list'], 'http://127.0.0.1:20001')
   expect(ok).toBe(false)
   expect(said).toMatch(/^The database doesn't answer, or refused \(.*ECONNREFUSED.*\)\. Check LIBSQL_URL/)
+})
+
+test('the documented commands keep machines warm, and say what that costs', async () => {
+  const said = []
+  for (const command of all.filter(isAboutWarm)) said.push(await type(command))
+  expect(said.map(({ ok }) => ok)).toEqual([true, true, true])
+  expect(said[0]?.said).toMatch(
+    /^g6.4xlarge +us-east-1a +0 +\d+ +sat 9-12: 5 +16\.25 machine hours, \$22\.75 +- +Europe\/Berlin$/m,
+  )
+  expect(said[2]?.said).toMatch(/^TYPE +ZONE/)
+  expect((await type('npm run fleet -- warm --count 5')).ok).toBe(false)
 })

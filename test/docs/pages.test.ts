@@ -1,9 +1,11 @@
 import { gunzipSync } from 'node:zlib'
 import { expect, inject, test } from 'vitest'
 import { routes } from '../../src/server/app.ts'
+import { newPerson } from '../../testing/people/client.ts'
 import { html, plain } from '../../testing/people/reader.ts'
 
 const url = inject('url')
+const ada = await newPerson(url)
 
 const PAGES = ['', '/api', '/events', '/cli', '/ci', '/billing', '/images', '/ports'].map((path) => `/docs${path}`)
 
@@ -28,15 +30,15 @@ test('the prices are right', async () => {
   for (const amount of ['$2.60', '$12.25', '$3.50', '$2.62', '$0.00']) expect(text).toContain(amount)
 })
 
-test.each(PAGES)('%s: its links lead somewhere, and its one script only copies', async (path) => {
+test.each(PAGES)('%s: its links lead somewhere, and its one script copies and searches', async (path) => {
   const page = await html(path)
   const scripts = [...page.matchAll(/<script (?!id="bootstrap")[^>]*src="([^"]*)"/g)].map(([, source]) => source)
-  expect(scripts).toEqual([expect.stringMatching(/^\/assets\/copy-[\w-]+\.js$/)])
+  expect(scripts).toEqual([expect.stringMatching(/^\/assets\/docs-[\w-]+\.js$/)])
   expect(page).not.toContain('origin.invalid')
   const main = page.slice(page.indexOf('<main'), page.indexOf('</main>'))
   for (const [, to = ''] of main.matchAll(/href="([/#][^"]*)"/g)) {
     const [where = '', anchor] = to.split('#')
-    const target = where === '' ? page : await html(where)
+    const target = where === '' ? page : (await ada.open(where)).text
     expect((await fetch(url + (where || path), { redirect: 'manual' })).status, to).toBeLessThan(400)
     if (anchor) expect(target, to).toContain(`id="${anchor}"`)
   }

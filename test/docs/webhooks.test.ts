@@ -16,7 +16,7 @@ test('the example checks the signature of what the product sends, and refuses an
   const ada = await newPerson(inject('url'))
   const port = await freePort()
   const url = `http://127.0.0.1:${port}/hooks`
-  await ada.open('/webhooks')
+  await ada.open('/settings/developers')
   const { status, body } = await ada.post<{ id: string; secret: string }>('/webhooks', {
     url,
     events: ['server.running'],

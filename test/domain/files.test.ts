@@ -100,7 +100,7 @@ test('writes sizes as plans do, never rounded up', () => {
     '2 PB',
     '2000 PB',
   ])
-  expect(overLimit({ used: 1_000_000_000, limit: 1_000_000_000, size: 1 })).toContain('nothing is left')
+  expect(overLimit({ used: 1_000_000_000, limit: 1_000_000_000, size: 1 })).toContain('you have no space left')
 })
 
 test('gives names a type that no browser runs', () => {

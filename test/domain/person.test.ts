@@ -63,7 +63,18 @@ test('refuses a name that would change how the text after it is displayed', () =
   expect(
     ['Ada', ' Ada\n', 'ليلى', '🛰', 'A\u200dB', 'A\u2027B', 'A\u202fB', 'A\u2065B', 'A\u206aB'].every(usableName),
   ).toBe(true)
-  const refused = ['A\nB', 'A\u0000', '\u007fA', 'A\ud800', 'A\u2028B', 'A\u202eB', 'A\u2066B', 'A\u2069B']
+  const refused = [
+    'A\nB',
+    'A\u0000',
+    '\u007fA',
+    'A\ud800',
+    'A\u2028B',
+    'A\u202eB',
+    'A\u2066B',
+    'A\u2069B',
+    'A\u0085B',
+    '\udc00A',
+  ]
   expect(refused.filter(usableName)).toEqual([])
 })
 

@@ -33,8 +33,8 @@ test('an end lies in the future, at most 30 days away', () => {
   const MONTH = 30 * 86_400_000
   expect(faultOf(at(1))).toBeNull()
   expect(faultOf(at(MONTH))).toBeNull()
-  expect(faultOf(at(0))).toBe('The end must lie in the future.')
-  expect(faultOf(at(-1))).toBe('The end must lie in the future.')
+  expect(faultOf(at(0))).toBe('The end must be in the future.')
+  expect(faultOf(at(-1))).toBe('The end must be in the future.')
   expect(faultOf(at(MONTH + 1))).toBe('The end can be at most 30 days away.')
   expect(faultOf({ ends_at: 'tomorrow' })).toBe('Give the end as a date and a time, such as 2026-11-24T18:00:00Z.')
 })

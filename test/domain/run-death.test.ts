@@ -17,7 +17,7 @@ test('exit codes in words', () => {
     'exit code 3',
     'exit code 1 (an error)',
     'exit code 137 (killed)',
-    'exit code 139 (a memory access that went wrong)',
+    'exit code 139 (an invalid memory access)',
   ])
   expect(deathText('exited', null, null)).toBe(
     'Your program ended before it answered on port 5173. We tried three times. Its log shows the last thing it said.',

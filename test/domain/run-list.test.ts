@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { checkForm } from '../../src/domain/form.ts'
-import { listQuery, runQuery, runsToCsv } from '../../src/domain/run-list.ts'
+import { linkQuery, runQuery, runsToCsv } from '../../src/domain/run-list.ts'
 import type { Server } from '../../src/domain/wire.ts'
 
 const read = (query: Record<string, string>) => checkForm(runQuery, query)
@@ -24,10 +24,10 @@ test.each([
 })
 
 test('a link keeps the filter', () => {
-  expect(listQuery({ q: 'a&b', month: '2028-01', status: 'error' }, 3)).toBe(
+  expect(linkQuery({ q: 'a&b', month: '2028-01', status: 'error' }, 3)).toBe(
     '?q=a%26b&month=2028-01&status=error&page=3',
   )
-  expect(listQuery({ q: '', month: null, status: null }, 1)).toBe('')
+  expect(linkQuery({ q: '', month: null, status: null }, 1)).toBe('')
 })
 
 test('no name becomes a formula or a second cell', () => {

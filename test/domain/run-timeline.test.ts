@@ -58,7 +58,7 @@ test('tells everything that happened, oldest first', () => {
     'stopped: Ended by you',
     'meter_ended: 59s metered.',
     'machine_ended: null',
-    'gone: The place is free again.',
+    'gone: null',
   ])
   expect(events.map(({ at }) => at)).toEqual(events.map(({ at }) => at).sort())
   expect(events[0]?.at).toBe('2028-01-31T08:00:00.000Z')

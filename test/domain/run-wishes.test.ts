@@ -66,7 +66,7 @@ test('runs until its program exits, with a command of at most 64 words and 8 KB'
     ['exit', [], "The command needs at least one word. Leave it out to run the image's own."],
     ['exit', Array(65).fill('a'), 'A command has at most 64 words.'],
     ['exit', ['a\0b'], "A command can't contain a NUL."],
-    ['exit', ['é'.repeat(4_096), 'a'], 'The command takes 8193 bytes, and at most 8192 fit.'],
+    ['exit', ['é'.repeat(4_096), 'a'], 'The command takes 8193 bytes. The limit is 8192.'],
   ] as const)
     expect(check('', null, null, '', '', {}, until, words && [...words])).toMatchObject({
       ok: false,

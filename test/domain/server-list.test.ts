@@ -294,7 +294,14 @@ test('when none is available, says how many places were checked', () => {
   expect(ALL_RESERVED).toBe('No GPU servers available right now. All servers are reserved.')
   expect(noneAvailable({ ServerAvailable: false, candidates: [] })).toBe(ALL_RESERVED)
   expect(noneAvailable({ ServerAvailable: false })).toBe(ALL_RESERVED)
-  const candidate = { instance_type: 't', availability_zone: 'z', server_id: 's', available: false, reason: null }
+  const candidate = {
+    instance_type: 't',
+    availability_zone: 'z',
+    warm: false,
+    server_id: 's',
+    available: false,
+    reason: null,
+  }
   expect(noneAvailable({ ServerAvailable: false, candidates: [candidate, candidate] })).toBe(
     `${ALL_RESERVED} (Checked 2 candidates)`,
   )

@@ -160,7 +160,8 @@ test('three months of one customer: every number is the same wherever it stands,
     // The statement, as it is printed.
     await open(page, `/billing_history/${bill.id}`)
     await page.emulateMedia({ media: 'print' })
-    expect(await page.title()).toContain(`Statement ${bill.start_date} to ${bill.end_date}`)
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
+    expect(await page.title()).toMatch(new RegExp(`^Statement ${bill.start_date} to ${bill.end_date}`))
     const facts = await page.locator('dl.facts').innerText()
     expect(facts).toContain('Proving Ground, Inc., 1 Test Range Road, Reno, NV 89501, US, Tax ID US EIN 00-0000000')
     expect(facts).toContain(`Müller & Söhne GmbH, Hauptstr. 1, Köln, 50667, DE, Tax ID DE123456789, ${person.email}`)
@@ -202,7 +203,7 @@ test('three months of one customer: every number is the same wherever it stands,
     expect(await page.locator('#receipt tfoot tr').innerText()).toContain(shown)
     const tile = page.locator('.stats div, dl div').filter({ hasText: /^Cost/ }).first()
     expect(await tile.innerText()).toContain(shown)
-    const receipt = await rowsOf(page, '#receipt')
+    const receipt = await rowsOf(page, '#receipt table:has(tfoot)')
     const parts = receipt.slice(1).map((cells) => Math.round(Number(cells.at(-1)?.slice(1)) * 10_000))
     expect(Math.abs(parts.reduce((sum, part) => sum + part, 0) - exact * 10_000)).toBeLessThanOrEqual(parts.length)
     // A bill is named by its own days.
@@ -257,9 +258,7 @@ test.each(['America/Los_Angeles', 'Asia/Kathmandu', 'Pacific/Auckland'])(
       new Date(at).toLocaleString('en-US', { timeZone: timezoneId, ...options })
     for (const [i, { day, isNamed, clock, at }] of rows.entries()) {
       expect(day).toBe(local(at, { dateStyle: 'medium' }))
-      expect(clock).toBe(
-        local(at, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZoneName: 'short' }),
-      )
+      expect(clock).toBe(local(at, { timeStyle: 'medium' }).replace('\u202f', ' '))
       expect(isNamed).toBe(day !== rows[i - 1]?.day)
     }
     expect(new Set(rows.map(({ day }) => day)).size).toBeGreaterThan(1)

@@ -64,7 +64,9 @@ test('a running server: its meter and the trial count each second, its address c
   expect(before).toBeLessThan(30)
   await expect.poll(minutes).toBeLessThan(before)
   const started = page.getByRole('row').filter({ hasText: 'running' }).locator('time')
-  expect(await started.textContent()).toMatch(/ E[SD]T$/)
+  const at = new Date((await started.getAttribute('datetime')) ?? '')
+  const local = at.toLocaleString('en-US', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'America/New_York' })
+  expect(await started.textContent()).toBe(local.replace('\u202f', ' '))
   expect(await started.getAttribute('title')).toMatch(/ UTC$/)
 
   const copy = page.getByRole('button', { name: /^Copy 127\./ })

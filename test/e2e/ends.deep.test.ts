@@ -42,6 +42,7 @@ test('started for an hour, warned, extended from the email, stopped at the new e
   const happened = own.getByRole('list').filter({ hasText: 'Requested' })
   await happened.getByText('End set').waitFor()
   expect(await happened.getByText('Warned of the end').count()).toBe(0)
+  await own.getByText('Name it').click()
   await own.getByLabel('Name of this server').fill('half typed')
 
   const ahead = async (seconds: number) => {

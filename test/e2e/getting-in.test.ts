@@ -117,3 +117,25 @@ test('a confirmed address has one button', async () => {
   expect(await page.locator('main .btn').allInnerTexts()).toEqual(['Sign In'])
   await page.context().close()
 })
+
+test('a session that ends in the middle of a form leads to the sign-in page, and back with what was typed', async () => {
+  const person = await newPerson(url)
+  const page = await pageOf(browser, url, person)
+  for (const [path, field, button, text] of [
+    ['/dashboard', 'textarea[name=parameters]', 'Start Server', 'SCENARIO=fog'],
+    ['/account_overview', 'textarea[name=message]', 'Send feedback', 'More wind'],
+    ['/account_overview', '#name', 'Save changes', 'Ada of Bath'],
+  ] as const) {
+    await page.goto(url + path)
+    await untilHydrated(page)
+    for (const fold of await page.locator('details:has(textarea)').all())
+      await fold.evaluate((details: HTMLDetailsElement) => details.setAttribute('open', ''))
+    await page.locator(field).fill(text)
+    await endFromElsewhere(person.email)
+    await page.getByRole('button', { name: button }).first().click()
+    await page.getByText(REVOKED).waitFor()
+    await signIn(page, person.email)
+    await page.getByText('Here is what you typed before you signed in. Please send it again.').waitFor()
+    expect([new URL(page.url()).pathname, await page.locator(field).inputValue()]).toEqual([path, text])
+  }
+})

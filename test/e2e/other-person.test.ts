@@ -46,7 +46,7 @@ test("an old tab acts for nobody else: Ada's dashboard starts nothing for Bob, a
   const { bob, context, comeBob } = await twoTabs()
   const dashboard = await deafTab(context, '/dashboard')
   const settings = await deafTab(context, '/account_overview')
-  const budget = await deafTab(context, '/budget')
+  const budget = await deafTab(context, '/settings/billing')
   await comeBob()
 
   await dashboard.getByRole('button', { name: 'Start Server' }).click()
@@ -64,7 +64,7 @@ test("an old tab acts for nobody else: Ada's dashboard starts nothing for Bob, a
   expect(await budget.getByLabel('Budget per month').inputValue()).toBe('')
 
   expect(await serversOf(bob)).toEqual([])
-  expect((await bob.open('/budget')).text).toContain('Charges this month: <strong>')
+  expect((await bob.open('/settings/billing')).text).toContain('Charges this month: <strong>')
   await context.close()
 })
 

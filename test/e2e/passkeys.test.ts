@@ -107,13 +107,15 @@ test('adds a passkey, signs in with it alone and as the second factor, confirms 
   await third.waitForURL('**/dashboard')
 
   // Any form that asks for the password.
-  await third.goto(`${url}/api_tokens`)
-  await third.getByLabel('Name').fill('CI')
-  await third.getByRole('button', { name: 'Use your passkey' }).click()
+  await third.goto(`${url}/settings/developers`)
+  const tokens = third.getByRole('region', { name: 'API tokens' })
+  await tokens.getByText('New token').click()
+  await tokens.getByLabel('Name').fill('CI')
+  await tokens.getByRole('button', { name: 'Use your passkey' }).click()
   await third.getByText('Passkey used. Now finish the form.').waitFor()
   await fits(third)
-  await third.getByLabel('Current password').fill(PASSWORD)
-  await third.getByRole('button', { name: 'Create' }).click()
+  await tokens.getByLabel('Current password').fill(PASSWORD)
+  await tokens.getByRole('button', { name: 'Create' }).click()
   await third.getByText('pg_').first().waitFor()
 
   // The profile sends its form by script.
@@ -146,6 +148,33 @@ test('the browser offers it where the email is typed, without a click', async ()
   await moveTo(page, held)
   await page.goto(`${url}/sign_in`)
   await page.waitForURL('**/dashboard')
+})
+
+test('a click ends the offer, even one that comes before the browser has said whether it can make one', async () => {
+  const page = await visitor({ offers: true })
+  await page.addInitScript(() => {
+    const calls: string[] = []
+    const said = new Promise<boolean>((resolve) => Object.assign(window, { calls, say: () => resolve(true) }))
+    PublicKeyCredential.isConditionalMediationAvailable = () => said
+    navigator.credentials.get = (how) => {
+      calls.push(how?.mediation ?? 'click')
+      return new Promise(() => {})
+    }
+  })
+  let asked = 0
+  page.on('request', (request) => {
+    if (request.url().endsWith('/users/sign_in/passkey/options')) asked += 1
+  })
+  await page.goto(`${url}/sign_in`)
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+  const calls = () => page.evaluate(() => (window as unknown as { calls: string[] }).calls)
+  await expect.poll(calls).toEqual(['click'])
+  // Whatever it leads to begins before the next request.
+  await page.evaluate(async () => {
+    ;(window as unknown as { say: () => void }).say()
+    await fetch('/robots.txt')
+  })
+  expect([asked, await calls()]).toEqual([1, ['click']])
 })
 
 test('a key that keeps no passkeys is a second factor, and signs in nobody alone', async () => {

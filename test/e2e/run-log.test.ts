@@ -56,7 +56,7 @@ test('on a phone, a log is read, deleted, and gone', async () => {
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
   await log.getByText('Delete the log').first().click()
   await log.getByRole('button', { name: 'Delete the log' }).click()
-  await page.getByText('Log deleted. What comes next is kept.').waitFor()
+  await page.getByText('Log deleted. New lines are kept.').waitFor()
   await log.getByText('Nothing yet.').waitFor()
   expect((await person.get(`/api/v1/servers/${machine.id}/log`)).body).toMatchObject({ lines: [] })
   await page.context().close()

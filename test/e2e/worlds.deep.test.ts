@@ -86,6 +86,7 @@ test('on Premium, an image of their own is added, chosen, started, and removed',
   await page.getByText('No environments of your own yet.').waitFor()
 
   const add = async (name: string, image: string) => {
+    if (!(await page.getByLabel('Image', { exact: true }).isVisible())) await page.getByText('New environment').click()
     await page.getByLabel('Name').fill(name)
     await page.getByLabel('Image', { exact: true }).fill(image)
     await page.getByRole('button', { name: 'Add environment' }).click()
@@ -114,7 +115,7 @@ test('on Premium, an image of their own is added, chosen, started, and removed',
   await page.locator('.stats').getByText('Multi-vehicle').waitFor()
 
   // What runs keeps running without it, and nothing starts it again.
-  await page.goto(`${world.url}/environments`)
+  await page.goto(`${world.url}/settings/servers`)
   await page.getByRole('button', { name: 'Remove Shipyard' }).click()
   await page.getByText('Environment removed.').waitFor()
   await page.goto(`${world.url}/dashboard`)
@@ -134,18 +135,21 @@ test.each(SCRIPT_OR_NOT)('%s, secrets are kept, and offered to an image of their
   const page = await pageOf(world.browser, world.url, ada, { ...options, viewport: { width: 360, height: 800 } })
   const complaints = complaintsOf(page)
   await page.goto(`${world.url}/account_overview`)
-  await page.getByRole('link', { name: 'Secrets' }).click()
+  await page.getByRole('link', { name: 'Developers' }).click()
   await page.getByText('No secrets yet.').waitFor()
+  const secrets = page.getByRole('region', { name: 'Secrets' })
   const save = async (name: string, value: string, password = PASSWORD) => {
-    await page.getByLabel('Name').fill(name)
-    await page.getByLabel('Value').fill(value)
-    await page.getByLabel('Current password').fill(password)
+    // A refused form is open already.
+    if (!(await secrets.getByLabel('Value').isVisible())) await secrets.getByText('Add or replace a secret').click()
+    await secrets.getByLabel('Name').fill(name)
+    await secrets.getByLabel('Value').fill(value)
+    await secrets.getByLabel('Current password').fill(password)
     await page.getByRole('button', { name: 'Save secret' }).click()
   }
   await save('LICENSE_KEY', 'canary-of-a-key', 'wrong')
   await page.getByText('Your current password is incorrect.').first().waitFor()
-  expect(await page.getByLabel('Name').inputValue()).toBe('LICENSE_KEY')
-  expect(await page.getByLabel('Value').inputValue()).toBe('')
+  expect(await secrets.getByLabel('Name').inputValue()).toBe('LICENSE_KEY')
+  expect(await secrets.getByLabel('Value').inputValue()).toBe('')
   for (const name of ['LICENSE_KEY', 'TOKEN']) {
     await save(name, 'canary-of-a-key')
     await page.getByText('Secret saved.').waitFor()
@@ -173,7 +177,7 @@ test.each(SCRIPT_OR_NOT)('%s, secrets are kept, and offered to an image of their
   }
   expect(await named()).toEqual([['LICENSE_KEY']])
 
-  await page.goto(`${world.url}/secrets`)
+  await page.goto(`${world.url}/settings/developers`)
   await page.getByRole('button', { name: 'Remove TOKEN' }).click()
   await page.getByText('Secret removed.').waitFor()
   expect(await page.getByRole('table').textContent()).not.toContain('TOKEN')

@@ -60,7 +60,7 @@ test('once their server has ended, offers the line again, without counts of befo
   expect(text()).toContain(HAS_SERVER)
   await tell({ active: false })
   expect(text()).toContain(JOIN)
-  expect(text()).not.toContain('7 people wait')
+  expect(text()).not.toContain('7 people are waiting')
 })
 
 test('without live updates, asks after their servers while they wait for none', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { leave, request, stay } from '../../src/islands/request.ts'
+import { last, leave, request, stay } from '../../src/islands/request.ts'
 
 const meta = { content: 'first-token' }
 const asked: { path: string; init: RequestInit }[] = []
@@ -44,6 +44,29 @@ test('a change sends the page’s token, and the next one the token of the last 
     { Accept: 'application/json', 'X-CSRF-Token': 'second-token' },
   ])
   expect(asked.every(({ init }) => init.credentials === 'same-origin')).toBe(true)
+})
+
+test('only a refusal of what was clicked sends its form again: not one after the change was answered', async () => {
+  const submit = vi.fn()
+  vi.stubGlobal('HTMLFormElement', { prototype: { submit } })
+  vi.stubGlobal('addEventListener', () => {})
+  const button = { type: 'submit', form: { getAttribute: () => 'post' }, getAttribute: () => null }
+  const click = () => {
+    last.click = { target: { closest: () => button }, timeStamp: performance.now() } as unknown as MouseEvent
+  }
+  meta.content = `${'m'.repeat(86)}user_1`
+  const refuse = () => answerWith(Response.json({ code: 'unauthenticated', error: 'No.' }, { status: 401 }))
+  click()
+  answerWith(Response.json({}))
+  await request('GET', '/lookup')
+  await request('POST', '/change')
+  refuse()
+  expect(await request('GET', '/poll')).toMatchObject({ status: 401 })
+  expect(submit).not.toHaveBeenCalled()
+  click()
+  refuse()
+  void request('GET', '/lookup')
+  await vi.waitFor(() => expect(submit).toHaveBeenCalledOnce())
 })
 
 test('reports nothing after the page is left, neither for earlier calls nor for new ones', async () => {

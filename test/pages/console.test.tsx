@@ -1,8 +1,10 @@
 import { renderToString } from 'react-dom/server'
 import { expect, test } from 'vitest'
+import { MOST_ENDS } from '../../src/domain/drift.ts'
 import { loadError } from '../../src/domain/instance.ts'
 import { INSTANCE_COLUMNS, type InstanceView, NEWEST_FIRST, pageInstances } from '../../src/domain/instance-view.ts'
 import type { Instance } from '../../src/domain/wire.ts'
+import { Drift } from '../../src/pages/admin/Drift.tsx'
 import { Console } from '../../src/pages/Console.tsx'
 import { ConsoleMessages } from '../../src/pages/ConsoleMessages.tsx'
 import { manyInstances } from '../../testing/instances.ts'
@@ -112,4 +114,17 @@ test("an address can't add a recipient or words to our reply", () => {
     expect(decodeURIComponent(href.pathname)).toBe(email)
     expect(href.search).toBe('')
   }
+})
+
+test('offers to end as many instances as one form may', () => {
+  const orphan = { type: 'g6.4xlarge', launched_at: null, run: null, user: null }
+  const acting = { csrfToken: 'x', actId: 'act_1', flash: null, confirmAt: null }
+  const offered = (count: number) => {
+    const instances = Array.from({ length: count }, (_, i) => ({ ...orphan, id: `i-${i}` }))
+    const drift = { instances, runs: [], jobs: [], differing: [] }
+    const html = renderToString(<Drift drift={drift} error={null} acting={acting} />)
+    return [/[^<>]*in the table/.exec(html)?.[0], html.match(/name="listed/g)?.length]
+  }
+  expect(offered(MOST_ENDS)).toEqual(['All 200 in the table', MOST_ENDS])
+  expect(offered(MOST_ENDS + 1)).toEqual(['The first 200 of 201 in the table', MOST_ENDS])
 })

@@ -111,7 +111,7 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
       EC2_ENDPOINT: server.endpoint,
       EC2_LAUNCH_TEMPLATE: account.templates.a ?? '',
     })
-    await cloud.launch({ token: 't', instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', name: 't', tags: {} })
+    await cloud.launch({ token: 't', instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', tags: {} })
   }
 
   const add = (letter: string, launchTemplate = account.templates[letter] ?? null) =>

@@ -43,6 +43,7 @@ test('passes a bucket that is set up', async () => {
   expect(await found()).toEqual([
     'ok files: the bucket takes a file, gives it back, and removes it',
     'ok files credentials: they open one folder and no other, and a link one file',
+    'ok files conditions: an upload in parts replaces nothing newer',
     `ok files CORS: pages of ${stack.url} may upload`,
     'ok files rule: unfinished uploads end after 8 days',
   ])
@@ -81,6 +82,12 @@ test.each<[string, Record<string, string>, Change | undefined, RegExp]>([
     {},
     without('access-control-allow-headers', 'if-match'),
     /doesn't allow if-match\. /,
+  ],
+  [
+    'an upload in parts without conditions',
+    {},
+    (answer, { method, url }) => (method === 'POST' && url.includes('uploadId') ? new Response() : answer),
+    /^fail files conditions: .* ignores If-None-Match \(200\)/,
   ],
   ['a method that pages may not use', {}, without('access-control-allow-methods', 'PUT'), /doesn't allow PUT\. /],
   ['a header that pages may not read', {}, without('access-control-expose-headers', 'etag'), /doesn't expose etag\. /],

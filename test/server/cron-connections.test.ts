@@ -51,7 +51,6 @@ test('fleet: 500 overdue channels take four connections, and so do 100 orphans',
       token: `late-${i}`,
       instanceType: 'g6.4xlarge',
       availabilityZone: 'us-east-1a',
-      name: 'late',
       tags: { session: gone.id },
     })
 

@@ -2,16 +2,16 @@ import { expect, test, vi } from 'vitest'
 import { readWranglerConfig } from '../../dev/wrangler-config.ts'
 import { runCron, TASKS } from '../../src/server/cron.ts'
 import { deliverMail } from '../../src/server/mail/outbox.ts'
-import type { Context } from '../../src/server/runtime/context.ts'
 import { accountContext } from '../../testing/people/account-app.ts'
 import { recordLog } from '../../testing/stack/recorded-log.ts'
+import { testContext } from '../../testing/stack/test-context.ts'
 
 test('every trigger has its tasks, and every task its trigger', () => {
   expect(Object.keys(TASKS)).toEqual(readWranglerConfig().crons)
 })
 
 test.each([
-  ['* * * * *', ['reviveWatcher', 'endLargeServers', 'wakeOverdue', 'stopServersOfClosed', 'wakeSenders']],
+  ['* * * * *', ['reviveWatcher', 'endLargeServers', 'wakeOverdue', 'stopServersOfClosed', 'wakeSenders', 'keepWarm']],
   [
     '0-58 * * * *',
     [
@@ -30,8 +30,10 @@ test.each([
     [
       'checkStarts',
       'releaseGroups',
+      'tellGroups',
       'watchMatters',
       'removeLostFactors',
+      'noteStoppedSignIns',
       'deliverMail',
       'recordMailboxes',
       'freeClosedAddresses',
@@ -42,7 +44,7 @@ test.each([
   ['17 4 * * *', ['forgetTraces', 'forgetRemovals', 'renewSecrets', 'renewMailboxKey']],
 ])('%s runs all of its own tasks, even when each of them fails', async (cron, expected) => {
   const { log, takeLines } = recordLog()
-  await runCron({ log, now: Date.now } as Context, cron)
+  await runCron(testContext({ log }), cron)
   const failed = takeLines().filter(({ event }) => event === 'cron_task_failed')
   expect(failed.map(({ task }) => task)).toEqual(expected)
 })
@@ -88,7 +90,7 @@ test('without a database, a failed task reaches the log, and the tasks after it 
 })
 
 test('an unknown trigger is an error', async () => {
-  await expect(runCron({} as Context, '1 2 3 4 5')).rejects.toThrow('No task belongs to the trigger "1 2 3 4 5"')
+  await expect(runCron(testContext({}), '1 2 3 4 5')).rejects.toThrow('No task belongs to the trigger "1 2 3 4 5"')
 })
 
 /** The minutes of an hour named by the first field of an expression. */

@@ -2,7 +2,6 @@ import { eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 import { alerts, outbox, places, runs } from '../../db/schema.ts'
 import { hearMachine } from '../../src/server/fleet/machines/hear.ts'
-import { runKeyUntil } from '../../src/server/fleet/machines/run-key.ts'
 import { memoryDatabase } from '../../testing/stack/memory-database.ts'
 import {
   aliveOf,
@@ -76,7 +75,7 @@ const scenarios: Record<string, Scenario> = {
     answerMs: 3_000,
     async prepare(world, customer) {
       await pressStart(world, customer)
-      await isOn(world, customer)
+      await untilOn(world, customer)
     },
     play: finishJobs,
   },
@@ -84,7 +83,7 @@ const scenarios: Record<string, Scenario> = {
     answerMs: Number.POSITIVE_INFINITY,
     async prepare(world, customer) {
       await pressStart(world, customer)
-      await isOn(world, customer)
+      await untilOn(world, customer)
     },
     play: stop,
   },
@@ -92,7 +91,7 @@ const scenarios: Record<string, Scenario> = {
     answerMs: Number.POSITIVE_INFINITY,
     async prepare(world, customer) {
       await pressStart(world, customer)
-      await isOn(world, customer)
+      await untilOn(world, customer)
       world.advance(600)
     },
     play: settle,
@@ -101,7 +100,7 @@ const scenarios: Record<string, Scenario> = {
     answerMs: Number.POSITIVE_INFINITY,
     async prepare(world, customer) {
       await pressStart(world, customer)
-      await isOn(world, customer)
+      await untilOn(world, customer)
     },
     async play(world, customer) {
       await sayAll(world, customer, BATCHES)
@@ -113,7 +112,7 @@ const scenarios: Record<string, Scenario> = {
     answerMs: Number.POSITIVE_INFINITY,
     async prepare(world, customer) {
       await pressStart(world, customer)
-      await isOn(world, customer)
+      await untilOn(world, customer)
       await world.db.update(runs).set({ untilExit: true }).where(eq(runs.userId, customer.user.id))
     },
     async play(world, customer) {
@@ -162,7 +161,7 @@ async function sayAll(world: World, { user }: Customer, batches: Batch[]): Promi
     const body = { first, complete: batch === batches.at(-1), ...batch }
     for (let next = first; next < first + batch.lines.length; ) {
       if (world.process.killed) world.restart()
-      const key = runKeyUntil(world.ctx.config.secretKey, id, world.clock.ms + 60_000)
+      const key = { runId: id, expiresAt: world.clock.ms + 60_000 }
       const answer = await hearMachine(world.ctx, key, async () => body).catch(onlyMishaps)
       next = answer?.next ?? next
     }
@@ -195,7 +194,7 @@ async function expectLastWords(world: World, { user }: Customer, about: string):
 }
 
 /** The machine is on, whether it answers or not. */
-async function isOn(world: World, { user }: Customer): Promise<void> {
+async function untilOn(world: World, { user }: Customer): Promise<void> {
   await world.ringUntil(user.id, async () => (await latestRun(world, user.id)).runningAt !== null)
 }
 

@@ -7,7 +7,7 @@ import type { Context } from '../../src/server/runtime/context.ts'
 import type { BucketSettings } from '../../src/server/settings/bucket-settings.ts'
 import { bindLog } from '../../src/server/settings/log.ts'
 import { publicKeyOf } from '../../src/server/settings/machine-settings.ts'
-import { memoryCounters } from '../../testing/stack/counters.ts'
+import { testContext } from '../../testing/stack/test-context.ts'
 import type { Wire } from '../../testing/world/wire.ts'
 import { amazon } from './files/files-world.ts'
 import type { World } from './world.ts'
@@ -21,16 +21,14 @@ export function worldContext(world: World): Context {
     wake: () => call(`${name}: wake`, () => alarms.of(name).wake(name)),
     revive: (_: string, now: number) => call('watcher: revive', () => alarms.of(name).revive(name, now)),
   })
-  return {
+  return testContext({
     db: database.wired(call),
     now: () => clock.ms,
-    browser: '',
     random: () => world.luck.next(),
     cloud: everyCall('ec2', ec2.cloud, call),
     payments: everyCall('stripe', stripe.payments, call),
     bucket: files && everyCall('bucket', files.memory.bucket, call),
     mailer: { send: (mail) => call('mail: send', async () => void world.sent.push(mail)) },
-    machine: null,
     reach: (host) => call('reach', async () => world.servers.reach(host)),
     // Nobody here chose to stop idle servers.
     askStatus: async () => null,
@@ -48,32 +46,14 @@ export function worldContext(world: World): Context {
     postWebhook: (...post) => call('webhook: post', () => receivers.post(...post)),
     fleetWatcher: watcher(FLEET),
     lineKeeper: watcher(LINE),
-    counter: memoryCounters(),
     hasher: { derive: async ({ secret }) => secret },
     background: (work) => program.background(work),
     log: bindLog(program.log, {}),
     config: {
-      origins: ['http://site.test'],
-      local: true,
-      secretKey: 's',
-      passwordPepper: 'p',
-      mailFrom: 'hello@site.test',
-      operatorEmail: 'operator@site.test',
-      adminFactor: false,
-      plansForSale: true,
-      seller: { name: 'Proving Ground', address: 'site.test', taxId: null },
-      securityContact: 'mailto:security@example.com',
-      restoreRehearsed: null,
-      metricsTokens: [],
-      checkoutOrigin: 'https://checkout.stripe.com',
-      portalOrigin: 'https://billing.stripe.com',
-      door: null,
-      doorOnly: true,
       files: files && BUCKET,
-      line: true,
       machines: { accountId: ACCOUNT_ID, region: 'us-east-1', publicKey: machineKey() },
     },
-  }
+  })
 }
 
 const BUCKET: BucketSettings = {

@@ -14,6 +14,8 @@ export type Rows = {
   places: schema.PlaceRow[]
   runs: schema.RunRow[]
   launches: schema.LaunchRow[]
+  warm: schema.WarmMachineRow[]
+  warmSettings: schema.WarmSettingRow[]
   jobs: schema.JobRow[]
   plans: schema.PlanRow[]
   checkouts: schema.CheckoutRow[]
@@ -29,6 +31,8 @@ export type Rows = {
   groupPeople: (typeof schema.lineGroupPeople.$inferSelect)[]
   folders: schema.FileFolderRow[]
   removals: schema.FileRemovalRow[]
+  signIns: (typeof schema.signIns.$inferSelect)[]
+  totps: (typeof schema.totps.$inferSelect)[]
   /** What the triggers in `witnesses.ts` saw, and the ID of the user, run, bill, plan, or mail. */
   witnessed: { what: string; id: string }[]
 }
@@ -101,6 +105,8 @@ const TABLES = {
   places: schema.places,
   runs: schema.runs,
   launches: schema.launches,
+  warm: schema.warmMachines,
+  warmSettings: schema.warmSettings,
   jobs: schema.jobs,
   plans: schema.plans,
   checkouts: schema.checkouts,
@@ -116,6 +122,8 @@ const TABLES = {
   groupPeople: schema.lineGroupPeople,
   folders: schema.fileFolders,
   removals: schema.fileRemovals,
+  signIns: schema.signIns,
+  totps: schema.totps,
 }
 
 /** Reads all rows. For an unchanged table, returns the previous ones. */

@@ -130,6 +130,9 @@ export function openEc2(
     powerOff: (id: string) => instances.vanish(id),
     /** Its program has ended, and it has said so. */
     powerOffByItself: (id: string) => instances.shutItselfDown(id),
+    /** A machine that waited has heard of its run. */
+    begin: (id: string) => instances.begin(id),
+    newTemplateVersion: () => instances.newTemplateVersion(),
     /** As after `poweroff`, when it can't go on. */
     shutItselfDown(id: string) {
       instances.shutItselfDown(id)

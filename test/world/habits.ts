@@ -2,8 +2,10 @@ import {
   changeOnThePage,
   closeWithFiles,
   fillUp,
+  keepWhatPremiumHeld,
   letThePlanEnd,
   loseTheMachine,
+  payLateWithTooMuch,
   record,
   stealTheProof,
 } from './files/file-habits.ts'
@@ -38,6 +40,8 @@ import { changePlans } from './habits/plan.ts'
 import { runPrograms } from './habits/program.ts'
 import { repeatCalls } from './habits/repeated-calls.ts'
 import { signUpAgain } from './habits/sign-up.ts'
+import { stealThePassword } from './habits/thief.ts'
+import { keepMachinesWarm, startOnABadOne, startWarm } from './habits/warm.ts'
 import { receiveEvents } from './habits/webhook.ts'
 
 /** By kind of step, so that a new one makes no other rarer. */
@@ -65,6 +69,7 @@ export const HABITS = {
   webhook: [receiveEvents],
   console: [operate],
   'sign-up': [signUpAgain],
+  thief: [stealThePassword],
   'large server': [outgrowThePlan],
   end: [moveEnds],
   program: [runPrograms],
@@ -79,9 +84,12 @@ export const HABITS = {
     letThePlanEnd,
     stealTheProof,
     closeWithFiles,
+    keepWhatPremiumHeld,
+    payLateWithTooMuch,
   ],
   group: [holdPlacesBack],
   competition: [compete],
+  warm: [keepMachinesWarm, startWarm, startWarm, startOnABadOne],
   line: [lineUp, lineUp, leaveAndReturn, letHoldsLapse, addAPlace],
 } satisfies Record<string, Habit[]>
 export type HabitKind = keyof typeof HABITS

@@ -51,6 +51,10 @@ export class Person {
   readonly contradictions: string[] = []
   /** The end of each run as we last accepted it; null: none. Nothing while nobody can know. */
   readonly ends = new Map<string, number | null>()
+  /** Of their authenticator app, their unused recovery codes, and the codes of either that they have used. */
+  secret: string | null = null
+  recoveryCodes: string[] = []
+  readonly seenCodes: string[] = []
   #moving = 0
   #moves = 0
   /** Has asked to close the account. */

@@ -1,3 +1,4 @@
+import { warmSettings } from '../../db/schema.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/instant.ts'
 import { type Random, seededRandom } from '../../testing/random.ts'
 import type { WorldDatabase } from './database.ts'
@@ -90,11 +91,13 @@ const TO_THE_NEXT_BILL = [8 * HOUR_MS, 2 * DAY_MS, 3 * DAY_MS, 33 * DAY_MS, 2 * 
 
 /** The faults stop and everyone stops; then this passes. */
 async function becomeQuiet(world: World, people: Person[], waits: number[]): Promise<void> {
+  const { database } = world
   world.luck = seededRandom(1)
   world.weather = 'calm'
   world.trace?.(`${new Date(world.clock.ms).toISOString()} everything becomes quiet`)
   world.ec2.heal()
   world.stripe.heal()
+  await database.db.delete(warmSettings)
   for (let tries = 0; tries < 4; tries++) {
     await world.together(people.filter(({ closedAt }) => closedAt === null).map(stops))
     if ((await world.database.read()).line.length)

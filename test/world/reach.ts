@@ -105,6 +105,8 @@ const FILES = [
   'file deleted',
   'folder deleted',
   'files deleted after their plan',
+  'files deleted over a limit',
+  'too much stored, and paid late',
   'closed with a server',
 ]
 
@@ -135,12 +137,22 @@ const MONEY = [
   'mailed charge_failed',
 ]
 
+const ACCOUNTS = [
+  'second factor added',
+  'signed in with a code',
+  'signed in with a recovery code',
+  'thief signed in before the factor',
+  'thief reset the password',
+]
+
 /** Rare states that 2,000 seeds of a scenario must see at least 10 times each. Otherwise the generator is at fault. */
 export const REACH: Record<Scenario, string[]> = {
   ordinary: ORDINARY,
   files: FILES,
   programs: PROGRAMS,
   money: MONEY,
+  accounts: ACCOUNTS,
+  warm: ['warm machine got its run', 'warm machine was lost', 'warm machine hung', 'warm machine ran old user data'],
   line: [],
   year: [],
   competition: [],

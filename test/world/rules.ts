@@ -5,6 +5,7 @@ import { CHARGES_RULES } from './rules/charges.ts'
 import { DEBTS_RULES } from './rules/debts.ts'
 import { ENDS_RULES } from './rules/ends.ts'
 import { EVENTS_RULES } from './rules/events.ts'
+import { FACTORS_RULES } from './rules/factors.ts'
 import { FILES_RULES } from './rules/files.ts'
 import { FLEET_RULES } from './rules/fleet.ts'
 import { GROUP_RULES } from './rules/groups.ts'
@@ -19,10 +20,12 @@ import { PLANS_RULES } from './rules/plans.ts'
 import { PROGRAMS_RULES } from './rules/programs.ts'
 import type { Rule } from './rules/rule.ts'
 import { TRIALS_RULES } from './rules/trials.ts'
+import { WARM_RULES } from './rules/warm.ts'
 
 /** What must be true after every step. */
 export const RULES: Rule[] = [
   ...FLEET_RULES,
+  ...WARM_RULES,
   ...LINE_RULES,
   ...GROUP_RULES,
   ...JOBS_RULES,
@@ -41,5 +44,6 @@ export const RULES: Rule[] = [
   ...EVENTS_RULES,
   ...ACTS_RULES,
   ...PEOPLE_RULES,
+  ...FACTORS_RULES,
   ...FILES_RULES,
 ]

@@ -7,11 +7,14 @@ import type { Weather } from './program.ts'
 /** `edge`: until just before, at, or just after the next moment that a rule depends on. */
 type Wait = number | 'edge'
 
-const anyWeather: fc.Arbitrary<Weather> = fc.oneof(
-  { weight: 12, arbitrary: fc.constant('calm' as const) },
-  { weight: 5, arbitrary: fc.constant('rough' as const) },
-  { weight: 2, arbitrary: fc.constant('storm' as const) },
-)
+/** One of these words, each as often as its number says. */
+function weighted<const T extends string>(weights: Record<T, number>): fc.Arbitrary<T> {
+  return fc.oneof(
+    ...(Object.entries(weights) as [T, number][]).map(([word, weight]) => ({ weight, arbitrary: fc.constant(word) })),
+  )
+}
+
+const anyWeather: fc.Arbitrary<Weather> = weighted({ calm: 12, rough: 5, storm: 2 })
 
 const wait: fc.Arbitrary<Wait> = fc.oneof(
   { weight: 8, arbitrary: fc.integer({ min: 0, max: 20_000 }) },
@@ -22,23 +25,23 @@ const wait: fc.Arbitrary<Wait> = fc.oneof(
   { weight: 5, arbitrary: fc.constant('edge' as const) },
 )
 
-const kind = fc.oneof(
-  { weight: 61, arbitrary: fc.constant('person' as const) },
-  { weight: 9, arbitrary: fc.constant('cloud' as const) },
-  { weight: 6, arbitrary: fc.constant('stripe' as const) },
-  { weight: 4, arbitrary: fc.constant('operator' as const) },
-  { weight: 3, arbitrary: fc.constant('deploy' as const) },
-  { weight: 8, arbitrary: fc.constant('habit' as const) },
-  { weight: 2, arbitrary: fc.constant('plan change' as const) },
-  { weight: 2, arbitrary: fc.constant('budget' as const) },
-  { weight: 2, arbitrary: fc.constant('cards' as const) },
-  { weight: 2, arbitrary: fc.constant('webhook' as const) },
-  { weight: 2, arbitrary: fc.constant('console' as const) },
-  { weight: 2, arbitrary: fc.constant('sign-up' as const) },
-  { weight: 1, arbitrary: fc.constant('large server' as const) },
-  { weight: 2, arbitrary: fc.constant('end' as const) },
-  { weight: 4, arbitrary: fc.constant('program' as const) },
-)
+const kind = weighted({
+  person: 61,
+  cloud: 9,
+  stripe: 6,
+  operator: 4,
+  deploy: 3,
+  habit: 8,
+  'plan change': 2,
+  budget: 2,
+  cards: 2,
+  webhook: 2,
+  console: 2,
+  'sign-up': 2,
+  'large server': 1,
+  end: 2,
+  program: 4,
+})
 
 export type Step = {
   wait: Wait
@@ -61,46 +64,30 @@ export type Schedule = {
 }
 
 /** People who mostly wait in line. */
-const lineKind = fc.oneof(
-  { weight: 35, arbitrary: fc.constant('line' as const) },
-  { weight: 10, arbitrary: fc.constant('group' as const) },
+const lineKind = weighted({ line: 35, group: 10, person: 30, cloud: 10, operator: 5, console: 5, deploy: 5 })
+
+/** People who come while machines are kept warm. */
+const warmKind = fc.oneof(
+  { weight: 35, arbitrary: fc.constant('warm' as const) },
   { weight: 30, arbitrary: fc.constant('person' as const) },
+  { weight: 10, arbitrary: fc.constant('line' as const) },
   { weight: 10, arbitrary: fc.constant('cloud' as const) },
   { weight: 5, arbitrary: fc.constant('operator' as const) },
-  { weight: 5, arbitrary: fc.constant('console' as const) },
+  { weight: 5, arbitrary: fc.constant('program' as const) },
   { weight: 5, arbitrary: fc.constant('deploy' as const) },
 )
 
 /** People who mostly care for their files. */
-const filesKind = fc.oneof(
-  { weight: 55, arbitrary: fc.constant('files' as const) },
-  { weight: 20, arbitrary: fc.constant('person' as const) },
-  { weight: 8, arbitrary: fc.constant('cloud' as const) },
-  { weight: 4, arbitrary: fc.constant('stripe' as const) },
-  { weight: 5, arbitrary: fc.constant('deploy' as const) },
-)
+const filesKind = weighted({ files: 55, person: 20, cloud: 8, stripe: 4, deploy: 5 })
 
 /** People who mostly run programs to their end. */
-const programsKind = fc.oneof(
-  { weight: 55, arbitrary: fc.constant('program' as const) },
-  { weight: 20, arbitrary: fc.constant('person' as const) },
-  { weight: 8, arbitrary: fc.constant('cloud' as const) },
-  { weight: 5, arbitrary: fc.constant('deploy' as const) },
-  { weight: 4, arbitrary: fc.constant('console' as const) },
-  { weight: 4, arbitrary: fc.constant('webhook' as const) },
-  { weight: 4, arbitrary: fc.constant('stripe' as const) },
-)
+const programsKind = weighted({ program: 55, person: 20, cloud: 8, deploy: 5, console: 4, webhook: 4, stripe: 4 })
 
 /** People whose cards pay usage. */
-const moneyKind = fc.oneof(
-  { weight: 40, arbitrary: fc.constant('cards' as const) },
-  { weight: 30, arbitrary: fc.constant('person' as const) },
-  { weight: 12, arbitrary: fc.constant('stripe' as const) },
-  { weight: 6, arbitrary: fc.constant('operator' as const) },
-  { weight: 6, arbitrary: fc.constant('habit' as const) },
-  { weight: 3, arbitrary: fc.constant('sign-up' as const) },
-  { weight: 3, arbitrary: fc.constant('deploy' as const) },
-)
+const moneyKind = weighted({ cards: 40, person: 30, stripe: 12, operator: 6, habit: 6, 'sign-up': 3, deploy: 3 })
+
+/** People whose password someone else knows. */
+const accountsKind = weighted({ thief: 80, person: 15, deploy: 5 })
 
 type Size = {
   people: number
@@ -168,6 +155,14 @@ export const SCENARIOS = {
     wait,
     { people: 3, places: fc.integer({ min: 2, max: 4 }), steps: { minLength: 3, maxLength: 8 } },
     programsKind,
+  ),
+  /** Three people's accounts, of which someone else knows the password. */
+  accounts: scheduled(wait, { people: 3, places: fc.constant(3), steps: { minLength: 2, maxLength: 6 } }, accountsKind),
+  /** Three people, and machines that wait for them. */
+  warm: scheduled(
+    wait,
+    { people: 3, places: fc.integer({ min: 2, max: 5 }), steps: { minLength: 4, maxLength: 12 } },
+    warmKind,
   ),
   /** A competition morning. In a storm, each call of the 500 would take seconds of their one clock. */
   competition: scheduled(

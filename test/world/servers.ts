@@ -1,4 +1,4 @@
-import type { Instance } from '../../dev/ec2/instance.ts'
+import { beginsAt, hasBegun, type Instance } from '../../dev/ec2/instance.ts'
 import { MINUTE_MS } from '../../src/domain/instant.ts'
 import type { World } from './world.ts'
 
@@ -23,12 +23,16 @@ export class Servers {
     return { status: 'reachable' }
   }
 
-  #answering({ id, runsFrom }: Instance): number {
+  #answering(instance: Instance): number {
+    // It waits for a run.
+    if (!hasBegun(instance)) return Infinity
+    const { id } = instance
     const known = this.#answersFrom.get(id)
     if (known !== undefined) return known
     const { luck } = this.#world
     const chance = luck.next()
-    const from = chance < 0.05 ? Infinity : runsFrom + (chance < 0.7 ? 2_000 : luck.between(10_000, 8 * MINUTE_MS))
+    const from =
+      chance < 0.05 ? Infinity : beginsAt(instance) + (chance < 0.7 ? 2_000 : luck.between(10_000, 8 * MINUTE_MS))
     this.#answersFrom.set(id, from)
     return from
   }

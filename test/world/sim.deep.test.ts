@@ -35,6 +35,14 @@ test('100 worlds of programs break no rule, and reach every rare state often eno
   expect(stdout).toContain('100 seeds, 0 broken')
 })
 
+test('100 worlds of accounts break no rule, and reach every rare state often enough', {
+  timeout: 1_800_000,
+}, async () => {
+  const { stdout, code } = await sim('--scenario', 'accounts', '--seeds', '100')
+  expect(code, stdout).toBe(0)
+  expect(stdout).toContain('100 seeds, 0 broken')
+})
+
 /** Each breaks another promise. Seed 2 is a calm morning. */
 const UNFAIR = [
   ['first-come-first-served', 'last-come-first-served'],

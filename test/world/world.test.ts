@@ -56,11 +56,27 @@ test('no rule breaks in the first 5 worlds of files', async () => {
     ).toBeNull()
 })
 
+test('no rule breaks in the first 5 worlds of accounts', async () => {
+  for (let seed = 1; seed <= 5; seed++)
+    expect(
+      (await runSeed(database, seed, 'accounts')).broken,
+      `npm run sim -- --scenario accounts --seed ${seed} --trace`,
+    ).toBeNull()
+})
+
 test('no rule breaks in the first 5 worlds of programs', async () => {
   for (let seed = 1; seed <= 5; seed++)
     expect(
       (await runSeed(database, seed, 'programs')).broken,
       `npm run sim -- --scenario programs --seed ${seed} --trace`,
+    ).toBeNull()
+})
+
+test('no rule breaks in the first 5 worlds with warm machines', async () => {
+  for (let seed = 1; seed <= 5; seed++)
+    expect(
+      (await runSeed(database, seed, 'warm')).broken,
+      `npm run sim -- --scenario warm --seed ${seed} --trace`,
     ).toBeNull()
 })
 

@@ -16,6 +16,7 @@ import { Programs } from './programs/programs.ts'
 import { Receivers } from './receivers.ts'
 import { Servers } from './servers.ts'
 import { openStripe, type StripeWorld } from './stripe.ts'
+import { WarmMachines } from './warm-machines.ts'
 import { Webhooks } from './webhooks.ts'
 import './loaded.ts'
 
@@ -43,6 +44,7 @@ export class World {
   readonly servers: Servers
   readonly receivers: Receivers
   readonly programs: Programs
+  readonly warm: WarmMachines
   /** Null: this world has no bucket. */
   readonly files: FilesWorld | null
   readonly ctx: Context
@@ -50,6 +52,8 @@ export class World {
   readonly sent: Mail[] = []
   /** What operators did in the console, as far as it answered. */
   readonly acts: { id: string; act: string; subject: string }[] = []
+  /** What a thief opened who knows only a password. */
+  readonly thefts: string[] = []
   /** How often we saw each interesting state. */
   readonly reached = new Map<string, number>()
   readonly trace: ((line: string) => void) | null
@@ -80,6 +84,7 @@ export class World {
     this.servers = new Servers(this)
     this.receivers = new Receivers(this)
     this.programs = new Programs(this)
+    this.warm = new WarmMachines(this)
     this.files = hasFiles ? new FilesWorld(this) : null
     this.ctx = worldContext(this)
   }
@@ -113,6 +118,7 @@ export class World {
     const until = from + ms
     const lateBy = ms > LATE_AFTER_MS ? Math.floor(ms / LATE_LOOKS) : 0
     this.alarms.beOnTime()
+    this.warm.askEvery(lateBy)
     const cronEvery = Math.max(4 * MINUTE_MS, lateBy)
     let cronAt = from + this.luck.between(1, lateBy ? lateBy : cronEvery)
     for (;;) {
@@ -150,14 +156,20 @@ export class World {
   }
 
   #othersDue(until: number): Task[] {
-    const { webhooks, program, programs, files } = this
-    return [...webhooks.due(until), ...program.due(until), ...programs.due(until), ...(files?.due(until) ?? [])]
+    const { webhooks, program, programs, warm, files } = this
+    return [
+      ...webhooks.due(until),
+      ...program.due(until),
+      ...programs.due(until),
+      ...warm.due(until),
+      ...(files?.due(until) ?? []),
+    ]
   }
 
   /** When an alarm, a webhook, or a late launch comes, or a machine does something. */
   #moments(): number[] {
-    const { alarms, webhooks, program, programs, files } = this
-    return [alarms, webhooks, program, programs, ...(files ? [files] : [])].flatMap((one) => one.moments())
+    const { alarms, webhooks, program, programs, warm, files } = this
+    return [alarms, webhooks, program, programs, warm, ...(files ? [files] : [])].flatMap((one) => one.moments())
   }
 
   #passTime(until: number): void {

@@ -20,6 +20,12 @@ const openMenu = (page: Page) => page.locator('.menu-button').click()
 const submit = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 const live = (page: Page) => page.getByText('Live', { exact: true }).waitFor()
 
+/** Every folded form. */
+const unfold = (page: Page) =>
+  page.evaluate(() => {
+    for (const fold of document.querySelectorAll('main details')) (fold as HTMLDetailsElement).open = true
+  })
+
 async function openServer(page: Page, status: RegExp): Promise<void> {
   await page.locator('main tr').filter({ hasText: status }).getByRole('link').first().click()
   await page.waitForURL('**/servers/*')
@@ -49,8 +55,20 @@ export const SCREENS: Screen[] = [
   { name: 'docs-api', path: '/docs/api' },
   { name: 'docs-events', path: '/docs/events' },
   { name: 'docs-cli', path: '/docs/cli' },
+  { name: 'docs-ci', path: '/docs/ci' },
   { name: 'docs-billing', path: '/docs/billing' },
   { name: 'docs-images', path: '/docs/images' },
+  { name: 'docs-ports', path: '/docs/ports' },
+  {
+    name: 'docs-suggestions',
+    path: '/docs/cli',
+    prepare: async (page) => {
+      await page.getByLabel('Search the documentation').click()
+      await page.getByRole('combobox').pressSequentially('idle')
+      await page.getByRole('option').first().waitFor()
+    },
+  },
+  { name: 'docs-found', path: '/docs/search?q=webhook' },
   { name: 'docs-signed-in', path: '/docs', as: 'customer' },
   { name: 'not-found', path: '/no/such/page', complains: /404/ },
   { name: 'sign-up', path: '/sign_up' },
@@ -181,8 +199,8 @@ export const SCREENS: Screen[] = [
   })),
   { name: 'extend-by-dead-link', path: '/servers/ses_none/extend?key=x', complains: /404/ },
   { name: 'stop-by-dead-link', path: '/servers/ses_none/stop?key=x', complains: /404/ },
-  { name: 'environments', path: '/environments', as: 'customer' },
-  { name: 'environments-locked', path: '/environments', as: 'newcomer' },
+  { name: 'settings-servers', path: '/settings/servers', as: 'customer', prepare: unfold },
+  { name: 'settings-servers-locked', path: '/settings/servers', as: 'newcomer' },
   { name: 'subscriptions', path: '/subscriptions', as: 'customer' },
   { name: 'billing-history-empty', path: '/billing_history', as: 'newcomer' },
   { name: 'billing-history', path: '/billing_history', as: 'customer' },
@@ -197,17 +215,14 @@ export const SCREENS: Screen[] = [
   },
   { name: 'account-trial', path: '/account_overview', as: 'newcomer' },
   { name: 'account-customer', path: '/account_overview', as: 'customer' },
-  { name: 'api-tokens-empty', path: '/api_tokens', as: 'newcomer' },
-  { name: 'api-tokens', path: '/api_tokens', as: 'customer' },
+  { name: 'settings-billing-trial', path: '/settings/billing', as: 'newcomer' },
+  { name: 'settings-billing', path: '/settings/billing', as: 'customer' },
+  { name: 'settings-developers-empty', path: '/settings/developers', as: 'newcomer' },
+  { name: 'settings-developers', path: '/settings/developers', as: 'customer', prepare: unfold },
   { name: 'account-security-off', path: '/account_security', as: 'newcomer' },
   { name: 'account-security', path: '/account_security', as: 'debtor' },
+  { name: 'mails', path: '/mails', as: 'customer' },
   { name: 'activity', path: '/activity', as: 'customer' },
-  { name: 'secrets-empty', path: '/secrets', as: 'newcomer' },
-  { name: 'secrets', path: '/secrets', as: 'customer' },
-  { name: 'registries-empty', path: '/registries', as: 'newcomer' },
-  { name: 'registries', path: '/registries', as: 'customer' },
-  { name: 'webhooks-empty', path: '/webhooks', as: 'newcomer' },
-  { name: 'webhooks', path: '/webhooks', as: 'customer' },
   { name: 'webhook', path: '/webhooks/whk_ci', as: 'customer' },
   { name: 'webhook-off', path: '/webhooks/whk_off', as: 'customer' },
   { name: 'activate', path: '/activate', as: 'customer' },
@@ -227,7 +242,6 @@ export const SCREENS: Screen[] = [
     },
   },
   { name: 'devices', path: '/devices', as: 'customer' },
-  { name: 'budget', path: '/budget', as: 'customer' },
   { name: 'close-account', path: '/close_account', as: 'customer' },
   { name: 'not-found-signed-in', path: '/no/such/page', as: 'customer', complains: /404/ },
   { name: 'console', path: '/console', as: 'admin' },
@@ -256,6 +270,27 @@ export const SCREENS: Screen[] = [
   { name: 'admin-places', path: '/admin/places', as: 'admin' },
   { name: 'admin-environments', path: '/admin/environments', as: 'admin' },
   { name: 'admin-line', path: '/admin/line', as: 'admin' },
+  {
+    name: 'admin-group',
+    path: '/admin/line',
+    as: 'admin',
+    // In two months, so it holds no place of another screen's.
+    prepare: async (page) => {
+      const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+      await page.getByText('Hold servers for a group…').click()
+      await page.getByLabel('Name', { exact: true }).fill('Delft Drone Race')
+      await page.getByLabel('Servers', { exact: true }).fill('5')
+      await page.getByLabel('From (UTC)').fill(`${day(60)}T09:00`)
+      await page.getByLabel('Until (UTC)').fill(`${day(61)}T17:00`)
+      await page.getByLabel('People', { exact: true }).fill(`${SEED_EMAILS.pilot}\ngrace@example.com`)
+      await page.getByLabel('Let people join with a code').check()
+      await page.getByLabel('Reason').fill('A race in Delft')
+      await page.getByLabel('Yes, I want this').check()
+      await submit(page, 'Hold the servers')
+      await page.getByRole('link', { name: 'Delft Drone Race' }).first().click()
+      await page.getByText('Change or extend it…').click()
+    },
+  },
   { name: 'admin-drift', path: '/admin/drift', as: 'admin' },
   { name: 'admin-audit', path: '/admin/audit', as: 'admin' },
   { name: 'admin-confirm', path: '/admin/confirm', as: 'admin' },

@@ -3,14 +3,13 @@ import type { Database } from '../../db/client.ts'
 import { createApp } from '../../src/server/app.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'
 import type { Context } from '../../src/server/runtime/context.ts'
-import { memoryCounters } from '../stack/counters.ts'
 import { requestDescribed } from '../stack/described.ts'
 import { memoryDatabase } from '../stack/memory-database.ts'
 import { quickHasher } from '../stack/quick-hasher.ts'
 import { recordLog } from '../stack/recorded-log.ts'
+import { silent, testContext } from '../stack/test-context.ts'
 
 export const ORIGIN = 'http://localhost:8787'
-const SECRET = 'a-secret-of-thirty-two-characters-or-more'
 
 /** Of each test file: any delivery sends all waiting mail, and files share a worker. */
 const databases = new Map<string | undefined, Database>()
@@ -31,36 +30,20 @@ export function accountContext() {
   const pending: Promise<unknown>[] = []
   const clock = { ms: 1_800_000_000_000 + Math.floor(Math.random() * 1e6) }
   const { log, takeLines } = recordLog()
-  const ctx = {
+  const ctx = testContext({
     db: databaseOfFile(),
     now: () => clock.ms,
-    mailer: {
-      async send(mail: Mail) {
-        sent.push(mail)
-      },
-    },
+    random: Math.random,
+    mailer: { send: async (mail) => void sent.push(mail) },
     channel: () => ({
-      async arm() {},
-      async wake() {},
-      async tellAccount() {},
-      async disconnect(ids: string[] | 'all') {
-        disconnected.push(...(ids === 'all' ? ['all'] : ids))
-      },
+      ...silent,
+      disconnect: async (ids) => void disconnected.push(...(ids === 'all' ? ['all'] : ids)),
     }),
-    eventSender: () => ({ async wake() {} }),
-    counter: memoryCounters(),
     hasher: quickHasher,
-    background: (work: Promise<unknown>) => pending.push(work),
+    background: (work) => void pending.push(work),
     log,
-    config: {
-      origins: [ORIGIN],
-      local: true,
-      secretKey: SECRET,
-      passwordPepper: 'pepper',
-      mailFrom: 'a@b.c',
-      operatorEmail: 'op@b.c',
-    },
-  } as unknown as Context
+    config: { origins: [ORIGIN], mailFrom: 'a@b.c', operatorEmail: 'op@b.c' },
+  })
   const settle = () => Promise.all(pending.splice(0))
   // A delivery left running would take the next test's mail.
   if (TestRunner.getCurrentTest()) onTestFinished(async () => void (await settle()))

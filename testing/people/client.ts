@@ -77,8 +77,12 @@ export class Client {
 export const PASSWORD = 'a good long password'
 
 /** A person of your own: signed up, confirmed through the captured mail, signed in. */
-export async function newPerson(url: string, name = 'Ada'): Promise<Client & { email: string; id: string }> {
-  const client = await newUnconfirmed(url, name)
+export async function newPerson(
+  url: string,
+  name = 'Ada',
+  address?: string,
+): Promise<Client & { email: string; id: string }> {
+  const client = await newUnconfirmed(url, name, address)
   const { email } = client
   await client.get(`/users/confirmation?confirmation_token=${await confirmationToken(url, email)}`)
   const signedIn = await client.signIn(email, PASSWORD)
@@ -87,9 +91,12 @@ export async function newPerson(url: string, name = 'Ada'): Promise<Client & { e
 }
 
 /** Someone who has only signed up. */
-export async function newUnconfirmed(url: string, name = 'Ada'): Promise<Client & { email: string }> {
+export async function newUnconfirmed(
+  url: string,
+  name = 'Ada',
+  email = `${randomUUID()}@example.com`,
+): Promise<Client & { email: string }> {
   const client = new Client(url)
-  const email = `${randomUUID()}@example.com`
   await client.open('/sign_up')
   const user = { name, email, password: PASSWORD, password_confirmation: PASSWORD, terms_of_service: true }
   await client.post('/users', { user })

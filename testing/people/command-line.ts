@@ -9,7 +9,7 @@ import { newPerson, PASSWORD, waitFor } from './client.ts'
 export const CLI_FILE = resolve(import.meta.dirname, '../../cli/dist/proving-ground.js')
 
 /** A home folder where the built command line runs as a process, with nothing else in its environment. */
-export function newComputer(env: Record<string, string> = {}) {
+export function newComputer(env: Record<string, string> = {}, file = CLI_FILE) {
   const home = temporaryFolder('proving-ground-home')
   const bin = join(home, 'bin')
   const opened = join(home, 'opened')
@@ -20,10 +20,10 @@ export function newComputer(env: Record<string, string> = {}) {
   const open = (args: string[], terminal: boolean, more: Record<string, string> = {}) => {
     const PATH = `${bin}:${process.env.PATH}`
     const own = { PATH, HOME: home, APPDATA: home, TZ: 'UTC', TERM: 'xterm', ...env, ...more }
-    const line = [process.execPath, CLI_FILE, ...args].map((word) => `'${word}'`).join(' ')
+    const line = [process.execPath, file, ...args].map((word) => `'${word}'`).join(' ')
     return terminal
       ? watched(spawn(...onTerminal(line), { env: own }))
-      : watched(spawn(process.execPath, [CLI_FILE, ...args], { env: own }))
+      : watched(spawn(process.execPath, [file, ...args], { env: own }))
   }
   return {
     /** The address that its browser opened last. */

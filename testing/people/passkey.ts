@@ -18,15 +18,17 @@ type How = {
   type?: string
   /** A statement of who made the device, as CBOR in hex; by default, none. */
   attestation?: { fmt: string; statement: string }
+  /** Another public key (COSE) than its own, in hex. */
+  key?: string
 }
 
 /** Options as the server gives them. */
 type Asked = { challenge: string; user?: { id: string } }
 
 /** A device with one passkey (WebAuthn, ES256), as a browser presents it: written down once more, without our library. */
-export function newPasskeyDevice({ origin = ORIGIN, rpId = 'localhost' } = {}) {
+export function newPasskeyDevice({ origin = ORIGIN, rpId = 'localhost', idBytes = 20 } = {}) {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const id = randomBytes(20)
+  const id = randomBytes(idBytes)
   let counter = 0
   let handle: string | null = null
 
@@ -54,13 +56,14 @@ export function newPasskeyDevice({ origin = ORIGIN, rpId = 'localhost' } = {}) {
       handle = asked.user?.id ?? null
       const length = Buffer.alloc(2)
       length.writeUInt16BE(id.length)
-      const data = authData(NEW_KEY, how, Buffer.concat([Buffer.alloc(16), length, id, coseKey()]))
+      const key = how.key === undefined ? coseKey() : Buffer.from(how.key, 'hex')
+      const data = authData(NEW_KEY, how, Buffer.concat([Buffer.alloc(16), length, id, key]))
       const { fmt, statement } = how.attestation ?? { fmt: 'none', statement: 'a0' }
       const text = (value: string) => Buffer.concat([Buffer.from([0x60 + value.length]), Buffer.from(value)])
       const attestationObject = Buffer.concat([
         Buffer.from([0xa3]),
         ...[text('fmt'), text(fmt), text('attStmt'), Buffer.from(statement, 'hex'), text('authData')],
-        Buffer.from([0x58, data.length]),
+        Buffer.from([0x59, data.length >> 8, data.length & 255]),
         data,
       ])
       return {

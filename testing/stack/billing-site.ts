@@ -5,7 +5,7 @@ import { inBrief } from './recorded-log.ts'
 import { openSite, SITE, type Site } from './site.ts'
 
 /** The app with a Stripe of its own behind it, where plans are for sale. A test that logs anything must take those lines. */
-export async function openBillingSite() {
+export async function openBillingSite(settings: Record<string, string> = {}) {
   /** How far Stripe's clock is ahead of ours. */
   const clock = { ahead: 0 }
   const stripe = await startStripe({
@@ -14,7 +14,7 @@ export async function openBillingSite() {
     now: () => Date.now() + clock.ahead,
   })
   atEnd(() => stripe.close())
-  const site = await openSite({ STRIPE_API_BASE: stripe.apiBase, PLANS_FOR_SALE: 'true' })
+  const site = await openSite({ STRIPE_API_BASE: stripe.apiBase, PLANS_FOR_SALE: 'true', ...settings })
   afterEach(() => expect(inBrief(site.takeLines())).toEqual([]))
   return { site, stripe, clock, ...callsOf(site) }
 }

@@ -13,11 +13,10 @@ import { stripePayments } from '../../src/server/billing/stripe.ts'
 import { receiveStripeEvent } from '../../src/server/billing/stripe-events.ts'
 import { BILLING_CRON, runCron } from '../../src/server/cron.ts'
 import { newId } from '../../src/server/crypto/id.ts'
-import type { Context } from '../../src/server/runtime/context.ts'
 import { atEnd, temporaryFolder } from './at-end.ts'
-import { memoryCounters } from './counters.ts'
 import { memoryDatabase } from './memory-database.ts'
 import { inBrief, recordLog } from './recorded-log.ts'
+import { silent, testContext } from './test-context.ts'
 
 /** What becomes of Stripe's webhooks: Stripe keeps them for later, we handle them, or they get lost on the way. */
 type Webhooks = 'kept' | 'handled' | 'lost'
@@ -55,14 +54,8 @@ export async function openBillingStack(
   const { log, takeLines } = recordLog()
   const woken: string[] = []
   const told: string[] = []
-  const channel = {
-    arm: async () => {},
-    wake: async (userId: string) => void woken.push(userId),
-    disconnect: async () => {},
-    tellAccount: async () => {},
-    tellServer: async () => {},
-  }
-  const ctx = {
+  const wake = async (userId: string) => void woken.push(userId)
+  const ctx = testContext({
     db,
     now: () => clock.now,
     payments: stripePayments(
@@ -75,19 +68,9 @@ export async function openBillingStack(
     ),
     background: () => {},
     log,
-    channel: (userId: string) => ({ ...channel, tellAccount: async () => void told.push(userId) }),
-    eventSender: () => channel,
-    counter: memoryCounters(),
-    config: {
-      origins: ['http://site.test'],
-      secretKey: 's',
-      plansForSale: true,
-      door: null,
-      line: true,
-      mailFrom: 'hello@site.test',
-      operatorEmail: 'operator@site.test',
-    },
-  } as unknown as Context
+    channel: (userId) => ({ ...silent, wake, tellAccount: async () => void told.push(userId) }),
+    eventSender: () => ({ wake }),
+  })
   let webhooks: Webhooks = 'kept'
   const receiver = createServer(async (request, response) => {
     const payload = Buffer.concat(await request.toArray()).toString()

@@ -8,7 +8,7 @@ import { checksOf, type Document } from './api-checks.ts'
 type App = Pick<Hono<AppEnv>, 'request'>
 
 /** What a route without a description may answer: a code with its own status, and these. */
-const ELSE: Record<number, RefusalCode> = { 400: 'invalid', 410: 'not_found', 500: 'unavailable' }
+const ELSE: Record<number, RefusalCode> = { 400: 'invalid', 408: 'invalid', 410: 'not_found', 500: 'unavailable' }
 
 /** RFC 8628 gives these calls their own codes. */
 const OAUTH = /^\/oauth\//

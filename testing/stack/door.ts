@@ -105,11 +105,48 @@ export const OPENS = { 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'none', a
 
 /** Follows the way in as the owner's browser does. @returns the door's cookie */
 export async function cookieOf(person: Client, address: string): Promise<string> {
-  const away = await ask(address, OPENS)
-  const open = new URL(away.headers.location as string)
-  const ticket = await person.request('GET', open.pathname + open.search)
-  const entered = await ask(ticket.headers.get('location') ?? '', OPENS)
-  return entered.headers['set-cookie']?.[0]?.split(';')[0] ?? ''
+  const browser = newBrowser(person)
+  await browser.open(address)
+  return browser.cookie(address)
+}
+
+/** The doors' cookies of a browser, which `person` uses for the site. */
+export function newBrowser(person: Client | null = null, { keeps = true } = {}) {
+  const kept = new Map<string, Map<string, string>>()
+  const cookieFor = ({ host }: URL) => [...(kept.get(host) ?? [])].map((pair) => pair.join('=')).join('; ')
+  const get = async (address: string, headers: Record<string, string> = OPENS): Promise<Answer> => {
+    const url = new URL(address)
+    const answer = await ask(address, { ...headers, cookie: cookieFor(url) })
+    const own = kept.get(url.host) ?? new Map<string, string>()
+    kept.set(url.host, own)
+    for (const line of answer.headers['set-cookie'] ?? []) {
+      const [, name = '', value = ''] = /^([^=]*)=([^;]*)/.exec(line) ?? []
+      if (keeps && !/;\s*domain=/i.test(line)) own.set(name, value)
+    }
+    return answer
+  }
+  /** Every address on the way, and the answer at its end: the site's, if nobody is signed in there. */
+  const open = async (address: string, headers?: Record<string, string>) => {
+    const way = [address]
+    for (let at = address; ; way.push(at)) {
+      const { host, pathname, search } = new URL(at)
+      const isDoor = host.split(':')[0]?.endsWith(`.${DOOR_DOMAIN}`)
+      if (!isDoor && !person) return { way, answer: null }
+      const answer = isDoor ? await get(at, headers) : await person?.request('GET', pathname + search)
+      const location = isDoor
+        ? (answer as Answer).headers.location
+        : (answer as { headers: Headers }).headers.get('location')
+      if (!location) return { way, answer: answer as Answer }
+      at = new URL(location, at).href
+      if (way.length > 20) throw new Error(`It goes around: ${way.join(' ')}`)
+    }
+  }
+  /** Ours, as the host of this address has it. */
+  const cookie = (address: string) => {
+    const value = kept.get(new URL(address).host)?.get('door')
+    return value === undefined ? '' : `door=${value}`
+  }
+  return { get, open, cookie, kept }
 }
 
 /** A WebSocket to the door, and what came of it. */

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -35,6 +34,9 @@ case "$name $1" in
     [[ $LOADS != fails ]] || { for n in {1..400}; do echo "Unpacking $n"; done; echo 'the site answered 503' >&2; exit 1; } ;;
   'journalctl '*) printf 'Vulkan: no device\\n\\e[31mSegmentation fault\\n' ;;
   'mountpoint '*) [[ $LOADS == mounts ]] ;;
+  'files work')
+    # The first answers name images, and the last one a run, once the machine is ready.
+    if [[ $2 == *true ]]; then printf '%s\n200' "$WORK"; else printf '{"run":null,"images":["example/mine:1",":mountains"],"every_seconds":2}\n200'; fi ;;
   *' --check') exit 1 ;;
 esac
 `
@@ -49,14 +51,19 @@ type Options = {
   broken?: string
   /** What `files load` does; without it, the machine's site has no files. */
   files?: 'mounts' | 'mounts nothing' | 'fails'
-  /** What its site serves as the agent: the one that the user data names, another one, or none. */
-  agent?: 'served' | 'changed' | 'missing'
+  /** What its site serves as the agent; 'another page': something on the way answers. */
+  agent?: 'served' | 'another page' | 'missing'
+  /** What its site tells a warm machine in the end. */
+  work?: Record<string, string>
   /** What systemd sets. */
   variables?: Record<string, string>
 }
 
 /** A folder with stand-ins for these programs, and the variables that they and the machine's script read. */
-export function standIns(names: string[], { failingPulls = 0, hasImage = false, broken = '', files }: Options = {}) {
+export function standIns(
+  names: string[],
+  { failingPulls = 0, hasImage = false, broken = '', files, work }: Options = {},
+) {
   const folder = temporaryFolder('machine')
   const at = (name: string) => join(folder, name)
   for (const name of names) {
@@ -73,6 +80,7 @@ export function standIns(names: string[], { failingPulls = 0, hasImage = false, 
       FAILING_PULLS: at('failing-pulls'),
       HAS_IMAGE: hasImage ? 'yes' : '',
       BROKEN: broken,
+      WORK: JSON.stringify(work ?? null),
       AGENT_FILE: at('agent.py'),
       PORTS: publishedPorts(),
       ...(files ? { SITE: 'http://127.0.0.1:1', FILES: at('files'), LOADS: files } : {}),
@@ -87,16 +95,13 @@ export function standIns(names: string[], { failingPulls = 0, hasImage = false, 
   }
 }
 
-const AGENT = 'print("the agent")'
-const sum = createHash('sha256').update(AGENT).digest('hex')
-
-/** A site that has this agent, as the variables that name both. */
+/** A site that has this agent, as the variable that names it. */
 async function siteWith(agent: NonNullable<Options['agent']>): Promise<Record<string, string>> {
-  const site = await serve((request, response) => {
-    const isThere = agent !== 'missing' && request.url === `/machines/agent-${sum.slice(0, 16)}.py`
-    response.writeHead(isThere ? 200 : 404).end(isThere ? AGENT + (agent === 'changed' ? '\n' : '') : '')
+  const text = agent === 'served' ? readFileSync('infra/image/agent.py') : '<!doctype html><title>Welcome</title>'
+  const SITE = await serve((request, response) => {
+    response.writeHead(agent !== 'missing' && request.url === '/machines/agent.py' ? 200 : 404).end(text)
   })
-  return { SITE: site, AGENT: sum }
+  return { SITE }
 }
 
 /** Boots a machine as far as its container, with a metadata service and stand-ins for what needs a real one. */

@@ -15,7 +15,8 @@ const sumOf = (parts: Map<number, number> | undefined) => [...(parts?.values() ?
  * @param changed hears of each key that is written or removed
  */
 export function memoryBucket(now: () => number, changed: (key: string) => void = () => {}) {
-  const files = new Map<string, { size: number; modifiedAt: number }>()
+  type Kept = { size: number; modifiedAt: number; parts?: number }
+  const files = new Map<string, Kept>()
   const given: Given[] = []
   const begun = new Map<string, { key: string; begunAt: number; parts: Map<number, number> }>()
   const links: Link[] = []
@@ -34,13 +35,13 @@ export function memoryBucket(now: () => number, changed: (key: string) => void =
     if (callsLeft === 0) throw new Error('The bucket is gone')
     callsLeft--
   }
-  const stored = (key: string, { size, modifiedAt } = files.get(key) ?? { size: 0, modifiedAt: 0 }) => ({
+  const stored = (key: string, { size, modifiedAt, parts }: Kept = files.get(key) ?? { size: 0, modifiedAt: 0 }) => ({
     key,
     size,
     modifiedAt,
-    etag: `"${size}-${modifiedAt}"`,
+    etag: `"${size}.${modifiedAt}${parts === undefined ? '' : `-${parts}`}"`,
   })
-  function set(key: string, file: { size: number; modifiedAt: number }): void {
+  function set(key: string, file: Kept): void {
     files.set(key, file)
     changed(key)
   }
@@ -49,11 +50,11 @@ export function memoryBucket(now: () => number, changed: (key: string) => void =
   }
 
   const bucket: Bucket = {
-    async list({ prefix, delimiter, after, most = 1000 }) {
+    async list({ prefix, delimiter, after, startAfter, most = 1000 }) {
       call(prefix)
       lists++
-      const keys = [...files.keys()].filter((key) => key.startsWith(prefix) && key > (after ?? '')).sort()
-      const found = { files: [] as ReturnType<typeof stored>[], prefixes: [] as string[] }
+      const keys = [...files.keys()].filter((key) => key.startsWith(prefix) && key > (after ?? startAfter ?? '')).sort()
+      const found = { files: [] as ReturnType<typeof stored>[], prefixes: [] as string[], otherClass: 0 }
       for (const key of keys) {
         if (found.files.length + found.prefixes.length === most)
           return { ...found, next: found.files.at(-1)?.key ?? null, at: now() }
@@ -97,7 +98,8 @@ export function memoryBucket(now: () => number, changed: (key: string) => void =
     async completeParts(key, uploadId, _, replaces) {
       call(key)
       if (!begun.has(uploadId) || (files.has(key) ? stored(key).etag : null) !== replaces) return false
-      set(key, { size: sumOf(begun.get(uploadId)?.parts), modifiedAt: now() })
+      const parts = begun.get(uploadId)?.parts
+      set(key, { size: sumOf(parts), modifiedAt: now(), parts: parts?.size ?? 0 })
       begun.delete(uploadId)
       return true
     },

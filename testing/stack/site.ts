@@ -20,6 +20,7 @@ import { noLog } from './no-log.ts'
 import { ownDatabase } from './own-database.ts'
 import { quickHasher } from './quick-hasher.ts'
 import { recordLog } from './recorded-log.ts'
+import { silent } from './test-context.ts'
 
 export const SITE = 'http://localhost:8787'
 const SECRET = 'a-secret-of-thirty-two-characters-or-more'
@@ -82,9 +83,7 @@ export async function openSite(overrides: Partial<Env> = {}) {
     PASSWORD_HASHER: { getByName: () => quickHasher },
     JOB_CHANNEL: {
       getByName: (userId: string) => ({
-        arm: async () => {},
-        wake: async () => {},
-        disconnect: async () => {},
+        ...silent,
         tellAccount: async () => void told.push(userId),
         tellServer: async () => void told.push(userId),
         tellLine: async () => void told.push(userId),

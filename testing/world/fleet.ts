@@ -1,6 +1,7 @@
 import { asc, desc, eq, sql } from 'drizzle-orm'
 import { writeBatch } from '../../db/client.ts'
-import { jobs, places, plans, runs, users } from '../../db/schema.ts'
+import { apiTokens, jobs, places, plans, runs, users } from '../../db/schema.ts'
+import { DAY_MS } from '../../src/domain/instant.ts'
 import { newId } from '../../src/server/crypto/id.ts'
 import type { World } from './world.ts'
 
@@ -51,6 +52,13 @@ export async function newCustomer(world: World, account: Account = {}) {
   ])
   return { user: { id, name: 'Ada', email, admin: false } }
 }
+/** A live API token of theirs, whose secret nobody knows. */
+export async function giveToken(world: World, { user }: Customer, name: string): Promise<void> {
+  const id = newId('tok')
+  const times = { createdAt: world.clock.ms, expiresAt: world.clock.ms + DAY_MS }
+  await world.db.insert(apiTokens).values({ id, hash: id, userId: user.id, name, scope: 'operate', ...times })
+}
+
 export type Customer = Awaited<ReturnType<typeof newCustomer>>
 
 async function pastRun(world: World, userId: string, from: number, seconds: number) {

@@ -1,10 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { writeBatch } from '../../db/client.ts'
-import { line, lineGroupPeople, lineGroups, lineTurns, lineWaits, places } from '../../db/schema.ts'
+import { line, lineGroupPeople, lineGroups, lineTurns, lineWaits, places, users } from '../../db/schema.ts'
 import { HOUR_MS, toIso } from '../../src/domain/instant.ts'
 import { listGroups, makeGroup } from '../../src/server/fleet/line/groups.ts'
 import { LINE } from '../../src/server/ports/objects.ts'
-import { memoryCounters } from '../stack/counters.ts'
 import { memoryDatabase } from '../stack/memory-database.ts'
 import { type Customer, newCustomer } from './fleet.ts'
 import { pressStop, settle } from './play.ts'
@@ -19,8 +18,7 @@ export async function openGroups() {
   return {
     world,
     hand,
-    /** With counters of guesses. */
-    ctx: { ...world.ctx, counter: memoryCounters() },
+    ctx: world.ctx,
     /** Nobody waits, no group, and no place is free. */
     empty: () => empty(world),
     /** Places held back from now on, or from later. */
@@ -36,8 +34,12 @@ export async function openGroups() {
         withCode,
       })
     },
-    customers: (count: number) =>
-      Promise.all(Array.from({ length: count }, () => newCustomer(world))) as Promise<[Customer, ...Customer[]]>,
+    /** Who confirmed their addresses. */
+    async customers(count: number) {
+      const people = await Promise.all(Array.from({ length: count }, () => newCustomer(world)))
+      await world.db.update(users).set({ confirmedAt: world.clock.ms })
+      return people as [Customer, ...Customer[]]
+    },
     /** What the console shows of the latest group. */
     async shown(ctx = world.ctx) {
       const [first] = await listGroups(ctx)

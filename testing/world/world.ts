@@ -20,6 +20,7 @@ import { atEnd, temporaryFolder } from '../stack/at-end.ts'
 import { throughCalls } from '../stack/database.ts'
 import { objectStorage } from '../stack/object-storage.ts'
 import { type Line, recordLog } from '../stack/recorded-log.ts'
+import { silent, testContext } from '../stack/test-context.ts'
 import { runLogOn } from './run-log.ts'
 import { Cut, Lost, type Wire } from './wire.ts'
 
@@ -153,16 +154,13 @@ export class Process {
       EC2_LAUNCH_TEMPLATE: 'proving-ground',
       EC2_ENDPOINT: world.ec2.endpoint,
     })
-    this.ctx = {
+    this.ctx = testContext({
       db: wiredDatabase(world.db, call),
       now: () => world.clock.ms,
-      browser: '',
       random: () => world.random(),
       cloud: wiredCloud(cloud, call),
-      bucket: null,
       runLog: (runId) => runLogOn(world.logStore(runId), call),
       mailer: { send: async (mail) => void world.mails.push(mail) },
-      machine: null,
       reach: (host) =>
         call('reach', async () => {
           world.reached.push(host)
@@ -172,43 +170,17 @@ export class Process {
       channel: (userId) => ({
         arm: () => call('channel: arm', () => this.alarm(userId).arm(userId)),
         wake: () => call('channel: wake', () => this.alarm(userId).wake(userId)),
-        disconnect: async () => {},
-        tellAccount: async () => {},
-        tellServer: async () => {},
+        disconnect: silent.disconnect,
+        tellAccount: silent.tellAccount,
+        tellServer: silent.tellServer,
         tellLine: async (line) => void world.toldLine.push({ userId, line }),
       }),
       fleetWatcher: this.#watcher(call, FLEET),
       lineKeeper: this.#watcher(call, LINE),
       eventSender: () => ({ wake: () => call('sender: wake', async () => {}) }),
-      door: absent('door'),
-      postWebhook: absent('webhooks'),
-      payments: absent('payments'),
-      counter: absent('counter'),
-      hasher: absent('hasher'),
       background: (work) => void this.#background.push(work.catch(onlyMishaps)),
       log: world.log,
-      config: {
-        origins: ['http://localhost'],
-        local: true,
-        secretKey: 's',
-        passwordPepper: 'p',
-        mailFrom: 'a@b.c',
-        operatorEmail: 'op@b.c',
-        adminFactor: false,
-        plansForSale: false,
-        seller: { name: 'Proving Ground', address: 'site.test', taxId: null },
-        securityContact: 'mailto:security@example.com',
-        restoreRehearsed: null,
-        metricsTokens: [],
-        checkoutOrigin: 'https://checkout.stripe.com',
-        portalOrigin: 'https://billing.stripe.com',
-        door: null,
-        doorOnly: true,
-        files: null,
-        line: true,
-        machines: { accountId: '', region: '', publicKey: new Uint8Array() },
-      },
-    }
+    })
   }
 
   kill(): void {
@@ -300,6 +272,8 @@ function wiredCloud(cloud: Cloud, call: Wire): Cloud {
     launch: (launch) => call('ec2: launch', () => cloud.launch(launch)),
     findInstance: (id) => call('ec2: find instance', () => cloud.findInstance(id)),
     findByToken: (token) => call('ec2: find by token', () => cloud.findByToken(token)),
+    tag: (id, tags) => call('ec2: tag', () => cloud.tag(id, tags)),
+    templateVersion: (...place) => call('ec2: template version', () => cloud.templateVersion(...place)),
     terminate: (id) => call('ec2: terminate', () => cloud.terminate(id)),
     listPage: (after) => call('ec2: list page', () => cloud.listPage(after)),
     listInstances: () => call('ec2: list', () => cloud.listInstances()),
@@ -323,15 +297,4 @@ export async function openWorld(db: Database, options: { bootMs?: number; shutdo
   })
   atEnd(() => ec2.close())
   return world
-}
-
-/** Jobs must not use this: any call is a bug. */
-// biome-ignore lint/suspicious/noExplicitAny: it stands for any type, and must never be used
-function absent(name: string): any {
-  return new Proxy(() => {}, {
-    get: () => absent(name),
-    apply: () => {
-      throw new Error(`A job called ${name}.`)
-    },
-  })
 }

@@ -1,10 +1,9 @@
 import { inText } from '../../../src/domain/file-names.ts'
 import { sizeText } from '../../../src/domain/files.ts'
-import { instantText } from '../../../src/domain/instant.ts'
 import { call } from '../api.ts'
 import { EXIT, Failure } from '../failure.ts'
 import { currentSite, type SiteOptions } from '../site.ts'
-import { note, say, sayJson, table } from '../terminal.ts'
+import { note, say, sayJson, table, timeText } from '../terminal.ts'
 import { findAt } from './list.ts'
 
 type Options = SiteOptions & { json?: true }
@@ -19,10 +18,10 @@ export async function ls(path: string, options: Options): Promise<void> {
   const shown = process.stdout.isTTY ? inText : (name: string) => name
   const rows = [
     ...list.folders.map(({ name }) => [shown(`${name}/`), '', '']),
-    ...list.files.map((file) => [shown(file.name), sizeText(file.size), instantText(file.modified_at, true)]),
+    ...list.files.map((file) => [shown(file.name), sizeText(file.size), timeText(file.modified_at)]),
   ]
   if (rows.length) say(table(['NAME', 'SIZE', 'MODIFIED'], rows))
-  else note('There is nothing here.')
+  else note('No files here.')
   note(`You use ${sizeText(used_bytes)}${limit_bytes === null ? '' : ` of ${sizeText(limit_bytes)}`}.`)
 }
 

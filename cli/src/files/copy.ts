@@ -4,7 +4,7 @@ import { inText, nameOf, toFolder } from '../../../src/domain/file-names.ts'
 import type { FileList, FilesAccess } from '../../../src/domain/wire.ts'
 import { EXIT, Failure } from '../failure.ts'
 import { currentSite, type Site, type SiteOptions } from '../site.ts'
-import { say, sayJson } from '../terminal.ts'
+import { note, say, sayJson } from '../terminal.ts'
 import { providerOf, requestCredentials } from './credentials.ts'
 import { findAt, hasFiles } from './list.ts'
 import { type Done, findRclone, runRclone } from './rclone.ts'
@@ -13,6 +13,7 @@ type Options = SiteOptions & { json?: true }
 
 /** How `sync` tells our side from the computer's. */
 const REMOTE = 'files:'
+const MOST_NAMED = 5
 
 export async function put(local: string, path: string | undefined, options: Options): Promise<void> {
   const kind = await kindOfLocal(local)
@@ -44,7 +45,10 @@ export async function download(site: Site, path: string, target: string): Promis
 /** rclone never looks into a folder without a name right below the one it copies. @throws Failure */
 function requireAll(path: string, { folders }: FileList): void {
   if (folders.every(({ name }) => name !== '')) return
-  throw new Failure(EXIT.refused, `All came but what is in ${inText(`${toFolder(path)}/`)}: the files page has it.`)
+  throw new Failure(
+    EXIT.refused,
+    `Copied everything except ${inText(`${toFolder(path)}/`)}. Get that from the files page.`,
+  )
 }
 
 export async function sync(from: string, to: string, options: Options & { delete?: true }): Promise<void> {
@@ -55,7 +59,8 @@ export async function sync(from: string, to: string, options: Options & { delete
   const path = checkPath(named.slice(REMOTE.length))
   if (isUp && (await kindOfLocal(local)) !== 'folder')
     throw new Failure(EXIT.usage, `There is no folder ${inText(local)}.`)
-  if (isUp && options.delete && !(await hasLocalFiles(local))) throw wouldDeleteAll(local)
+  const below = isUp && options.delete ? await listBelow(local) : null
+  if (below?.every(({ isLink }) => isLink)) throw wouldDeleteAll(local)
   const site = currentSite(options)
   let list: FileList | null = null
   if (!isUp) {
@@ -65,15 +70,23 @@ export async function sync(from: string, to: string, options: Options & { delete
     list = found.list
   }
   const way = isUp ? 'up' : 'down'
-  const done = await copy(site, options.delete ? 'sync' : 'copy', { local, path, way })
+  const links = below?.flatMap(({ name, isLink }) => (isLink ? [name] : [])) ?? []
+  if (links.length)
+    note(
+      `Links aren't copied, and files of the same names stay on the site: ${links.slice(0, MOST_NAMED).map(inText).join(', ')}${links.length > MOST_NAMED ? '…' : ''}`,
+    )
+  const done = await copy(site, options.delete ? 'sync' : 'copy', { local, path, way, links })
   if (list) requireAll(path, list)
   report(done, isUp ? 'Uploaded' : 'Downloaded', options)
 }
 
-/** rclone resolves it, and so do URLs. */
+/** rclone resolves dots, as URLs do, and takes `a//b` for `a/b`. */
 export function checkPath(path: string): string {
-  if (!/(^|\/)\.\.?(\/|$)/.test(path)) return path
-  throw new Failure(EXIT.usage, `${inText(path)} has "." or ".." as a folder or name. rclone can't reach that.`)
+  if (/(^|\/)\.\.?(\/|$)/.test(path))
+    throw new Failure(EXIT.usage, `${inText(path)} has "." or ".." as a folder or name. rclone can't reach that.`)
+  if (/^\/|\/\//.test(path))
+    throw new Failure(EXIT.usage, `${inText(path)} has a folder without a name. rclone would use a different one.`)
+  return path
 }
 
 const nothingAt = (path: string) => new Failure(EXIT.usage, `There is no file or folder ${inText(path)}.`)
@@ -90,10 +103,15 @@ const kindOfLocal = (path: string) =>
     () => null,
   )
 
-async function hasLocalFiles(folder: string): Promise<boolean> {
-  for await (const entry of await opendir(folder))
-    if (entry.isFile() || (entry.isDirectory() && (await hasLocalFiles(join(folder, entry.name))))) return true
-  return false
+/** The files and links below a folder. */
+async function listBelow(folder: string, path = ''): Promise<{ name: string; isLink: boolean }[]> {
+  const found = []
+  for await (const entry of await opendir(join(folder, path))) {
+    const [name, isLink] = [path + entry.name, entry.isSymbolicLink()]
+    if (entry.isFile() || isLink) found.push({ name, isLink })
+    else if (entry.isDirectory()) found.push(...(await listBelow(folder, `${name}/`)))
+  }
+  return found
 }
 
 /** Where it goes by default. On Windows, a key's name may lead out of the folder. '' is this folder. */
@@ -102,19 +120,25 @@ function safeName(name: string): string {
   throw new Failure(EXIT.usage, `This computer can't name a file "${inText(name)}". Name it: files get <path> <local>`)
 }
 
-type Copy = { local: string; path: string; way: 'up' | 'down' }
+type Copy = { local: string; path: string; way: 'up' | 'down'; links?: string[] }
 
 /** `copyto` takes a file, `copy` what is in a folder, and `sync` deletes as well. @throws Failure */
-async function copy(site: Site, verb: 'copyto' | 'copy' | 'sync', { local, path, way }: Copy): Promise<Done> {
+async function copy(
+  site: Site,
+  verb: 'copyto' | 'copy' | 'sync',
+  { local, path, way, links = [] }: Copy,
+): Promise<Done> {
   const rclone = await findRclone()
-  const mode = way === 'up' ? 'write' : 'read'
-  const access = await requestCredentials(site, mode)
+  const access = await requestCredentials(site, way === 'up' ? 'write' : 'read')
   const here = resolve(local)
   // A file of a folder's name is another thing.
   const there = `:s3:${access.bucket}/${access.prefix}${verb === 'copyto' ? path : toFolder(path)}`
   const [from, to] = way === 'up' ? [here, there] : [there, here]
-  return runRclone(rclone, site, mode, [verb, from, to, ...flagsFor(access)])
+  return runRclone(rclone, site, access, [verb, from, to, ...flagsFor(access), ...links.flatMap(leaving)])
 }
+
+/** Nothing of this name is deleted: a link stands for it. */
+const leaving = (name: string) => ['--exclude', `/${name.replace(/[\\*?[\]{}]/g, '\\$&')}{,/**}`]
 
 const flagsFor = (access: FilesAccess) => [
   ...['--s3-provider', providerOf(access), '--s3-env-auth', '--s3-no-check-bucket'],

@@ -1,17 +1,26 @@
-import { instantText } from '../../../src/domain/instant.ts'
 import type { FilesAccess } from '../../../src/domain/wire.ts'
-import { call } from '../api.ts'
+import { call, type Patience } from '../api.ts'
 import { currentSite, type Site, type SiteOptions } from '../site.ts'
-import { note, say, sayJson } from '../terminal.ts'
+import { note, say, sayJson, timeText } from '../terminal.ts'
 
 /** Programs renew them so much earlier, so that none ends on its way. */
 const EARLIER_MS = 60_000
 
+export type Mode = FilesAccess['mode']
 export const FORMATS = ['env', 'json', 'process'] as const
 type Options = SiteOptions & { read?: true; format: (typeof FORMATS)[number] }
 
-export const requestCredentials = async (site: Site, mode: 'read' | 'write'): Promise<FilesAccess> =>
-  (await call(site, (client) => client.POST('/api/v1/files/credentials', { body: { mode } }))).credentials
+export const requestCredentials = async (site: Site, mode: Mode, patience?: Patience): Promise<FilesAccess> =>
+  (await call(site, (client) => client.POST('/api/v1/files/credentials', { body: { mode } }), patience)).credentials
+
+/** https://docs.aws.amazon.com/sdkref/latest/guide/feature-process-credentials.html */
+export const processFormat = ({ access_key_id, secret_access_key, session_token, expires_at }: FilesAccess) => ({
+  Version: 1,
+  AccessKeyId: access_key_id,
+  SecretAccessKey: secret_access_key,
+  SessionToken: session_token,
+  Expiration: new Date(Date.parse(expires_at) - EARLIER_MS).toISOString(),
+})
 
 /** What rclone calls the bucket's provider. */
 export function providerOf({ endpoint }: FilesAccess): string {
@@ -21,17 +30,11 @@ export function providerOf({ endpoint }: FilesAccess): string {
 }
 
 export async function credentials({ read, format, ...options }: Options): Promise<void> {
-  const given = await requestCredentials(currentSite(options), read ? 'read' : 'write')
+  // Nobody sees what it says, and programs give up on it after a minute.
+  const patience = format === 'process' ? { until: Date.now() } : {}
+  const given = await requestCredentials(currentSite(options), read ? 'read' : 'write', patience)
   const { access_key_id, secret_access_key, session_token, endpoint, region, bucket, prefix, expires_at } = given
-  if (format === 'process')
-    // https://docs.aws.amazon.com/sdkref/latest/guide/feature-process-credentials.html
-    return sayJson({
-      Version: 1,
-      AccessKeyId: access_key_id,
-      SecretAccessKey: secret_access_key,
-      SessionToken: session_token,
-      Expiration: new Date(Date.parse(expires_at) - EARLIER_MS).toISOString(),
-    })
+  if (format === 'process') return sayJson(processFormat(given))
   if (format === 'json') return sayJson(given)
   const keys = { access_key_id, secret_access_key, session_token }
   say(
@@ -42,7 +45,7 @@ export async function credentials({ read, format, ...options }: Options): Promis
       `export FILES='s3://${bucket}/${prefix}'`,
     ].join('\n'),
   )
-  note(`They work until ${instantText(expires_at, true, 'time')}, for your files only.`)
+  note(`They work until ${timeText(expires_at)}, for your files only.`)
 }
 
 /** A profile for AWS's programs that renews its credentials by itself, and rclone's remote, which uses it. */

@@ -5,9 +5,11 @@ import { basename, delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { sizeText } from '../../../src/domain/files.ts'
+import type { FilesAccess } from '../../../src/domain/wire.ts'
 import { EXIT, Failure } from '../failure.ts'
 import type { Site } from '../site.ts'
 import { isTerminal, liveLine, note } from '../terminal.ts'
+import { processFormat } from './credentials.ts'
 
 const OLDEST = [1, 69] as const
 const LAST_LINES = 5
@@ -16,7 +18,6 @@ const isWindows = process.platform === 'win32'
 
 /** What rclone did. */
 export type Done = { copied: number; deleted: number }
-type Mode = 'read' | 'write'
 
 /** A customer's own keys and remotes are for other buckets. */
 const withoutTheirs = () =>
@@ -53,11 +54,11 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Runs rclone with these arguments, with credentials for the site's files that it renews by itself. @throws Failure */
-export async function runRclone(program: string, site: Site, mode: Mode, args: string[]): Promise<Done> {
+/** Runs rclone with these arguments and credentials, which it renews by itself. @throws Failure */
+export async function runRclone(program: string, site: Site, access: FilesAccess, args: string[]): Promise<Done> {
   const folder = mkdtempSync(join(tmpdir(), 'proving-ground-'))
   try {
-    return await run(program, args, folder, credentialsFrom(folder, site, mode))
+    return await run(program, args, folder, credentialsFrom(folder, site, access))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -68,10 +69,15 @@ export async function runRclone(program: string, site: Site, mode: Mode, args: s
  * shells and cmd.exe read differently.
  * @returns the environment
  */
-function credentialsFrom(folder: string, site: Site, mode: Mode): NodeJS.ProcessEnv {
+function credentialsFrom(folder: string, site: Site, access: FilesAccess): NodeJS.ProcessEnv {
   const node = basename(process.execPath)
-  const command = `${node} proving-ground.mjs files credentials --format process${mode === 'read' ? ' --read' : ''}`
-  writeFileSync(join(folder, 'proving-ground.mjs'), `await import(${JSON.stringify(import.meta.url)})\n`)
+  const command = `${node} proving-ground.mjs files credentials --format process${access.mode === 'read' ? ' --read' : ''}`
+  const given = processFormat(access)
+  // The site gives only so many.
+  const program = `if (Date.now() < ${Date.parse(given.Expiration)}) console.log(${JSON.stringify(JSON.stringify(given))})
+else await import(${JSON.stringify(import.meta.url)})
+`
+  writeFileSync(join(folder, 'proving-ground.mjs'), program, { mode: 0o600 })
   writeFileSync(join(folder, 'aws'), `[default]\ncredential_process = ${command}\n`)
   const env = withoutTheirs()
   return {
@@ -99,7 +105,13 @@ async function run(program: string, args: string[], cwd: string, env: NodeJS.Pro
   let interrupted = false
   const interrupt = () => {
     interrupted = true
-    if (!isWindows) child.kill('SIGINT')
+    if (isWindows || child.pid === undefined) return
+    try {
+      // With its credential process, which has its pipe.
+      process.kill(-child.pid, 'SIGINT')
+    } catch {
+      // They have ended.
+    }
   }
   for (const signal of SIGNALS) process.on(signal, interrupt)
   const live = liveLine(process.stderr)
@@ -118,13 +130,13 @@ async function run(program: string, args: string[], cwd: string, env: NodeJS.Pro
   })
   live.clear()
   for (const signal of SIGNALS) process.off(signal, interrupt)
-  if (interrupted) throw new Failure(EXIT.interrupted, 'Interrupted. Run it again for the files that are left.')
+  if (interrupted) throw new Failure(EXIT.interrupted, 'Interrupted. Run it again to copy the remaining files.')
   // It leaves out the second of two that have one name here, and says nothing more of it.
   const leftOut = last.filter((line) => line.includes(DUPLICATE))
   if (code === 0 && !leftOut.length) return { copied: stats?.transfers ?? 0, deleted: stats?.deletes ?? 0 }
   for (const line of (code === 0 ? leftOut : last).slice(-LAST_LINES)) note(`rclone: ${line.trim()}`)
-  if (code === 0) throw new Failure(EXIT.refused, 'All but these files came: the files page has them.')
-  throw new Failure(EXIT.refused, 'rclone failed. Run it again for the files that are left.')
+  if (code === 0) throw new Failure(EXIT.refused, 'Copied everything except these files. Get them from the files page.')
+  throw new Failure(EXIT.refused, 'rclone failed. Run it again to copy the remaining files.')
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

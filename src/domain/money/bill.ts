@@ -12,6 +12,8 @@ export type Bill = BillingRecord & {
   charge_date?: string
   /** A bank debit is on its way. */
   processing?: boolean
+  /** An operator holds its invoice: nothing is due until they release it. */
+  held?: boolean
   /** The bill that this one corrects, and why. Its amount and seconds are the difference; below 0 it is a credit. */
   corrects: string | null
   reason: string | null
@@ -58,7 +60,19 @@ export function givenBack({ amount_refunded, dispute }: Pick<Bill, 'amount_refun
 
 /** What is unpaid and can be paid now, oldest first. */
 export function openInvoices(newestFirst: Bill[]): Bill[] {
-  return newestFirst.filter((bill) => !bill.paid && !bill.processing && bill.invoice_url).reverse()
+  return owed(newestFirst)
+    .filter((bill) => !bill.processing && bill.invoice_url)
+    .reverse()
+}
+
+/** What is unpaid, but for a plan that another one replaced: nobody is asked to pay two plans for the same days. */
+export function owed<T extends BillingRecord>(bills: T[]): T[] {
+  const paidPlans = bills.filter(({ kind, paid }) => kind === 'plan' && paid)
+  return bills.filter(
+    ({ kind, paid, start_date, end_date }) =>
+      !paid &&
+      !(kind === 'plan' && paidPlans.some((other) => other.start_date >= start_date && other.start_date < end_date)),
+  )
 }
 
 /** What is left to pay of these, in whole cents. */

@@ -12,7 +12,7 @@ export const budgetForm = v.pipe(
   rule(
     'dollars',
     ({ dollars: d }) => d === null || (Number.isInteger(d) && d >= 1 && d <= MAX_DOLLARS),
-    `A budget is in whole dollars, from ${dollars(1)} to ${dollars(MAX_DOLLARS)}.`,
+    `Use whole dollars, from ${dollars(1)} to ${dollars(MAX_DOLLARS)}.`,
   ),
   v.transform((f): Budget | null => (f.dollars === null ? null : { cents: f.dollars * 100, stops: f.stops })),
 )

@@ -7,7 +7,7 @@ export type Budget = { cents: number; stops: boolean }
 export type Counted = { seconds: number; cycle: { includedHours: number; trial: boolean } }
 
 // Stryker disable next-line StringLiteral: an address; the route tests open it.
-export const BUDGET_PAGE = '/budget'
+export const BUDGET_PAGE = '/settings/billing#budget'
 export const OVER_BUDGET = 'Your budget for this month is used up. Raise it to start servers.'
 
 /** Whether a month's charges, as the screens show them, have reached the budget. A trial charges nothing. */

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../instant.ts'
+import { instantText, MINUTE_MS } from '../instant.ts'
 import type { Server, Summary } from '../wire.ts'
 import { hoursToSeconds, overageUnits, recordCents, runSeconds, trialMinutesLeft } from './billing.ts'
 import type { Free } from './money.ts'
@@ -35,6 +35,8 @@ export type RunCost = {
   units: number
   /** Why that is below the list price. */
   free: Free | null
+  /** What `units` count from: `so far`, or `since Dec 28, 2026` when earlier cycles are billed already. */
+  since: string
 }
 
 /**
@@ -44,11 +46,18 @@ export type RunCost = {
 export function runCost(run: Server, summary: Summary, now: number): RunCost {
   const seconds = billedSecondsAt(run, now)
   const { subscription } = summary
-  if (subscription?.sub_type === 'demo') return { seconds, units: 0, free: 'trial' }
+  if (subscription?.sub_type === 'demo') return { seconds, units: 0, free: 'trial', since: 'so far' }
   const used = secondsUsed(summary)
   const hours = subscription?.hours ?? 0
   const units = overageUnits(used, hours) - overageUnits(Math.max(0, used - seconds), hours)
-  return { seconds, units, free: used < hoursToSeconds(hours) ? 'plan' : null }
+  const cycle = subscription?.current_period_start ?? null
+  const isOlder = run.billed_from !== null && cycle !== null && Date.parse(run.billed_from) < Date.parse(cycle)
+  return {
+    seconds,
+    units,
+    free: used < hoursToSeconds(hours) ? 'plan' : null,
+    since: isOlder ? `since ${instantText(cycle, false, 'day')}` : 'so far',
+  }
 }
 
 /**

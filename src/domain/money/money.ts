@@ -21,7 +21,7 @@ export function costText(amount: number): string {
 
 /** For amounts that may be less than a cent. */
 export function fineDollars(amount: number): string {
-  return `$${amount.toFixed(4)}`
+  return amount.toLocaleString('en-US', { style: 'currency', currency: 'USD', minimumFractionDigits: 4 })
 }
 
 export function seconds(n: number): string {

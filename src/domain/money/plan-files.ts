@@ -20,6 +20,8 @@ export const BYTES_PER_FILE = 100_000
 
 /** How long files can still be read after a plan ended, or while it is unpaid. Then we delete them. */
 export const FILES_KEPT_DAYS = 30
+/** How long more than the limit stays, also after a smaller plan. Then we delete the newest files. */
+export const FILES_OVER_DAYS = 7
 /** We email about that so many days before. */
 const WARNED_DAYS = [1, 7, 30]
 /** We email when so much of the limit is used. */
@@ -32,6 +34,8 @@ type PlanRow = {
   endedAt: number | null
   cancelAt: number | null
 }
+
+type NextPlan = { nextPlanType: PlanType | null; nextPlanAt: number | null }
 
 export type FilesRights = {
   /** Null: unlimited. */
@@ -49,6 +53,15 @@ export function filesRights(plans: PlanRow[], now: number): FilesRights {
   return last ? { limit: FILES_LIMIT[last.planType], readOnly: 'ended' } : { limit: 0, readOnly: 'none' }
 }
 
+/** What a smaller plan that begins within a week won't include, and when it begins. */
+export function overNext(plans: (PlanRow & NextPlan)[], used: number, now: number) {
+  const { nextPlanType, nextPlanAt } = begunOf(plans).find((plan) => stands(plan, now)) ?? {}
+  const limit = nextPlanType ? FILES_LIMIT[nextPlanType] : null
+  if (!nextPlanType || !nextPlanAt || limit === null || used <= limit) return null
+  const isSoon = now < nextPlanAt && nextPlanAt <= now + FILES_OVER_DAYS * DAY_MS
+  return isSoon ? { plan: nextPlanType, at: nextPlanAt, limit } : null
+}
+
 /** Until when files stay at least after the last of these plans. An unpaid one's days count from when we see it. */
 export function keptUntil(plans: PlanRow[], now: number): number {
   const ends = begunOf(plans)
@@ -58,7 +71,7 @@ export function keptUntil(plans: PlanRow[], now: number): number {
 }
 
 /** Without plans whose first payment never came, which end where they began, or hasn't come yet. */
-function begunOf(plans: PlanRow[]): PlanRow[] {
+function begunOf<Row extends PlanRow>(plans: Row[]): Row[] {
   return plans.filter((plan) => (plan.endedAt === null ? !waitsForFirst(plan) : plan.endedAt > plan.anchor))
 }
 
@@ -81,8 +94,13 @@ export function usedOfLimit(
   return usedBytes + partsBytes + (limit === null ? 0 : Math.max(0, usedFiles - FREE_FILES) * BYTES_PER_FILE)
 }
 
-/** What someone should hear about how full it is; 0: nothing. 200, and 100 without a limit, are for the operator as well. */
+/**
+ * What someone should hear about how full it is; 0: nothing. From 200 on, and from 100 without a limit, it doubles, and is
+ * for the operator.
+ */
 export function reachedPercent(used: number, limit: number | null): number {
-  if (limit === null) return used >= FILES_ALERT_BYTES ? 100 : 0
-  return TOLD_PERCENTS.find((percent) => used > 0 && used * 100 >= limit * percent) ?? 0
+  const most = limit ?? FILES_ALERT_BYTES
+  const reached = TOLD_PERCENTS.find((percent) => used > 0 && used * 100 >= most * percent) ?? 0
+  if (reached < 100 && limit === null) return 0
+  return reached === 200 && most > 0 ? 100 * 2 ** Math.floor(Math.log2(used / most)) : reached
 }

@@ -27,7 +27,7 @@ export type ReceiptOf = {
 
 const WHY: Partial<Record<EndReason, string>> = {
   time_up: ' as scheduled',
-  idle: ' because nobody used it',
+  idle: ' because it was idle',
   budget: ' because your budget was used up',
   plan: ' because your plan no longer includes it',
 }
@@ -66,10 +66,10 @@ function whatWasUsed(run: ReceiptOf & { billedFrom: number; meteredUntil: number
 function creditText({ shortSeconds, creditSeconds }: Pick<ReceiptOf, 'shortSeconds' | 'creditSeconds'>): string {
   const taken = shortSeconds - creditSeconds
   const off = taken
-    ? ` By our cloud provider's record, it ran ${formatUptime(taken)} less than our meter said: we took that off.`
+    ? ` Our cloud provider recorded ${formatUptime(taken)} less than our meter, so we took that off.`
     : ''
   return creditSeconds
-    ? `${off} We credit ${formatUptime(creditSeconds)} on a bill that was already written, because it didn't run then.`
+    ? `${off} We credit ${formatUptime(creditSeconds)} on an earlier bill, because it wasn't running then.`
     : off
 }
 

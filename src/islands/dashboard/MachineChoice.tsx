@@ -12,16 +12,18 @@ export function chosenMachine(): { max_gpus?: number } {
   return gpus ? { max_gpus: gpus } : {}
 }
 
+/** Calls back with what would start now, once there is an answer. */
+export async function findMachines(onFound: (machines: Machine[]) => void): Promise<void> {
+  const { body } = await request<Partial<Availability>>('GET', '/api/v1/aws/server_available')
+  if (body.candidates) onFound(machinesOf(body.candidates))
+}
+
 /** What would start now. If the plan includes several sizes, users may choose a smaller one. Checks again when opened. */
 export function MachineChoice({ machines }: { machines: Machine[] }) {
   const [shown, setShown] = useState(machines)
-  async function look() {
-    const { ok, body } = await request<Partial<Availability>>('GET', '/api/v1/aws/server_available')
-    if (ok && body.candidates) setShown(machinesOf(body.candidates))
-  }
   const [first] = shown
   return (
-    <details className="fold" onToggle={(event) => event.currentTarget.open && void look()}>
+    <details className="fold" onToggle={(event) => event.currentTarget.open && void findMachines(setShown)}>
       <summary>Machine</summary>
       {shown.length > 1 ? (
         <fieldset className="plain-list" aria-label="Machine">

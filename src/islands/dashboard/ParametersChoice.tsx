@@ -1,4 +1,4 @@
-import { type RunParameters, readParameters, writeParameters } from '../../domain/parameters.ts'
+import { type RunParameters, readParameters } from '../../domain/parameters.ts'
 import { FORM } from './ByForm.tsx'
 
 const NAME = 'parameters'
@@ -9,14 +9,13 @@ export function chosenParameters(): { parameters?: RunParameters } {
   return text ? { parameters: readParameters(text) } : {}
 }
 
-/** Folded away until somebody wants it, or used it last time. @param last those of their last start */
-export function ParametersChoice({ last }: { last: RunParameters }) {
-  const text = writeParameters(last)
+/** Folded away until they want it, or used it last time. @param last those of their last start */
+export function ParametersChoice({ last: text }: { last: string }) {
   return (
     <details className="fold" open={!!text}>
       <summary>Parameters</summary>
       <label className="stack">
-        One a line, like SCENARIO=fog. No secrets: everyone who sees the server sees them.
+        One per line, like SCENARIO=fog. No secrets: everyone who sees the server sees them.
         <textarea className="input mono" name={NAME} form={FORM} rows={3} defaultValue={text} spellCheck={false} />
       </label>
     </details>

@@ -101,10 +101,10 @@ function timeOf({ billed_from, requested_at, end_time }: Server, cost: RunCost, 
   return { label: 'Starting for', value: formatUptime(runSeconds(Date.parse(requested_at) || until, until)) }
 }
 
-function costOf({ billed_from }: Server, { units, free }: RunCost) {
+function costOf({ billed_from }: Server, { units, free, since }: RunCost) {
   const price = free ? FREE_WORDS[free] + (free === 'plan' ? `, then ${PER_HOUR}` : '') : PER_HOUR
   const hint = billed_from ? price : 'Startup is free.'
-  return { label: 'Cost so far', value: costText(units / UNITS_PER_DOLLAR), hint }
+  return { label: `Cost ${since}`, value: costText(units / UNITS_PER_DOLLAR), hint }
 }
 
 function buttonsOf(server: Server, reachable: boolean, onStop: () => void): ReactNode {

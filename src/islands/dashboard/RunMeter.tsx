@@ -6,10 +6,11 @@ import type { Server, Summary } from '../../domain/wire.ts'
 export function RunMeter({ server, summary, now }: { server: Server; summary: Summary; now: number }) {
   if (!server.active || server.stopping) return null
   if (!server.billed_from) return <span className="run-meter">startup is free</span>
-  const { seconds: billed, units, free } = runCost(server, summary, now)
+  const { seconds: billed, units, free, since } = runCost(server, summary, now)
   return (
-    <span className="run-meter" title="Billed so far">
-      {seconds(billed)} · {free ? FREE_WORDS[free] : costText(units / UNITS_PER_DOLLAR)}
+    <span className="run-meter" title={`Billed ${since}`}>
+      {seconds(billed)} ·{' '}
+      {free ? FREE_WORDS[free] : costText(units / UNITS_PER_DOLLAR) + (since === 'so far' ? '' : ` ${since}`)}
     </span>
   )
 }

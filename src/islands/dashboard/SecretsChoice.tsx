@@ -20,7 +20,7 @@ export function SecretsChoice({ names, last }: NonNullable<DashboardView['secret
             <code className="address">{name}</code>
           </label>
         ))}
-        <a href="/secrets">Manage secrets</a>
+        <a href="/settings/developers#secrets">Manage secrets</a>
       </div>
     </details>
   )

@@ -62,8 +62,8 @@ export function StopDialogAs(asked: Asked) {
 /** How long it has run, and what that costs. */
 export function ranSoFar({ server, summary, now }: Run): string {
   if (!server.billed_from) return "It isn't billed yet."
-  const { seconds, units, free } = runCost(server, summary, now)
+  const { seconds, units, free, since } = runCost(server, summary, now)
   const time = `It has run for ${formatUptime(seconds)}`
   if (free === 'trial') return `${time} of your free trial.`
-  return free ? `${time}, covered by your plan.` : `${time}: ${costText(units / UNITS_PER_DOLLAR)} so far.`
+  return free ? `${time}, covered by your plan.` : `${time}: ${costText(units / UNITS_PER_DOLLAR)} ${since}.`
 }

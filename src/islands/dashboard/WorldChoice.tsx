@@ -19,23 +19,22 @@ export function firstEnvironment(worlds: Worlds, servers: Server[]): string | un
 }
 
 /** A start that failed is no choice. */
-const lastOf = (servers: Server[]) =>
+export const lastOf = (servers: Server[]) =>
   servers.find((server) => server.environment && (server.billed_from || !server.error_message))
 
 /** What would start: the last choice, if their plan still has it. What only other plans have is locked. */
 export function WorldChoice({
   worlds,
-  servers,
+  last,
   plan,
   own,
 }: {
   worlds: Worlds
-  servers: Server[]
+  last?: { environment: string | null; vehicle: string | null } | undefined
   plan?: PlanType | undefined
   /** The names of their own images, if those get secrets. */
   own?: string[] | undefined
 }) {
-  const last = lastOf(servers)
   return (
     <div className="world">
       <Choice
@@ -45,7 +44,7 @@ export function WorldChoice({
         last={last?.environment ?? null}
         own={own}
       >
-        {plan && OWN_PLANS.includes(plan) ? <a href="/environments">Build Your Own</a> : null}
+        {plan && OWN_PLANS.includes(plan) ? <a href="/settings/servers#environments">Build Your Own</a> : null}
       </Choice>
       <Choice name="vehicle" label="Vehicle" choices={worlds.vehicles} last={last?.vehicle ?? null} />
     </div>

@@ -106,7 +106,7 @@ export function FolderCard({
       )}
       <p className="hint no-print">
         To rename or move files, use <code>/data</code> on a server, or <a href="/docs/cli#files">rclone</a>. A folder
-        is there once a file is in it.
+        exists once it has a file.
       </p>
     </section>
   )

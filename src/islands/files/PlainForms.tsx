@@ -31,11 +31,11 @@ type Props = { question: PlainQuestion; csrfToken: string }
 
 /** What goes, before anyone says yes. */
 export function deleteWords(size: FolderSize | null): string {
-  if (!size) return "It's deleted for good."
+  if (!size) return 'You can’t undo this.'
   const count = size.files.toLocaleString('en-US')
   if (!size.complete)
-    return `It has more than ${count} files, and more than ${sizeText(size.bytes)}. They are deleted for good.`
+    return `It has more than ${count} files, and more than ${sizeText(size.bytes)}. You can’t undo this.`
   return size.files === 1
-    ? `It has 1 file, ${sizeText(size.bytes)}. It's deleted for good.`
-    : `It has ${count} files, ${sizeText(size.bytes)} in all. They are deleted for good.`
+    ? `It has 1 file, ${sizeText(size.bytes)}. You can’t undo this.`
+    : `It has ${count} files, ${sizeText(size.bytes)} in all. You can’t undo this.`
 }

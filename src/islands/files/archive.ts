@@ -103,7 +103,7 @@ async function open(path: string, signal: AbortSignal): Promise<Response> {
   for (let left = TRIES; ; left--) {
     const answer = await fetch(linkToContent(path), { signal }).catch((error) => {
       signal.throwIfAborted()
-      if (left <= 1) throw new NoArchive('The connection broke off. Try again.', { cause: error })
+      if (left <= 1) throw new NoArchive('The connection was lost. Try again.', { cause: error })
       return null
     })
     if (answer?.ok && answer.body) return answer

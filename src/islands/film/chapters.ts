@@ -11,4 +11,4 @@ export const LENGTH = 21
 export const STILL = 5.5
 
 /** Phones get a film of a phone. Width and height in pixels. */
-export const SHAPES = { wide: [1200, 750], tall: [720, 960] } as const
+export const SHAPES = { wide: [1088, 680], tall: [672, 896] } as const

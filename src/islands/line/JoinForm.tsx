@@ -18,7 +18,8 @@ type Props = {
 }
 
 const machine = (gpus: number) => `${gpus} × L4`
-const people = (count: number) => (count === 1 ? '1 person waits' : count ? `${count} people wait` : 'Nobody waits')
+const people = (count: number) =>
+  count === 1 ? '1 person is waiting' : count ? `${count} people are waiting` : 'No one is waiting'
 
 /** What to wait for, and what we do when it's their turn. */
 export function JoinForm({ sizes, isCounted, isTrial, csrfToken, chosen, onJoin }: Props) {
@@ -32,7 +33,7 @@ export function JoinForm({ sizes, isCounted, isTrial, csrfToken, chosen, onJoin 
     return (
       <Card title="A server is free">
         <div className="stack">
-          <p>Nobody waits for one right now, and neither do you have to.</p>
+          <p>You can start one now.</p>
           <div className="row">
             <ButtonLink look="primary" href="/dashboard">
               Start a server

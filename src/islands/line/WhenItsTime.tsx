@@ -4,7 +4,7 @@ const CHOICES = [
   {
     start: true,
     label: 'Start it for me',
-    hint: 'Your server starts right away, even if you’re not here. Startup is free, as always; then its time counts.',
+    hint: 'We start your server right away, even if you’re away. Startup is free; after that, its time counts.',
   },
   {
     start: false,

@@ -87,9 +87,12 @@ const isSplit = (element: Element) => element.matches('.grid, .page-head, .row')
 
 /** If the focus was on what is gone, it moves to what took its place. */
 function keepFocus(part: Element, change: () => void): void {
-  const open = [...part.querySelectorAll('details')].map((one) => one.open)
+  // By what their summaries say: a new fold may come before them.
+  const folds = () => [...part.querySelectorAll('details')]
+  const nameOf = (fold: Element) => fold.querySelector('summary')?.textContent
+  const open = new Set(folds().flatMap((fold) => (fold.open ? [nameOf(fold)] : [])))
   const held = part.contains(document.activeElement) ? document.activeElement : null
   change()
-  for (const [i, one] of [...part.querySelectorAll('details')].entries()) one.open = open[i] ?? false
+  for (const fold of folds()) fold.open = open.has(nameOf(fold))
   if (held && !held.isConnected) part.querySelector<HTMLElement>('a, button, summary')?.focus()
 }

@@ -20,16 +20,21 @@ type ActFormProps = {
   children?: (typed: (name: string) => string | undefined) => ReactNode
 }
 
+/** The refusal of this act's form; null if it wasn't refused. */
+function refusalOf({ flash }: Acting, id: string) {
+  return flash?.kind === 'danger' && flash.values?.act_id?.endsWith(`.${id}`) ? flash : null
+}
+
 /** One act: folded at first, and it needs a reason and a tick. After a refusal, it is open. */
 export function ActForm({ id, action, acting, title, text, button, reasonHint, children }: ActFormProps) {
-  const { csrfToken, actId, flash } = acting
-  const refused = flash?.kind === 'danger' && flash.values?.act_id?.endsWith(`.${id}`) ? flash : null
+  const { csrfToken, actId } = acting
+  const refused = refusalOf(acting, id)
   const typed = (name: string) => refused?.values?.[name]
   const error = (name: string) => (refused?.field === name ? refused.message : null)
   return (
     <details className="fold" open={refused !== null}>
       <summary>{title}</summary>
-      <form className="stack" method="post" action={action} noValidate>
+      <form id={`${id}-form`} className="stack" method="post" action={action} noValidate>
         <HiddenFields csrfToken={csrfToken} values={{ act_id: `${actId}.${id}` }} />
         <p>{text}</p>
         {children?.(typed)}
@@ -51,4 +56,12 @@ export function ActForm({ id, action, acting, title, text, button, reasonHint, c
       </form>
     </details>
   )
+}
+
+type ActChoiceProps = { id: string; acting: Acting; name: string; label: string }
+
+/** A checkbox of that act's form which stands elsewhere, as in a table. After a refusal, it's as it was. */
+export function ActChoice({ id, acting, name, label }: ActChoiceProps) {
+  const wasTicked = refusalOf(acting, id)?.values?.[name] !== undefined
+  return <input type="checkbox" name={name} form={`${id}-form`} aria-label={label} defaultChecked={wasTicked} />
 }

@@ -33,6 +33,8 @@ const FACTS: Record<string, [label: string, show: (value: unknown) => ReactNode]
   from: ['From', instant],
   to: ['Until', instant],
   people: ['People', String],
+  added: ['People added', String],
+  removed: ['People removed', String],
   code: ['With a code', (value) => (value ? 'yes' : 'no')],
   unused: ['Unused places', String],
 }

@@ -10,7 +10,7 @@ type Props = { csrfToken: string; flash: FlashMessage | null; to: string; hasFac
 export function ConfirmPassword({ csrfToken, flash, to, hasFactor }: Props) {
   return (
     <FormPage
-      title={hasFactor ? 'Confirm it is you' : 'Confirm your password'}
+      title={hasFactor ? 'Confirm it’s you' : 'Confirm your password'}
       foot={<a href={to}>Back without changes</a>}
     >
       <FlashAlert flash={flash} />

@@ -1,11 +1,14 @@
-import type { Drift as Drifts } from '../../domain/drift.ts'
+import { type Drift as Drifts, MOST_ENDS } from '../../domain/drift.ts'
 import { Card } from '../../ui/Card.tsx'
 import { type Column, DataTable } from '../../ui/DataTable.tsx'
-import { Field } from '../../ui/Field.tsx'
+import { Checkbox } from '../../ui/Field.tsx'
 import { EmptyState, ErrorState } from '../../ui/States.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { ActForm } from './ActForm.tsx'
+import { ActChoice, ActForm } from './ActForm.tsx'
 import { type Acting, AdminPage } from './AdminPage.tsx'
+
+/** The form's name on this page. */
+const END = 'end'
 
 const INSTANCES: Column[] = [
   { key: 'id', label: 'Instance', rowHeader: true },
@@ -43,43 +46,15 @@ export function Drift({ drift, error, acting }: { drift: Drifts | null; error: s
   return (
     <AdminPage here="/admin/drift" title="Drift" acting={acting}>
       {error ? <ErrorState>{error}</ErrorState> : null}
-      {drift ? <Tables {...drift} /> : null}
-      {acting.confirmAt ? null : (
-        <Card title="Act">
-          <ActForm
-            id="end"
-            action="/admin/instances/end"
-            acting={acting}
-            title="End an instance…"
-            text="Ends one of our instances that no live run owns. Check first: its run may belong to another stage in the same AWS account."
-            button="End the instance"
-          >
-            {(typed) => (
-              <Field
-                name="instance"
-                label="Instance"
-                placeholder="i-…"
-                autoComplete="off"
-                defaultValue={typed('instance')}
-                required
-              />
-            )}
-          </ActForm>
-        </Card>
-      )}
+      {drift ? <Tables {...drift} acting={acting} /> : null}
     </AdminPage>
   )
 }
 
-function Tables({ instances, runs, jobs, differing }: Drifts) {
+function Tables({ instances, runs, jobs, differing, acting }: Drifts & { acting: Acting }) {
   return (
     <>
-      <Part title="Instances without a run" columns={INSTANCES} none="Every instance has its run.">
-        {instances.map(({ id, type, launched_at, run, user }) => ({
-          id,
-          cells: { id: mono(id), type, launched: time(launched_at), run: mono(run), user: person(user) },
-        }))}
-      </Part>
+      <Orphans instances={instances} acting={acting} />
       <Part title="Runs without an instance" columns={RUNS} none="EC2 has every running server.">
         {runs.map(({ id, user, instance, seen_at }) => ({
           id,
@@ -117,6 +92,64 @@ function Tables({ instances, runs, jobs, differing }: Drifts) {
         }))}
       </Part>
     </>
+  )
+}
+
+type OrphansProps = Pick<Drifts, 'instances'> & { acting: Acting }
+
+/** One form ends all instances checked, for one reason. Its checkboxes are in the table. */
+function Orphans({ instances, acting }: OrphansProps) {
+  const canAct = !acting.confirmAt
+  const title = 'Instances without a run'
+  if (!instances.length)
+    return (
+      <Card title={title}>
+        <EmptyState>Every instance has its run.</EmptyState>
+      </Card>
+    )
+  return (
+    <Card title={title} className="stack">
+      <DataTable
+        caption={title}
+        hideCaption
+        columns={canAct ? [{ key: 'choose', label: 'End' }, ...INSTANCES] : INSTANCES}
+        rows={instances.map(({ id, type, launched_at, run, user }) => ({
+          id,
+          cells: {
+            choose: <ActChoice id={END} acting={acting} name={`instances[${id}]`} label={`End ${id}`} />,
+            id: mono(id),
+            type,
+            launched: time(launched_at),
+            run: mono(run),
+            user: person(user),
+          },
+        }))}
+      />
+      {canAct ? (
+        <ActForm
+          id={END}
+          action="/admin/instances/end"
+          acting={acting}
+          title="End instances…"
+          text="Ends the instances you checked, unless a live run owns them by now. Be careful: their runs may belong to another stage in the same AWS account."
+          button="End the instances"
+        >
+          {(typed) => (
+            <>
+              {instances.slice(0, MOST_ENDS).map(({ id }) => (
+                <input key={id} type="hidden" name={`listed[${id}]`} value="1" />
+              ))}
+              <Checkbox
+                id={`${END}-all`}
+                name="all"
+                label={`${instances.length > MOST_ENDS ? `The first ${MOST_ENDS} of` : 'All'} ${instances.length} in the table`}
+                defaultChecked={typed('all') !== undefined}
+              />
+            </>
+          )}
+        </ActForm>
+      ) : null}
+    </Card>
   )
 }
 

@@ -91,7 +91,7 @@ function Change({ acting, names }: { acting: Acting; names: string[] }) {
       action="/admin/environments/change"
       acting={acting}
       title="Change an environment…"
-      text="It counts from the next start. What you leave empty stays as it is."
+      text="Applies from the next start. Fields you leave empty stay as they are."
       button="Change the environment"
     >
       {(typed) => (

@@ -66,7 +66,7 @@ export function Lines({ people, waited, short, groups, acting }: LinesProps) {
             }))}
           />
         ) : (
-          <EmptyState>Nobody waits in line.</EmptyState>
+          <EmptyState>No one is in line.</EmptyState>
         )}
       </Card>
       <Groups groups={groups} acting={acting} />
@@ -97,7 +97,7 @@ export function Lines({ people, waited, short, groups, acting }: LinesProps) {
           unit="min"
           digits={1}
           caption="Minutes in which someone waited or no place was free, by hour of the week (UTC), on average over 4 weeks"
-          empty="Nobody waited, and there was always a free place."
+          empty="No one waited, and a place was always free."
         />
       </Card>
     </AdminPage>

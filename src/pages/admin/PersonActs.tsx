@@ -50,7 +50,7 @@ export function PersonActs({ person, live, acting }: Props) {
           action={`${at}/plan`}
           acting={acting}
           title="Grant a plan…"
-          text="Replaces a trial or another granted plan from now on. Nobody pays for it."
+          text="Replaces a trial or another granted plan from now on. It's free."
           button="Grant the plan"
         >
           {(typed) => (
@@ -127,7 +127,7 @@ export function PersonActs({ person, live, acting }: Props) {
           action="/admin/bills/release"
           acting={acting}
           title="Release an invoice…"
-          text="We go on where we stopped: a charge is announced a day before, and the due date moves by the time of the hold."
+          text="We continue where we stopped. We announce a charge a day ahead, and move the due date by the length of the hold."
           button="Release the invoice"
         >
           {(typed) => <BillSelect bills={held} chosen={typed('bill')} />}
@@ -139,7 +139,7 @@ export function PersonActs({ person, live, acting }: Props) {
           action={`${at}/keep_factor`}
           acting={acting}
           title="Keep their second factor…"
-          text={`We remove it on ${instantText(person.factor_removal_at, false)}. This takes it back, and emails them.`}
+          text={`We’ll remove it on ${instantText(person.factor_removal_at, false)}. This cancels the removal and emails them.`}
           button="Keep it"
         />
       ) : person.has_factor ? (
@@ -148,7 +148,7 @@ export function PersonActs({ person, live, acting }: Props) {
           action={`${at}/no_factor`}
           acting={acting}
           title="Remove a lost second factor…"
-          text="For who lost their phone and their recovery codes. First make sure that it is them. We email them now and remove it a day later, unless they sign in with it or keep it. From then on, their password alone signs them in."
+          text="For someone who lost their phone and recovery codes. First make sure it’s really them. We email them now and remove it a day later, unless they sign in with it or keep it. After that, their password alone signs them in."
           button="Remove it in a day"
         />
       ) : null}

@@ -1,4 +1,4 @@
-import type { PlaceLine } from '../../domain/views.ts'
+import type { PlaceLine, WarmLine } from '../../domain/views.ts'
 import { Badge, type BadgeColor } from '../../ui/Badge.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -8,6 +8,7 @@ import { EmptyState } from '../../ui/States.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { ActForm } from './ActForm.tsx'
 import { type Acting, AdminPage } from './AdminPage.tsx'
+import { KeepWarm, WarmMachines, type WarmQuestion } from './WarmMachines.tsx'
 
 const MOST_SHOWN = 200
 const COLUMNS: Column[] = [
@@ -21,9 +22,11 @@ const COLUMNS: Column[] = [
 ]
 
 const color = (state: PlaceLine['state']): BadgeColor =>
-  state === 'free' ? 'green' : state === 'reserved' ? 'yellow' : state === 'set aside' ? 'red' : 'gray'
+  state.startsWith('free') ? 'green' : state === 'reserved' ? 'yellow' : state === 'set aside' ? 'red' : 'gray'
 
-export function Places({ places, q, acting }: { places: PlaceLine[]; q: string; acting: Acting }) {
+type PlacesProps = { places: PlaceLine[]; warm: WarmLine[]; question: WarmQuestion; q: string; acting: Acting }
+
+export function Places({ places, warm, question, q, acting }: PlacesProps) {
   const counts = new Map<string, number>()
   for (const { state } of places) counts.set(state, (counts.get(state) ?? 0) + 1)
   const wanted = q.toLowerCase().split(/\s+/).filter(Boolean)
@@ -54,6 +57,7 @@ export function Places({ places, q, acting }: { places: PlaceLine[]; q: string; 
           <div className="stack">
             <AddPlaces acting={acting} />
             <ChangePlace acting={acting} />
+            <KeepWarm acting={acting} />
           </div>
         </Card>
       )}
@@ -76,6 +80,7 @@ export function Places({ places, q, acting }: { places: PlaceLine[]; q: string; 
         <EmptyState>No places found.</EmptyState>
       )}
       {found.length > rows.length ? <p className="hint">{`${found.length} match. Narrow your filter.`}</p> : null}
+      <WarmMachines lines={warm} question={question} />
     </AdminPage>
   )
 }

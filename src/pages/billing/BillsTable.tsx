@@ -57,6 +57,8 @@ function cellsOf(bill: Bill) {
           </span>
         ) : bill.processing ? (
           <span className="hint">Your payment is on its way</span>
+        ) : bill.held ? (
+          <span className="hint">On hold</span>
         ) : null}
       </span>
     ),

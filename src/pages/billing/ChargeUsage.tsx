@@ -18,7 +18,7 @@ export function ChargeUsage({ charging, csrfToken }: { charging: ChargeChoice; c
   )
   return (
     <form method="post" action="/api/v1/billings/charge_card" className="stack" aria-labelledby="charge-usage">
-      <HiddenFields csrfToken={csrfToken} />
+      <HiddenFields csrfToken={csrfToken} values={{ about: 'billing' }} />
       <div>
         <p>
           <strong id="charge-usage">

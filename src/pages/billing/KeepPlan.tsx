@@ -13,7 +13,7 @@ export function KeepPlan({ subscription, csrfToken }: KeepPlanProps) {
   if (!at || !(cancel_at_period_end || changes)) return null
   return (
     <form method="post" action="/api/v1/subscriptions/keep_subscription" className="stack">
-      <HiddenFields csrfToken={csrfToken} />
+      <HiddenFields csrfToken={csrfToken} values={{ about: 'plan' }} />
       <p>
         {changes ? `Becomes ${planName(next_plan_type)} on ` : 'Ends on '}
         <Time at={at.slice(0, 10)} /> (UTC)

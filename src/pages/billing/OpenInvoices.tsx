@@ -14,14 +14,16 @@ export function OpenInvoices({ bills }: { bills: Bill[] }) {
             <strong>{dollars(bill.dollars_due)}</strong> for {bill.kind === 'plan' ? `the ${bill.plan} plan` : 'usage'},{' '}
             <Time at={bill.start_date} /> – <Time at={bill.end_date} />
             {bill.of_closed_account ? ' in the account you closed' : null}
-            {bill.due_date ? (
+            {bill.held ? (
+              ', on hold: you don’t have to pay it now'
+            ) : bill.due_date ? (
               <>
                 , {bill.overdue ? 'overdue since' : 'due'} <Time at={bill.due_date} />
               </>
             ) : null}
             .
           </span>
-          <ButtonLink href={bill.invoice_url ?? ''} look="primary" small>
+          <ButtonLink href={bill.invoice_url ?? ''} {...(bill.held ? {} : { look: 'primary' as const })} small>
             Pay {dollars(bill.dollars_due)}
           </ButtonLink>
         </li>

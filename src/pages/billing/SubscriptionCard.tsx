@@ -51,7 +51,7 @@ export function SubscriptionCard({ subscription, csrfToken, flash }: Subscriptio
           <details>
             <summary>Cancel subscription</summary>
             <form method="post" action="/api/v1/subscriptions/cancel_subscription_at_period_end" className="stack">
-              <HiddenFields csrfToken={csrfToken} />
+              <HiddenFields csrfToken={csrfToken} values={{ about: 'plan' }} />
               <p>
                 You keep your plan until this period ends. It won't renew after that.{' '}
                 {gpusOf({ planType: subscription.plan_type, status: 'active' }) > BASIC.gpus ? LARGE_SERVERS_END : null}

@@ -1,4 +1,6 @@
-const TABS = [
+import { Tabs } from '../layout/Tabs.tsx'
+
+const LINKS = [
   { href: '/console', label: 'Instances' },
   { href: '/console/messages', label: 'Messages' },
   { href: '/admin/people', label: 'People' },
@@ -9,14 +11,6 @@ const TABS = [
   { href: '/admin/audit', label: 'Audit log' },
 ] as const
 
-export function ConsoleTabs({ here }: { here: (typeof TABS)[number]['href'] | null }) {
-  return (
-    <nav aria-label="Console" className="tabs">
-      {TABS.map(({ href, label }) => (
-        <a key={href} href={href} aria-current={href === here ? 'page' : undefined}>
-          {label}
-        </a>
-      ))}
-    </nav>
-  )
+export function ConsoleTabs({ here }: { here: (typeof LINKS)[number]['href'] | null }) {
+  return <Tabs label="Console" links={LINKS} here={here} />
 }

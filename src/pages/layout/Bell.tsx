@@ -6,14 +6,23 @@ export type BellProps = {
   unread: number
   /** In how many ms a page looks again by itself, because a server is about to end; null: it needn't. */
   lookIn: number | null
+  /** When the newest notice of the list came; empty if nothing in it is unread. */
+  newest?: string
 }
 
 /** A link to the notices. With script, it opens the latest ones in place: `src/islands/bell.ts`. */
-export function Bell({ unread, lookIn }: BellProps) {
+export function Bell({ unread, lookIn, newest }: BellProps) {
   const label = unread ? `Notices, ${unreadText(unread)} unread` : 'Notices'
   return (
     <>
-      <a className="btn bell" href="/notices" aria-label={label} data-unread={unread} data-look={lookIn ?? undefined}>
+      <a
+        className="btn bell"
+        href="/notices"
+        aria-label={label}
+        data-unread={unread}
+        data-look={lookIn ?? undefined}
+        data-newest={newest}
+      >
         <Outline path={FRAME_ICONS.bell} size={18} />
         {unread ? <span className="count">{unreadText(unread)}</span> : null}
       </a>

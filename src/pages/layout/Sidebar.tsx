@@ -12,35 +12,31 @@ type Link = {
 }
 
 const LINKS: Link[] = [
-  { href: '/dashboard', label: 'Dashboard', icon: 'gauge', parts: ['/environments'] },
+  { href: '/dashboard', label: 'Dashboard', icon: 'gauge' },
   { href: '/servers', label: 'Servers', icon: 'server' },
   { href: '/files', label: 'Files', icon: 'folder' },
   { href: '/billing_history', label: 'Billing', icon: 'receipt' },
-  {
-    href: '/docs',
-    label: 'Docs',
-    icon: 'book',
-  },
+  { href: '/docs', label: 'Docs', icon: 'book' },
   {
     href: '/account_overview',
     label: 'Settings',
     icon: 'settings',
     parts: [
+      '/settings',
       '/account_security',
       '/activity',
       '/devices',
       '/api_tokens',
       '/webhooks',
-      '/secrets',
-      '/registries',
       '/activate',
-      '/budget',
       '/mails',
-      '/idle',
       '/close_account',
     ],
   },
 ]
+
+/** For admins. On a phone, the bar has no room for it: the menu has it. */
+const CONSOLE: Link = { href: '/console', label: 'Console', icon: 'terminal', parts: ['/admin'] }
 
 function current({ href, parts }: Link, here: string): 'page' | 'true' | undefined {
   if (here === href) return 'page'
@@ -52,20 +48,23 @@ function current({ href, parts }: Link, here: string): 'page' | 'true' | undefin
 export function Sidebar({
   path,
   hasFiles,
+  isAdmin,
   ...theme
 }: {
   path: string
   /** Whether this site keeps files. */
   hasFiles: boolean
+  isAdmin: boolean
   theme: Theme
   csrfToken: string | null
 }) {
   const here = path.split('?')[0] ?? path
+  const links = [...LINKS.filter(({ href }) => hasFiles || href !== '/files'), ...(isAdmin ? [CONSOLE] : [])]
   return (
     <div className="rail">
       <nav aria-label="Main">
         <ul className="links">
-          {LINKS.filter(({ href }) => hasFiles || href !== '/files').map((link) => (
+          {links.map((link) => (
             <li key={link.href}>
               <a href={link.href} aria-current={current(link, here)}>
                 <Outline path={FRAME_ICONS[link.icon]} size={18} />

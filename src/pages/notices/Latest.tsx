@@ -1,7 +1,7 @@
 import type { Notice } from '../../domain/wire.ts'
 import { Bell, type BellProps } from '../layout/Bell.tsx'
 import { type Ending, EndingBanner } from '../layout/EndingBanner.tsx'
-import { MarkRead, NoticeList } from './NoticeList.tsx'
+import { NoticeList } from './NoticeList.tsx'
 
 type LatestProps = { bell: BellProps; notices: Notice[]; ending: Ending | null; csrfToken: string }
 
@@ -9,13 +9,12 @@ type LatestProps = { bell: BellProps; notices: Notice[]; ending: Ending | null; 
 export function Latest({ bell, notices, ending, csrfToken }: LatestProps) {
   return (
     <>
-      <Bell {...bell} />
+      <Bell {...bell} newest={(bell.unread && notices[0]?.at) || ''} />
       <div data-for="bell-list">
         <NoticeList notices={notices} />
         <p className="row">
           <a href="/notices">All notices</a>
         </p>
-        {bell.unread ? <MarkRead until={notices[0]?.at} csrfToken={csrfToken} /> : null}
       </div>
       <div data-for="ending">{ending ? <EndingBanner ending={ending} csrfToken={csrfToken} /> : null}</div>
     </>

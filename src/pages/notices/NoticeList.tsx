@@ -5,8 +5,7 @@ import { Time } from '../../ui/Time.tsx'
 
 /** What happened, newest first. */
 export function NoticeList({ notices }: { notices: Notice[] }) {
-  if (!notices.length)
-    return <p className="hint">Nothing happened yet. You find here what happens to your servers and bills.</p>
+  if (!notices.length) return <p className="hint">Nothing yet. News about your servers and bills appears here.</p>
   return (
     <ul className="notice-list">
       {notices.map((notice) => (
@@ -34,7 +33,7 @@ export function NoticeList({ notices }: { notices: Notice[] }) {
 /** @param until the newest notice that the page shows: later ones stay unread */
 export function MarkRead({ until, csrfToken }: { until: string | undefined; csrfToken: string }) {
   return (
-    <form className="mark-read" method="post" action="/api/v1/notices/read">
+    <form method="post" action="/api/v1/notices/read">
       <HiddenFields csrfToken={csrfToken} values={{ until: until ?? '' }} />
       <Button type="submit" small>
         Mark all as read

@@ -2,24 +2,24 @@ import type { ReactNode } from 'react'
 import { sizeText } from '../../domain/files.ts'
 import { STOP_AFTER_DAYS } from '../../domain/money/invoice.ts'
 import { BASIC, OVERAGE_DOLLARS_PER_HOUR, PAYMENT_DAYS, PREMIUM, TRIAL_MINUTES } from '../../domain/money/plan.ts'
-import { FILES_KEPT_DAYS, FILES_LIMIT } from '../../domain/money/plan-files.ts'
+import { FILES_KEPT_DAYS, FILES_LIMIT, FILES_OVER_DAYS } from '../../domain/money/plan-files.ts'
 
 type Question = [question: string, answer: ReactNode]
 
 const FILES: Question[] = [
   [
     'Do I lose my work when a server stops?',
-    'No. What is in /data on a server is in your files: your next server has it, and you can download it at any time. We erase the rest of the disk, and nobody else ever gets it. If a machine fails, you can lose what it wrote in its last seconds, and a stop waits at most 2 minutes for the last uploads.',
+    'No. What is in /data on a server is in your files: your next server has it, and you can download it at any time. We erase the rest of the disk, and never reuse it. If a machine fails, you can lose what it wrote in its last seconds, and a stop waits at most 2 minutes for the last uploads.',
   ],
   [
     'What counts as synthetic data?',
-    `Your files: what you upload and what your servers keep. The trial includes ${sizeText(FILES_LIMIT.demo ?? 0)}, ${BASIC.name} ${sizeText(FILES_LIMIT.basic ?? 0)}, and ${PREMIUM.name} any amount, at no further cost. When it's full, we refuse uploads and delete nothing. After a plan ends, you can read them for ${FILES_KEPT_DAYS} days.`,
+    `Your files: what you upload and what your servers keep. The trial includes ${sizeText(FILES_LIMIT.demo ?? 0)}, ${BASIC.name} ${sizeText(FILES_LIMIT.basic ?? 0)}, and ${PREMIUM.name} any amount, at no extra cost. When it's full, we refuse uploads. After you switch to a smaller plan, what it doesn't include stays for ${FILES_OVER_DAYS} days. After a plan ends, you can read them for ${FILES_KEPT_DAYS} days.`,
   ],
 ]
 /** Where servers keep no files. */
 const LOST: Question = [
   'Do I lose my work when a server stops?',
-  'Yes. We erase its disk, so first download anything you want to keep. Nobody else ever gets that disk.',
+  'Yes. We erase its disk, so first download anything you want to keep. We never reuse that disk.',
 ]
 
 const questions = (filesStay: boolean): Question[] => [
@@ -37,7 +37,7 @@ const questions = (filesStay: boolean): Question[] => [
   ],
   [
     'What happens if I forget to stop my server?',
-    'We stop it at the time that you choose on the dashboard, at first after 4 hours, and email you 10 minutes before. You can also set a monthly budget, and have us stop servers that nobody uses. Without an end, it runs and costs money until you stop it, and we email you each day that it does.',
+    'We stop it at the time you choose on the dashboard (at first, after 4 hours), and email you 10 minutes before. You can also set a monthly budget, and have us stop idle servers. With no end set, it runs and costs money until you stop it, and we email you each day.',
   ],
   ...(filesStay ? FILES : [LOST]),
   [

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { costSoFar } from '../../domain/money/cost-chart.ts'
 import { costText, fineDollars } from '../../domain/money/money.ts'
 import { type CostLine, type RunCostSum, sumOfLines } from '../../domain/money/run-cost.ts'
@@ -21,9 +22,11 @@ type ReceiptProps = {
   lines: CostLine[]
   startup: { from: string; until: string; seconds: number }
   said: string | null
+  /** Below the table. */
+  children?: ReactNode
 }
 
-export function ReceiptCard({ lines, startup, said }: ReceiptProps) {
+export function ReceiptCard({ lines, startup, said, children }: ReceiptProps) {
   const total = sumOfLines(lines)
   return (
     <Card title="Receipt" id="receipt">
@@ -37,8 +40,8 @@ export function ReceiptCard({ lines, startup, said }: ReceiptProps) {
             id: 'startup',
             cells: {
               what: 'Startup',
-              from: utc(startup.from),
-              until: utc(startup.until),
+              from: <Time at={startup.from} layout="exact" />,
+              until: <Time at={startup.until} layout="exact" />,
               seconds: startup.seconds.toLocaleString('en-US'),
               included: '—',
               billed: '0',
@@ -51,8 +54,9 @@ export function ReceiptCard({ lines, startup, said }: ReceiptProps) {
       />
       <p className="hint table-note">
         Startup, failed starts, and shutdown are free. Included hours are used up first. Each bill is rounded once, to
-        cents. Times are in UTC.
+        cents.
       </p>
+      {children}
     </Card>
   )
 }
@@ -69,13 +73,11 @@ function cellsOf(line: CostLine) {
     ) : (
       'Not billed yet'
     ),
-    from: line.correction ? '—' : utc(line.start),
-    until: line.correction ? '—' : utc(line.end),
+    from: line.correction ? '—' : <Time at={line.start} layout="exact" />,
+    until: line.correction ? '—' : <Time at={line.end} layout="exact" />,
     ...figures({ ...line, included_seconds: line.included, billed_seconds: billed }, fineDollars(line.dollars)),
   }
 }
-
-export const utc = (iso: string | null) => (iso ? `${iso.slice(0, 10)} ${iso.slice(11, 19)}` : '—')
 
 function figures({ seconds, included_seconds, billed_seconds }: Omit<RunCostSum, 'dollars'>, price: string) {
   const number = (n: number) => n.toLocaleString('en-US')
@@ -90,12 +92,14 @@ function figures({ seconds, included_seconds, billed_seconds }: Omit<RunCostSum,
 /** In dollars: below it, the chart's axis has four decimals. */
 const SMALL = 0.1
 
-export function CostChart({ lines, free }: { lines: CostLine[]; free: string }) {
+/** Nothing for a run that costs nothing. */
+export function CostChart({ lines }: { lines: CostLine[] }) {
   const bars = costSoFar(lines)
   const top = bars.at(-1)?.value ?? 0
+  if (!top) return null
   return (
     <Card title="Cost over time">
-      <BarChart bars={bars} unit="USD" digits={top < SMALL ? 4 : 2} caption="Cost so far (UTC)" empty={free} />
+      <BarChart bars={bars} unit="USD" digits={top < SMALL ? 4 : 2} caption="Cost so far (UTC)" empty="" />
     </Card>
   )
 }

@@ -43,7 +43,8 @@ export function General({ hasFiles }: { hasFiles: boolean }) {
             <li>
               A plan includes the amount of files that <a href="/pricing">Pricing</a> names. Beyond it, we refuse
               uploads. What your programs or servers write beyond it anyway, we delete after 7 days and two emails, the
-              newest files first. If your plan gets smaller, we keep what you had.
+              newest files first. The same goes for what a smaller plan no longer includes; we also email you a week
+              before it begins.
             </li>
           </>
         ) : null}

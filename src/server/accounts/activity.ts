@@ -25,7 +25,7 @@ export async function listActivity(
   before: string | null,
   limit = AT_ONCE,
 ): Promise<Page> {
-  return toPage(await listQuery(ctx, user, before, limit), limit)
+  return toPage(await activityQuery(ctx, user, before, limit), limit)
 }
 
 /** With how many sign-ins we refused since this person was last here, in words: null on later pages, and if none were. */
@@ -35,7 +35,7 @@ export async function getActivity(
   before: string | null,
 ): Promise<Page & { refused: string | null }> {
   const [rows, [counted]] = await ctx.db.batch([
-    listQuery(ctx, current.user, before, AT_ONCE),
+    activityQuery(ctx, current.user, before, AT_ONCE),
     refusedQuery(ctx, current),
   ])
   const refused = refusedSince({ count: Number(counted?.count), withCode: Number(counted?.withCode) })
@@ -51,7 +51,7 @@ function toPage(rows: Read[], limit: number): Page {
   }
 }
 
-function listQuery(
+function activityQuery(
   ctx: Pick<Context, 'db' | 'now'>,
   { id, email }: Pick<User, 'id' | 'email'>,
   before: string | null,
@@ -95,7 +95,7 @@ function toLine({ id, at, userAgent, address, ...row }: Read): ActivityLine[] {
 /** Visits are sign-ins: the last one ended when this person was last seen before the current one. */
 function refusedQuery(ctx: Pick<Context, 'db'>, { id, user }: CurrentSignIn) {
   return ctx.db.all<{ count: number; withCode: number }>(sql`
-    SELECT coalesce(sum(count), 0) AS count, coalesce(sum(CASE wrong WHEN 'code' THEN count END), 0) AS withCode
+    SELECT coalesce(sum(count), 0) AS count, coalesce(sum(CASE wrong WHEN 'password' THEN 0 ELSE count END), 0) AS withCode
     FROM refused_sign_ins WHERE user_id = ${user.id} AND last_at > coalesce(
       (SELECT max(last_seen_at) FROM sign_ins WHERE user_id = ${user.id} AND id <> ${id}
         AND created_at < (SELECT created_at FROM sign_ins WHERE id = ${id})), 0)`)

@@ -81,7 +81,7 @@ export async function resendConfirmation(
     mailQuery(ctx, email, confirmEmailMail(origin, token), sql`${isSent} AND NOT ${isLatest}`),
     mailQuery(ctx, email, confirmLatestMail(origin, token), sql`${isSent} AND ${isLatest}`),
   ])
-  ctx.background(deliverMail(ctx))
+  ctx.background(deliverMail(ctx, email))
 }
 
 /**

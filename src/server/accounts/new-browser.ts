@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Query } from '../../../db/client.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import { NEW_BROWSER_MAILS, newBrowserMail } from '../mail/new-browser-letter.ts'
-import { mailQuery } from '../mail/outbox.ts'
+import { fewToday, mailQuery } from '../mail/outbox.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
 
 /** Emails the owner of a sign-in. Not about the first one of a new account, which everybody does right after signing up. */
@@ -20,7 +20,6 @@ export function newBrowserQuery(
     newBrowserMail(siteOrigin(ctx), { ...device, at }),
     sql`EXISTS (SELECT 1 FROM users WHERE id = ${owner}
       AND (confirmed_at < ${yesterday} OR EXISTS (SELECT 1 FROM sign_ins WHERE user_id = users.id AND id <> ${signInId}))
-      AND (SELECT count(*) FROM outbox WHERE recipient = users.email AND act = 'new_browser' AND created_at > ${yesterday})
-        < ${NEW_BROWSER_MAILS})`,
+      AND ${fewToday(ctx, sql`users.email`, 'new_browser', NEW_BROWSER_MAILS)})`,
   )
 }

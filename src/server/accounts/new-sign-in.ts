@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Query } from '../../../db/client.ts'
 import type { User } from '../../domain/wire.ts'
 import { newId } from '../crypto/id.ts'
+import type { Caller } from '../limits/limits.ts'
 import { networkOf } from '../limits/network.ts'
 import type { Context } from '../runtime/context.ts'
 import { SIGN_IN_LIFETIME_MS } from './live-sign-ins.ts'
@@ -9,7 +10,19 @@ import { SIGN_IN_LIFETIME_MS } from './live-sign-ins.ts'
 /** What people see about a device in their list. */
 export type Device = { userAgent: string | null; address: string | null }
 
-export type SignedIn = { user: User; signIn: { id: string; expiresAt: number } }
+/** What makes a browser known to an account. A new password, or the first factor, ends what it was known by. */
+export type Proved = { passwordHash: string; hasFactor: boolean }
+
+export type SignedIn = { user: User; signIn: { id: string; expiresAt: number }; proved: Proved }
+
+/** A sign-in's new ID, for the cookie. */
+export type Renewed = { id: string; proved: Proved }
+
+/** Where someone signs in from. */
+export type Attempt = Caller & {
+  /** This browser's id if the account knows it: its guesses and sign-ins are counted separately. Null: it has no marks. */
+  knownDevice: ((email: string, proved: Proved) => string | null) | null
+}
 
 export function newSignIn(ctx: Pick<Context, 'now'>): SignedIn['signIn'] {
   return { id: newId('in'), expiresAt: ctx.now() + SIGN_IN_LIFETIME_MS }

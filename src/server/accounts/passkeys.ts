@@ -20,14 +20,18 @@ import { factorMail } from '../mail/factor-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
+import { endChallengesQuery } from './credentials/challenges.ts'
 import { type Proof, requireCurrentPassword } from './credentials/current-password.ts'
 import {
+  askedAlone,
   findPasskey,
   hashOf,
   isOpenChallenge,
   keepChallengeQuery,
   listPasskeys,
   newPasskeyChallenge,
+  newSignInChallenge,
+  spendSignInChallenge,
   toPasskey,
   usePasskey,
   wrongPasskey,
@@ -43,7 +47,7 @@ import {
 import { hashEmailToken, isGoodLink } from './email-tokens.ts'
 import { keepFactorQueries } from './keep-factor.ts'
 import { type CurrentSignIn, hasFactor } from './live-sign-ins.ts'
-import { type Device, newSignIn, type SignedIn, signInQueries } from './new-sign-in.ts'
+import { type Attempt, type Device, newSignIn, type SignedIn, signInQueries } from './new-sign-in.ts'
 import { addedMailQueries, type FirstFactor, firstFactor, mayAdd, needsLink } from './second-factors.ts'
 
 /**
@@ -152,8 +156,7 @@ export async function signInOptions(
   caller: Caller,
 ): Promise<{ challenge: string; options: RequestOptions }> {
   await limitCalls(ctx, 'passkey_options', caller)
-  const { challenge, hash } = newPasskeyChallenge()
-  await keepChallengeQuery(ctx, hash, 'sign_in', sql`SELECT NULL, NULL`)
+  const challenge = newSignInChallenge(ctx)
   return { challenge, options: requestOptions(ctx, challenge, null) }
 }
 
@@ -165,33 +168,32 @@ export async function signInWithPasskey(
   ctx: Context,
   { challenge, response }: { challenge: string; response: PasskeyResponse },
   device: Device,
-  { knownDevice, ...caller }: Caller & { knownDevice: (email: string) => string | null },
+  { knownDevice, ...caller }: Attempt,
 ): Promise<SignedIn> {
   await limitCalls(ctx, 'second_factor', caller)
   // Used up before it is checked: each answer has one try.
-  const { rowsAffected } = await ctx.db.run(
-    sql`DELETE FROM passkey_challenges WHERE ${isOpenChallenge(ctx, hashOf(challenge), 'sign_in')}`,
-  )
-  if (!rowsAffected) throw new AppError('unauthenticated', PASSKEY_OVER)
+  if (!(await spendSignInChallenge(ctx, challenge))) throw new AppError('unauthenticated', PASSKEY_OVER)
   const row = await findPasskey(ctx, response)
   if (!row) throw wrongPasskey()
-  const proven = await usePasskey(ctx, { challenge, isAsked: sql`1`, verified: true, alone: true }, row, response)
+  const proven = await usePasskey(ctx, askedAlone(challenge), row, response)
   const [user] = await ctx.db.select().from(users).where(eq(users.id, row.userId))
   if (user?.confirmedAt === null) throw new AppError('forbidden', NOT_CONFIRMED)
+  const proved = { passwordHash: user?.passwordHash ?? '', hasFactor: true }
   const signIn = newSignIn(ctx)
   const isIn = sql`EXISTS (SELECT 1 FROM sign_ins WHERE id = ${signIn.id})`
   const hand = { db: ctx.db, now: ctx.now, by: { id: row.userId, reason: 'The owner signed in with it.' } }
   const [made] = await writeBatch(ctx.db, [
     ...(await signInQueries(ctx, signIn, device, {
-      isNew: knownDevice(user?.email ?? '') === null,
+      isNew: !knownDevice?.(user?.email ?? '', proved),
       whose: sql`id = ${row.userId} AND closed_at IS NULL AND ${proven.holds}`,
     })),
     ...proven.spendQueries(isIn),
     // They have it, so it isn't lost.
     ...keepFactorQueries(hand, { id: row.userId, email: user?.email ?? '' }, siteOrigin(ctx), isIn),
+    endChallengesQuery(ctx, row.userId, isIn),
   ])
   if (!made?.rowsAffected || !user) throw proven.lapsed()
   ctx.background(deliverMail(ctx))
   const { id, name, email, admin } = user
-  return { user: { id, name, email, admin }, signIn }
+  return { user: { id, name, email, admin }, signIn, proved }
 }

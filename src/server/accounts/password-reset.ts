@@ -16,6 +16,7 @@ import { hashPassword } from './credentials/password.ts'
 import { refuseCommonPassword } from './credentials/password-rule.ts'
 import { hashEmailToken, isGoodLink, keepLinkQuery, newEmailToken } from './email-tokens.ts'
 import { hasFactor } from './live-sign-ins.ts'
+import type { Proved } from './new-sign-in.ts'
 
 /** Mails a link if the address has an account. The answer is the same for every address. */
 export async function requestPasswordReset(
@@ -35,7 +36,7 @@ export async function requestPasswordReset(
       sql`EXISTS (SELECT 1 FROM email_tokens WHERE hash = ${hash})`,
     ),
   ])
-  ctx.background(deliverMail(ctx))
+  ctx.background(deliverMail(ctx, email))
 }
 
 /**
@@ -60,13 +61,13 @@ export async function findResetLink(
  * clears the counted guesses and emails the owner. The link proves that they own the address, so this also
  * confirms it; otherwise a stranger who keeps signing up with that address would replace the password each
  * time.
- * @returns the account's email address, and whether signing in asks for more than the new password
+ * @returns the account's email address, and what makes this browser known to it
  * @throws invalid
  */
 export async function resetPassword(
   ctx: Context,
   input: InferInput<typeof newPasswordForm>,
-): Promise<{ email: string; hasFactor: boolean }> {
+): Promise<{ email: string; proved: Proved }> {
   const { token, password } = requireValid(newPasswordForm, input)
   await refuseCommonPassword(password)
   const hash = hashEmailToken(token)
@@ -106,5 +107,5 @@ export async function resetPassword(
     ctx.background(forgiveGuesses(ctx, secret))
   ctx.background(ctx.channel(found.userId).disconnect('all'))
   ctx.background(deliverMail(ctx))
-  return { email: found.email, hasFactor: Boolean(found.factor) }
+  return { email: found.email, proved: { passwordHash, hasFactor: Boolean(found.factor) } }
 }

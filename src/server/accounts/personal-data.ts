@@ -24,6 +24,7 @@ import { planPaymentsQuery } from '../billing/bills/plan-payments.ts'
 import { toDelivery, toWebhook } from '../events/wire.ts'
 import { ownEnvironmentsQuery, toOwnEnvironment } from '../fleet/own-environments.ts'
 import { toJob } from '../fleet/wire.ts'
+import { limitPerson } from '../limits/limits.ts'
 import { toNotice } from '../mail/bell.ts'
 import type { Context } from '../runtime/context.ts'
 import { listActivity, MOST_IN_EXPORT } from './activity.ts'
@@ -31,10 +32,11 @@ import { toApiToken } from './api-tokens.ts'
 import { getFactors } from './credentials/second-factor.ts'
 import { collectRuns } from './personal-runs.ts'
 
-/** Everything we keep about a person, for them to download, but for the logs of their servers. */
+/** Everything we keep about a person, for them to download, but for the logs of their servers. @throws too_many */
 export async function collectPersonalData(ctx: Context, user: User) {
   const { db } = ctx
   const own = user.id
+  await limitPerson(ctx, 'export', own)
   const [
     [account],
     devices,

@@ -16,34 +16,34 @@ import { type Proof, requireCurrentPassword } from './credentials/current-passwo
 import { hashPassword } from './credentials/password.ts'
 import { refuseCommonPassword } from './credentials/password-rule.ts'
 import type { CurrentSignIn } from './live-sign-ins.ts'
+import type { Renewed } from './new-sign-in.ts'
 
 /**
  * Updates the name, and the password if one of its fields is filled. A new password ends every other sign-in,
  * every API token, and every reset link, and we email the owner. The current sign-in gets a new ID, because someone may
  * have a copy of its cookie.
- * @returns the sign-in's id, for the cookie
  * @throws invalid
  */
 export async function updateProfile(
   ctx: Context,
   current: CurrentSignIn,
   input: InferInput<typeof profileForm> & Proof,
-): Promise<{ user: User; signInId: string }> {
+): Promise<{ user: User; renewed: Renewed | null }> {
   const { name, newPassword } = requireValid(profileForm, input)
   if (newPassword) await refuseCommonPassword(newPassword)
   const user = { ...current.user, name }
-  if (newPassword) return { user, signInId: await changePassword(ctx, current, name, newPassword, input) }
+  if (newPassword) return { user, renewed: await changePassword(ctx, current, name, newPassword, input) }
   await ctx.db.update(users).set({ name }).where(eq(users.id, user.id))
-  return { user, signInId: current.id }
+  return { user, renewed: null }
 }
 
 async function changePassword(
   ctx: Context,
-  { id: signInId, user }: CurrentSignIn,
+  { id: signInId, user, hasFactor }: CurrentSignIn,
   name: string,
   next: string,
   proof: Proof,
-): Promise<string> {
+): Promise<Renewed> {
   await limitPerson(ctx, 'new_password', user.id)
   const proven = await requireCurrentPassword(ctx, user.id, proof)
   const passwordHash = await hashPassword(ctx, next)
@@ -77,5 +77,5 @@ async function changePassword(
   const ids = [others, tokens].flatMap((ended) => ended?.rows ?? []).map((row) => String(row.id))
   ctx.background(ctx.channel(user.id).disconnect(ids, signInId))
   ctx.background(deliverMail(ctx))
-  return renewedId
+  return { id: renewedId, proved: { passwordHash, hasFactor } }
 }

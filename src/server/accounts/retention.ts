@@ -30,6 +30,7 @@ import { forgetLinks } from './email-tokens.ts'
 const LINK_DAYS = 30
 /** So that a late program still learns that its code has expired. */
 const DEVICE_LOGIN_DAYS = 1
+/** Its owner hears of it within minutes, unless that fails each time. */
 const CHALLENGE_DAYS = 1
 /** Alerts only prevent a second email within an hour. */
 const ALERT_DAYS = 1
@@ -48,7 +49,7 @@ export async function forgetTraces(ctx: Pick<Context, 'db' | 'now'>): Promise<vo
     forgetLinks(ctx, daysAgo(LINK_DAYS)),
     ctx.db.delete(deviceLogins).where(lt(deviceLogins.expiresAt, daysAgo(DEVICE_LOGIN_DAYS))),
     ctx.db.delete(signInChallenges).where(lt(signInChallenges.expiresAt, daysAgo(CHALLENGE_DAYS))),
-    ctx.db.delete(passkeyChallenges).where(lt(passkeyChallenges.expiresAt, daysAgo(CHALLENGE_DAYS))),
+    ctx.db.delete(passkeyChallenges).where(lt(passkeyChallenges.expiresAt, ctx.now())),
     ctx.db.delete(signIns).where(lt(signIns.expiresAt, traces)),
     ctx.db.delete(refusedSignIns).where(lt(refusedSignIns.hour, traces)),
     ctx.db.delete(doorLinks).where(lt(doorLinks.expiresAt, traces)),

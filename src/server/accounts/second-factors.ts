@@ -23,6 +23,7 @@ import { newRecoveryCodes } from './credentials/recovery-codes.ts'
 import { findTotp, type NewTotp, newTotp, newTotpSecret, openTotp, sealTotp, stepOf } from './credentials/totp.ts'
 import { hashEmailToken, isGoodLink, keepLinkQuery, newEmailToken } from './email-tokens.ts'
 import { type CurrentSignIn, hasFactor, hasPasskey } from './live-sign-ins.ts'
+import type { Renewed } from './new-sign-in.ts'
 
 /** A stolen password must not open the console: admins prove that their mailbox is theirs as well. */
 export function needsLink(ctx: Pick<Context, 'config'>, { user, hasFactor }: CurrentSignIn): boolean {
@@ -56,7 +57,7 @@ export async function mailFactorLink(ctx: Context, { user }: CurrentSignIn): Pro
       sql`EXISTS (SELECT 1 FROM email_tokens WHERE hash = ${hash})`,
     ),
   ])
-  ctx.background(deliverMail(ctx))
+  ctx.background(deliverMail(ctx, user.email))
 }
 
 /**
@@ -160,8 +161,8 @@ export async function confirmTotp(ctx: Context, current: CurrentSignIn, code: st
 export type FirstFactor = {
   /** Nobody sees them again. None if there was a factor before. */
   codes: string[]
-  /** For the cookie. */
-  signInId: string
+  /** Null if there was a factor before. */
+  renewed: Renewed | null
 }
 
 /**
@@ -182,20 +183,24 @@ export function firstFactor(ctx: Context, { id, user }: CurrentSignIn, is: SQL) 
         .set({ revokedAt: ctx.now() })
         .where(and(eq(signIns.userId, user.id), ne(signIns.id, id), isNull(signIns.revokedAt), is))
         .returning({ id: signIns.id }),
-      ...queries,
-      ctx.db.delete(totps).where(and(begun(totps), isNull(totps.confirmedAt))),
-      ctx.db.delete(passkeyChallenges).where(begun(passkeyChallenges)),
       ctx.db
         .update(signIns)
         .set({ id: renewedId })
-        .where(and(eq(signIns.id, id), is)),
+        .where(and(eq(signIns.id, id), is))
+        .returning({
+          passwordHash: sql`(SELECT password_hash FROM users WHERE users.id = ${user.id})`.as('passwordHash'),
+        }),
+      ...queries,
+      ctx.db.delete(totps).where(and(begun(totps), isNull(totps.confirmedAt))),
+      ctx.db.delete(passkeyChallenges).where(begun(passkeyChallenges)),
     ],
     /** @param done what those queries did */
-    finish([others, made]: readonly { rows: readonly unknown[]; rowsAffected: number }[]): FirstFactor {
-      if (!made?.rowsAffected) return { codes: [], signInId: id }
+    finish([others, renewed]: readonly { rows: readonly object[] }[]): FirstFactor {
+      const [made] = (renewed?.rows ?? []) as { passwordHash: string }[]
+      if (!made) return { codes: [], renewed: null }
       const ids = (others?.rows ?? []).map((row) => String((row as { id: unknown }).id))
       ctx.background(ctx.channel(user.id).disconnect(ids, id))
-      return { codes, signInId: renewedId }
+      return { codes, renewed: { id: renewedId, proved: { passwordHash: made.passwordHash, hasFactor: true } } }
     },
   }
 }

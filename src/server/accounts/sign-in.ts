@@ -4,21 +4,13 @@ import { writeBatch } from '../../../db/client.ts'
 import { signIns, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { INVALID_CREDENTIALS, NOT_CONFIRMED, signInForm } from '../../domain/user.ts'
-import { type Caller, limitCalls, limitGuesses, mayStill, signInSecret } from '../limits/limits.ts'
+import { limitCalls, limitGuesses, mayStill, signInSecret } from '../limits/limits.ts'
 import { deliverMail } from '../mail/outbox.ts'
 import type { Context } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
-import { hashPassword, needsRehash, verifyPassword } from './credentials/password.ts'
+import { needsRehash, renewHash, verifyPassword } from './credentials/password.ts'
 import { hasFactor } from './live-sign-ins.ts'
-import { type Device, newSignIn, type SignedIn, signInQueries } from './new-sign-in.ts'
-
-export type SignInAttempt = Caller & {
-  /**
-   * This browser's id if it has signed in to the account before: its guesses and sign-ins are counted
-   * separately.
-   */
-  knownDevice: string | null
-}
+import { type Attempt, type Device, newSignIn, type SignedIn, signInQueries } from './new-sign-in.ts'
 
 /**
  * Creates a sign-in with a new id, or a challenge where the account asks for a second factor. Costs one read and one
@@ -30,41 +22,39 @@ export async function signIn(
   ctx: Context,
   input: InferInput<typeof signInForm>,
   device: Device,
-  attempt: SignInAttempt,
+  { knownDevice, ...caller }: Attempt,
 ): Promise<SignedIn | { challenge: string; userId: string }> {
   const { email, password } = requireValid(signInForm, input)
-  // Once the known devices use up their shared limit, the usual limits apply: one of them may be stolen.
-  const known = attempt.knownDevice !== null && (await mayStill(ctx, 'known_sign_in', email))
-  if (!known) await limitCalls(ctx, 'sign_in', attempt)
-  const open = and(eq(users.email, email), isNull(users.closedAt))
-  const read = () =>
-    ctx.db
-      .select({ user: users, factor: hasFactor(sql`${users.id}`) })
-      .from(users)
-      .where(open)
-  let row: Awaited<ReturnType<typeof read>>[number] | undefined
-  const right = await limitGuesses(ctx, signInSecret(email, attempt.knownDevice), async () => {
-    ;[row] = await read()
-    return verifyPassword(ctx, password, row?.user.passwordHash ?? null)
-  })
+  const [row] = await ctx.db
+    .select({ user: users, factor: hasFactor(sql`${users.id}`) })
+    .from(users)
+    .where(and(eq(users.email, email), isNull(users.closedAt)))
   const found = row?.user
+  const proved = { passwordHash: found?.passwordHash ?? '', hasFactor: Boolean(row?.factor) }
+  const known = knownDevice?.(email, proved) ?? null
+  // Once the known devices use up their shared limit, the usual limits apply: one of them may be stolen.
+  const isKnown = known !== null && (await mayStill(ctx, 'known_sign_in', email))
+  if (!isKnown) await limitCalls(ctx, 'sign_in', caller)
+  const right = await limitGuesses(ctx, signInSecret(email, known), () =>
+    verifyPassword(ctx, password, found?.passwordHash ?? null),
+  )
   if (!found || !right) {
-    const { noteRefused } = await import('./refused-sign-ins.ts')
-    ctx.background(noteRefused(ctx, 'password', sql`email = ${email}`, device))
+    const { noteRefusedQuery } = await import('./refused-sign-ins.ts')
+    ctx.background(noteRefusedQuery(ctx, 'password', sql`email = ${email}`, device))
     throw new AppError('invalid_credentials', INVALID_CREDENTIALS)
   }
   if (found.confirmedAt === null) throw new AppError('forbidden', NOT_CONFIRMED)
 
-  if (row?.factor) {
+  if (proved.hasFactor) {
     const { newChallenge } = await import('./credentials/challenges.ts')
-    const challenge = await newChallenge(ctx, found)
+    const challenge = await newChallenge(ctx, found, { ...device, newBrowser: known === null })
     rehashIfOld(ctx, found, password)
     return { challenge, userId: found.id }
   }
   const made = newSignIn(ctx)
   // A password change during our check ended every sign-in, so no new one may follow it.
   const queries = await signInQueries(ctx, made, device, {
-    isNew: attempt.knownDevice === null,
+    isNew: known === null,
     whose: sql`id = ${found.id} AND password_hash = ${found.passwordHash} AND closed_at IS NULL AND NOT ${hasFactor(sql`${found.id}`)}`,
   })
   const [inserted] = await writeBatch(ctx.db, queries)
@@ -72,7 +62,7 @@ export async function signIn(
   rehashIfOld(ctx, found, password)
   if (queries.length > 1) ctx.background(deliverMail(ctx))
   const { id, name, admin } = found
-  return { user: { id, name, email, admin }, signIn: made }
+  return { user: { id, name, email, admin }, signIn: made, proved }
 }
 
 /** Ends the sign-in and closes its sockets. Safe to repeat. */
@@ -90,7 +80,7 @@ function rehashIfOld(ctx: Context, user: { id: string; passwordHash: string }, p
 }
 
 async function rehash(ctx: Context, user: { id: string; passwordHash: string }, password: string): Promise<void> {
-  const passwordHash = await hashPassword(ctx, password)
+  const passwordHash = await renewHash(ctx, password, user.passwordHash)
   await ctx.db
     .update(users)
     .set({ passwordHash })

@@ -44,5 +44,5 @@ export async function signUp(ctx: Context, input: InferInput<typeof signUpForm>,
     mailQuery(ctx, email, confirmLatestMail(origin, token), sql`${isOurs} AND NOT ${isFirst}`),
     mailQuery(ctx, email, alreadySignedUpMail(origin), sql`NOT ${isOurs}`),
   ])
-  ctx.background(deliverMail(ctx))
+  ctx.background(deliverMail(ctx, email))
 }

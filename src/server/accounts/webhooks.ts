@@ -26,7 +26,7 @@ import { liveSecrets, newSecret, sealSecret } from '../events/secrets.ts'
 import { toDelivery, toWebhook } from '../events/wire.ts'
 import { limitPerson } from '../limits/limits.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
-import { webhookMadeMail } from '../mail/webhook-letters.ts'
+import { webhookMail } from '../mail/webhook-letters.ts'
 import { type Context, siteHosts, siteOrigin } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
 import { type Proof, requireCurrentPassword } from './credentials/current-password.ts'
@@ -57,7 +57,7 @@ export async function createWebhook(
       SELECT ${id}, id, ${url}, ${JSON.stringify(form.events)}, ${JSON.stringify(secrets)}, ${now} FROM users
       WHERE id = ${user.id} AND ${proven.holds}
       AND (SELECT count(*) ${theirs}) < ${MAX_WEBHOOKS} AND NOT EXISTS (SELECT 1 ${theirs} AND url = ${url})`),
-    mailQuery(ctx, user.email, webhookMadeMail(siteOrigin(ctx), id), isMade),
+    mailQuery(ctx, user.email, webhookMail(siteOrigin(ctx), id, 'webhook_added'), isMade),
     ...proven.spendQueries(isMade),
   ])
   if (!made?.rowsAffected) throw (await whyNotMade(ctx, user.id, url)) ?? proven.lapsed()
@@ -117,12 +117,12 @@ export async function getWebhook(ctx: Context, userId: string, id: string): Prom
 }
 
 /**
- * Makes a new secret. The replaced ones keep signing for a day, to give the receiver time to switch.
+ * Makes a new secret, and emails its owner. The replaced ones keep signing for a day, to give the receiver time to switch.
  * @throws invalid, not_found, conflict, too_many
  */
 export async function rotateSecret(
   ctx: Context,
-  userId: string,
+  { id: userId, email }: User,
   id: string,
   input: InferInput<typeof currentPasswordForm> & Proof,
 ): Promise<string> {
@@ -145,17 +145,25 @@ export async function rotateSecret(
       .update(webhooks)
       .set({ secrets })
       .where(and(isTheirs(userId, id), eq(webhooks.secrets, row.secrets), proven.holds)),
+    mailQuery(ctx, email, webhookMail(siteOrigin(ctx), id, 'webhook_secret_replaced'), isOurs),
     ...proven.spendQueries(isOurs),
   ])
   // Two at once: the other answer shows the secret that counts.
   if (!rotated?.rowsAffected) throw new AppError('conflict', 'The secret has just been replaced. Please try again.')
+  ctx.background(deliverMail(ctx))
   return secret
 }
 
-/** @throws not_found */
-export async function deleteWebhook(ctx: Context, userId: string, id: string): Promise<void> {
-  const [, deleted] = await writeBatch(ctx.db, deleteWebhooksQueries(ctx, sql`id = ${id} AND user_id = ${userId}`))
-  if (!deleted?.rowsAffected) throw notFound()
+/** Emails its owner. @throws not_found */
+export async function deleteWebhook(ctx: Context, user: User, id: string): Promise<void> {
+  const which = sql`id = ${id} AND user_id = ${user.id}`
+  const isThere = sql`EXISTS (SELECT 1 FROM webhook_endpoints WHERE ${which})`
+  const [told] = await writeBatch(ctx.db, [
+    mailQuery(ctx, user.email, webhookMail(siteOrigin(ctx), id, 'webhook_removed'), isThere),
+    ...deleteWebhooksQueries(ctx, which),
+  ])
+  if (!told?.rowsAffected) throw notFound()
+  ctx.background(deliverMail(ctx))
 }
 
 /** @throws not_found */

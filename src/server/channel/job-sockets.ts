@@ -18,7 +18,7 @@ import {
   serverFrame,
   welcomeFrame,
 } from '../../domain/cable.ts'
-import { MINUTE_MS } from '../../domain/instant.ts'
+import { MINUTE_MS, SECOND_MS } from '../../domain/instant.ts'
 import type { Job, LinePlace, Server } from '../../domain/wire.ts'
 import { liveSignInsQuery } from '../accounts/live-sign-ins.ts'
 import type { Context } from '../runtime/context.ts'
@@ -31,13 +31,17 @@ const MAX_SOCKETS = 20
 /** Before a push, we recheck any sign-in that was last checked longer ago than this. */
 const CHECK_EVERY_MS = MINUTE_MS
 
-/** A client may spell its channel in several ways, so bound what its attachment can hold. */
-const MAX_SUBSCRIPTIONS = 4
+/** A client may spell its channel in two ways: each gets every push, and its attachment must hold it. */
+const MAX_SUBSCRIPTIONS = 2
 const MAX_IDENTIFIER = 300
+
+type FrameOf = (identifier: string) => string
 
 /** The sockets of one user, in that user's Durable Object: their access, subscriptions and pings. */
 export class JobSockets {
   private pinging = false
+  /** The kinds of frames told within a second, each with the one that waits until it's over. */
+  private recent = new Map<string, FrameOf | null>()
   private received = new WeakMap<WorkerSocket, { second: number; count: number }>()
   private readonly ctx: DurableObjectState
   private readonly openContext: () => Promise<Context>
@@ -130,22 +134,40 @@ export class JobSockets {
   }
 
   push(job: Job): void {
+    // In the order in which it happened.
+    for (const [kind, frameOf] of this.recent) {
+      if (frameOf) this.tellAll(frameOf)
+      this.recent.set(kind, null)
+    }
     this.tellAll((identifier) => jobFrame(identifier, job))
   }
 
   tellAccount(): void {
-    this.tellAll(accountFrame)
+    this.tellLast('account', accountFrame)
   }
 
   tellServer(event: ServerFrame, server: Server): void {
-    this.tellAll((identifier) => serverFrame(identifier, event, server))
+    this.tellLast(`${event} ${server.id}`, (identifier) => serverFrame(identifier, event, server))
   }
 
   tellLine(line: LinePlace | null): void {
-    this.tellAll((identifier) => lineFrame(identifier, line))
+    this.tellLast('line', (identifier) => lineFrame(identifier, line))
   }
 
-  private tellAll(frameOf: (identifier: string) => string): void {
+  /** One of each kind a second, then the last one: frames for sockets that don't read stay in our memory. */
+  private tellLast(kind: string, frameOf: FrameOf): void {
+    const waits = this.recent.has(kind)
+    this.recent.set(kind, waits ? frameOf : null)
+    if (waits) return
+    this.tellAll(frameOf)
+    setTimeout(() => {
+      const last = this.recent.get(kind)
+      this.recent.delete(kind)
+      if (last) this.tellLast(kind, last)
+    }, SECOND_MS)
+  }
+
+  private tellAll(frameOf: FrameOf): void {
     for (const socket of this.ctx.getWebSockets()) {
       const { identifiers, expiresAt, isRenewed } = attachmentOf(socket)
       if (isRenewed || expiresAt < Date.now()) endSocket(socket)

@@ -14,7 +14,7 @@ import {
   PART_LINES,
 } from '../../domain/run-log.ts'
 import { isDiskNearlyFull } from '../../domain/run-metrics.ts'
-import type { LastWord, LogBatch, MachineNews, MachinePhase } from '../ports/objects.ts'
+import type { LastWord, LogBatch, MachineNews, MachinePhase, MachineSample } from '../ports/objects.ts'
 import { SampleStore } from './sample-store.ts'
 
 type State = {
@@ -41,10 +41,15 @@ type State = {
   pull?: Pull
   pullToldAt?: number
   diskNearlyFull?: boolean
+  /** Of all its containers and of the whole machine, as of the sample `at`. */
+  sent?: Sent & { at: number; told: number; host?: Sent }
   acts: number
   /** When its program last ended after it had answered, at most three times, since somebody was told. */
   exits?: number[]
 }
+
+/** `last` is what a count said that may begin again. */
+type Sent = { last: number; total: number }
 
 /** A line in its batch: when, the index of its source, and its text. */
 type Kept = [at: number, source: number, text: string]
@@ -85,6 +90,8 @@ const FORGOTTEN_MS = 3.5 * MINUTE_MS
 const TRIES_AGAIN_MS = 90 * SECOND_MS
 /** A program that ends this often in so long isn't getting anywhere. */
 const EXITS = { count: 3, withinMs: 10 * MINUTE_MS }
+/** From here on, and each time it doubles, an operator should look: at AWS's $0.09 a GB, this costs $18. */
+const MUCH_SENT = 200e9
 
 /** A run's log on an object's SQLite: a row a batch. Nothing is written before the machine's first word. */
 export class LogStore {
@@ -125,6 +132,7 @@ export class LogStore {
     if (fresh.length && phase?.name === 'exited' && phase.answered !== false)
       state.exits = [...(state.exits ?? []), now].slice(-EXITS.count)
     if (state.startedAt === null) followPull(state, phase, now)
+    followSent(state, samples)
     if (fresh.length || phase || complete || now - state.saidAt >= HOUR_MS) {
       if (phase?.name === 'started') state.startedAt ??= now
       state.saidAt = now
@@ -160,13 +168,14 @@ export class LogStore {
     return at || null
   }
 
-  acted({ phase, pull, diskNearlyFull, keepsEnding }: MachineNews): void {
+  acted({ phase, pull, diskNearlyFull, keepsEnding, sentBytes }: MachineNews): void {
     const { state } = this
     if (!state) return
     if (pull) state.pullToldAt = pull.heardAt
     if (phase) state.acted = JSON.stringify(phase)
     if (diskNearlyFull !== null) state.diskNearlyFull = diskNearlyFull
     if (keepsEnding) state.exits = []
+    if (state.sent && sentBytes !== null) state.sent.told = sentBytes
     if (phase || diskNearlyFull !== null || keepsEnding) state.acts++
     this.save(state)
   }
@@ -236,20 +245,24 @@ export class LogStore {
 
   private newsOf(state: State, phase: MachinePhase | null, now: number): MachineNews | null {
     const pull = pullNews(state, now)
-    if (state.acts >= MOST_ACTS) return pull && { ...NO_NEWS, pull }
+    const { told = 0, host } = state.sent ?? {}
+    const total = Math.max(state.sent?.total ?? 0, host?.total ?? 0)
+    const sentBytes = total >= Math.max(MUCH_SENT, 2 * told) ? total : null
+    if (state.acts >= MOST_ACTS) return pull || sentBytes !== null ? { ...NO_NEWS, pull, sentBytes } : null
     const newest = this.samples.newest()
     const before = state.diskNearlyFull ?? false
     const after = newest ? isDiskNearlyFull(newest, before) : before
     const isNews = phase && isAct(phase) && JSON.stringify(phase) !== state.acted
     const { exits = [] } = state
     const keepsEnding = exits.length === EXITS.count && now - (exits[0] ?? 0) <= EXITS.withinMs
-    if (!isNews && !pull && after === before && !keepsEnding) return null
+    if (!isNews && !pull && after === before && !keepsEnding && sentBytes === null) return null
     return {
       ...NO_NEWS,
       ...(isNews && { phase, phaseAt: state.phase?.at ?? now }),
       pull,
       diskNearlyFull: after === before ? null : after,
       keepsEnding,
+      sentBytes,
     }
   }
 
@@ -328,7 +341,30 @@ export class LogStore {
   }
 }
 
-const NO_NEWS: MachineNews = { phase: null, phaseAt: 0, pull: null, diskNearlyFull: null, keepsEnding: false }
+const NO_NEWS: MachineNews = {
+  phase: null,
+  phaseAt: 0,
+  pull: null,
+  diskNearlyFull: null,
+  keepsEnding: false,
+  sentBytes: null,
+}
+
+/** A container or a machine that starts again counts from zero. Nothing is written for it: what comes later says what is missing here. */
+function followSent(state: State, samples: MachineSample[]): void {
+  for (const { at, sent_bytes, host_sent_bytes } of samples) {
+    const before = state.sent ?? { at: 0, told: 0, ...NOTHING_SENT }
+    if (at > before.at)
+      state.sent = { ...before, at, ...more(before, sent_bytes), host: more(before.host, host_sent_bytes) }
+  }
+}
+
+const NOTHING_SENT: Sent = { last: 0, total: 0 }
+
+function more({ last, total }: Sent = NOTHING_SENT, sent: number | null | undefined): Sent {
+  const now = sent ?? last
+  return { last: now, total: total + (now < last ? now : now - last) }
+}
 
 /** It never goes back, even if the machine begins again. A batch about something else says that the machine still works. */
 function followPull(state: State, phase: MachinePhase | null, now: number): void {

@@ -16,6 +16,7 @@ export function newId(
     | 'msg'
     | 'req'
     | 'launch'
+    | 'warm'
     | 'tok'
     | 'dev'
     | 'inc'

@@ -12,10 +12,12 @@ export type KeyPurpose =
   | 'stop'
   | 'mail-off'
   | 'door'
+  | 'door-port'
   | 'mailbox'
   | 'run'
   | 'secret'
   | 'totp'
+  | 'passkey'
 export type DerivedKey = { id: string; key: Uint8Array }
 
 const derived = new Map<string, [DerivedKey, ...DerivedKey[]]>()

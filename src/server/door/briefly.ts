@@ -13,8 +13,15 @@ export function briefly<T>() {
     const shared = known(key)
     if (shared !== null) return shared
     const value = await read()
+    const now = Date.now()
+    for (const [old, { until }] of kept) {
+      if (now < until) break
+      kept.delete(old)
+    }
     if (kept.size >= MOST_KEPT) kept.clear()
-    kept.set(key, { value, until: Date.now() + KEPT_MS })
+    // At the end, so that the oldest come first.
+    kept.delete(key)
+    kept.set(key, { value, until: now + KEPT_MS })
     return value
   }
   return { known, find }

@@ -6,12 +6,7 @@ import type { Context } from '../runtime/context.ts'
 import { createContext } from '../runtime/create-context.ts'
 import type { Env } from '../settings/env.ts'
 import { log } from '../settings/log.ts'
-import type { Pass } from './access.ts'
-
-/** Only our own Worker can send it: this object has no address. */
-export const KEEP_HEADER = 'x-door-keep'
-/** `what`: the run's door, if it isn't its log. */
-export type Held = { runId: string; pass: Pass; what?: 'log' }
+import { type Held, KEEP_HEADER } from './hold.ts'
 
 type Asked = Held & { to: string; path: string }
 /** Of one account's, at once. */
@@ -131,5 +126,5 @@ async function mayStay(ctx: Context, { runId, pass, what }: Held): Promise<boole
   // Loaded when needed: most isolates hold nobody's door.
   const { findDoor } = await import('./access.ts')
   const { door, isIn } = await findDoor(ctx, { runId }, pass)
-  return isIn && (what === 'log' || door?.state === 'open')
+  return isIn && (what !== undefined || door?.state === 'open')
 }

@@ -1,5 +1,4 @@
-import { isApiToken } from '../../domain/api-token.ts'
-import { type Door, ENTER_PATH, findDoorHost, READY_LABEL } from '../../domain/door.ts'
+import { type Door, ENTER_PATH, findDoorHost, PORTS_PATH, READY_LABEL } from '../../domain/door.ts'
 import { SERVER_WEB_PORT } from '../../domain/server.ts'
 import { findByApiToken } from '../accounts/api-tokens.ts'
 import { noteUse } from '../accounts/live-sign-ins.ts'
@@ -8,9 +7,9 @@ import { type Context, siteOrigin } from '../runtime/context.ts'
 import type { Env } from '../settings/env.ts'
 import { doorQuery, type FoundDoor, findDoor, type Pass } from './access.ts'
 import { briefly } from './briefly.ts'
-import { cookieName, endedCookies, passCookie, readPass } from './cookie.ts'
+import { cookieName, endedCookies, readShown } from './cookie.ts'
+import { askMainHost, enter, type Host, openPort, redirect } from './enter.ts'
 import { isForeign, isPreflight } from './headers.ts'
-import { admitGuest, redeemTicket } from './links.ts'
 import { passOn, passPreflight } from './pass-on.ts'
 import { answerReady } from './ready.ts'
 import { type Refusal, refuse } from './refusals.ts'
@@ -28,9 +27,15 @@ export async function answerAtDoor(ctx: Context, request: Request, env: DoorEnv)
   try {
     const shown = readShown(ctx, door, host.label, request)
     const isEntering = url.pathname === ENTER_PATH
-    if ((isEntering || mayBeStranger(shown)) && (await isTooMuch(ctx, env, request))) return refuse('too_many')
-    if (isEntering) return await enter(ctx, door, host.label, shown, request)
-    const visitor = await findVisitor(ctx, host.label, shown)
+    const count = () => isTooMuch(ctx, env, request)
+    if (!isEntering && mayBeStranger(shown) && (await count())) return refuse('too_many')
+    const { label } = host
+    const find = () => findVisitor(ctx, label, shown)
+    if (isEntering) {
+      const isIn = async () => (await find()).isIn
+      return await enter(ctx, door, host, { pass: shown.pass, isIn, isTooMuch: count }, request)
+    }
+    const visitor = await find()
     if (!visitor.door) return refuse('unknown')
     const port = host.port ?? SERVER_WEB_PORT
     const crossing = { door, label: host.label, port: host.port, cookie: cookieName(door) }
@@ -38,8 +43,10 @@ export async function answerAtDoor(ctx: Context, request: Request, env: DoorEnv)
     if (visitor.door.state === 'open' && !visitor.isIn && isPreflight(request, door, host.label))
       return await passPreflight(ctx, request, to)
     const why = whyNot(door, visitor, request, siteOrigin(ctx))
-    if (why === 'stranger') return turnAway(ctx, door, visitor, visitor.door, host.port, request)
+    if (why === 'stranger') return turnAway(ctx, door, visitor, visitor.door, host, request)
     if (why) return refuse(why)
+    if (host.port === null && url.pathname === PORTS_PATH)
+      return openPort(ctx, door, label, visitor.pass as Pass, request)
     if (visitor.pass?.kind === 'sign_in' && isUse(request)) ctx.background(noteUse(ctx, visitor.pass.id))
     return await passOn(ctx, request, { ...visitor, door: visitor.door, pass: visitor.pass as Pass, to }, (userId) =>
       env.DOOR_KEEPER.getByName(userId),
@@ -72,13 +79,6 @@ function whyNot(
 
 const visitors = briefly<Visitor>()
 
-/** What a request shows: an API token, or a pass that we signed, which need not count any more. */
-function readShown(ctx: Context, door: Door, label: string, { headers }: Request) {
-  const bearer = /^\s*bearer\s+(pg_\S+)\s*$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null
-  const pass = bearer === null ? readPass(ctx, door, label, headers.get('cookie')) : null
-  return { bearer, pass, key: `${ctx.config.secretKey} ${label} ${bearer ?? `${pass?.kind} ${pass?.id}`}` }
-}
-
 type Shown = ReturnType<typeof readShown>
 
 /** Who this is, from one read, or from one a moment ago. */
@@ -94,7 +94,7 @@ function mayBeStranger({ pass, key }: Shown): boolean {
   return known ? !known.isIn : pass === null
 }
 
-/** The platform counts strangers, and everyone who enters, by their network, before we read anything. */
+/** The platform counts strangers, and whoever enters with what we must look up, by their network, before we read. */
 async function isTooMuch(ctx: Context, env: DoorEnv, request: Request): Promise<boolean> {
   const address = request.headers.get('cf-connecting-ip')
   return !(await isWithinOuterLimit(env, address, (error) => ctx.log('door_limit_failed', {}, error)))
@@ -102,7 +102,7 @@ async function isTooMuch(ctx: Context, env: DoorEnv, request: Request): Promise<
 
 /** The owner's own program, with a token that may operate. */
 async function findProgram(ctx: Context, label: string, token: string): Promise<Visitor> {
-  const found = isApiToken(token) ? await findByApiToken(ctx, token, [doorQuery(ctx, { label })] as const) : null
+  const found = await findByApiToken(ctx, token, [doorQuery(ctx, { label })] as const)
   if (!found) return { pass: null, ...(await findDoor(ctx, { label }, null)) }
   const [[door]] = found.along
   const { id, scope, user } = found.signIn
@@ -111,63 +111,31 @@ async function findProgram(ctx: Context, label: string, token: string): Promise<
 }
 
 /**
- * A browser goes to the site, which knows whose it is. A guest whose link ended has nothing to sign in to. A program
- * learns how to come in.
+ * A browser goes on to who knows whether it may come in: from a port's host to the main one, and from there to the
+ * site. A guest whose link ended has nothing to sign in to. A program learns how to come in.
  */
 function turnAway(
   ctx: Context,
   door: Door,
   { pass }: Visitor,
   { runId }: FoundDoor,
-  port: number | null,
+  host: Host,
   request: Request,
 ): Response {
   const { headers, method } = request
   const isPage = /\btext\/html\b/.test(headers.get('accept') ?? '')
   // A browser that signed in to the machine's own pages sends what it knows for them.
   const isProgram = /^bearer\b/i.test(headers.get('authorization') ?? '')
-  if (!isPage || !/^(GET|HEAD)$/.test(method) || isProgram) return refuse('stranger')
-  if (pass?.kind === 'guest') return refuse('bad_link')
-  const { pathname, search } = new URL(request.url)
+  if (!/^(GET|HEAD)$/.test(method) || isProgram) return refuse('stranger')
+  const { pathname, search, searchParams } = new URL(request.url)
+  // A picture of another port's, in a page of the run's, can go there as well.
+  if (host.port !== null && (isPage || headers.get('sec-fetch-mode') === 'no-cors'))
+    return askMainHost(door, host, request, pathname + search)
+  if (!isPage) return refuse('stranger')
+  const isOpening = pathname === PORTS_PATH && !searchParams.has('port')
   const to = new URL(`/servers/${runId}/open`, siteOrigin(ctx))
-  to.searchParams.set('to', pathname + search)
-  if (port !== null) to.searchParams.set('port', String(port))
-  return redirect(to.href, endedCookies(door, request))
-}
-
-function redirect(location: string, cookies: string[]): Response {
-  const headers = new Headers({ location, ...NOT_KEPT })
-  for (const cookie of cookies) headers.append('set-cookie', cookie)
-  return new Response(null, { status: 302, headers })
-}
-
-const NOT_KEPT = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
-
-/** Trades a ticket or a guest's link for this host's cookie, and continues at an address without either. */
-async function enter(ctx: Context, door: Door, label: string, shown: Shown, request: Request): Promise<Response> {
-  const { searchParams, origin } = new URL(request.url)
-  // A look ahead must not use up the ticket.
-  const { headers, method } = request
-  const isSeen = /^(document|iframe)$/.test(headers.get('sec-fetch-dest') ?? 'document')
-  if (method !== 'GET' || !isSeen || headers.get('sec-purpose')?.startsWith('prefetch')) return refuse('not_now')
-  const ticket = searchParams.get('ticket')
-  const guest = searchParams.get('guest')
-  const to = pathOf(searchParams.get('to') ?? '/', origin)
-  // An owner who tries their own link stays the owner.
-  if (guest && !ticket && shown.pass?.kind === 'sign_in' && (await findVisitor(ctx, label, shown)).isIn)
-    return redirect(to, [])
-  const pass = ticket ? await redeemTicket(ctx, label, ticket) : guest ? await admitGuest(ctx, label, guest) : null
-  if (!pass) {
-    const { door: found } = await findDoor(ctx, { label }, null)
-    return refuse(found?.state === 'over' ? 'over' : 'bad_link')
-  }
-  const cookies = [passCookie(ctx, door, label, pass), ...endedCookies(door, request)]
-  return redirect(to, cookies)
-}
-
-/** Only a path of this host: a browser reads `//…` as another one, also where it began as `/.//…`. */
-function pathOf(to: string, origin: string): string {
-  const url = URL.canParse(to, origin) ? new URL(to, origin) : null
-  if (url?.origin !== origin || url.pathname.startsWith('//') || url.pathname.startsWith(ENTER_PATH)) return '/'
-  return url.pathname + url.search
+  to.searchParams.set('to', isOpening ? (searchParams.get('to') ?? '/') : pathname + search)
+  // They have just entered, as a rule. Without a cookie, they would go around for ever.
+  if (isOpening && !pass) return refuse('no_cookies', to.href)
+  return pass?.kind === 'guest' ? refuse('bad_link', to.href) : redirect(to.href, endedCookies(door, request))
 }

@@ -1,6 +1,6 @@
 import { type Door, doorUrl, findDoorHost } from '../../domain/door.ts'
 import { allAtDoor, atDoor, type Crossing, onMachine } from './addresses.ts'
-import { cookiesForMachine } from './cookie.ts'
+import { cookiesForMachine, isOurs } from './cookie.ts'
 
 /** They belong to one connection, not to the message. */
 const HOP_BY_HOP = [
@@ -97,7 +97,7 @@ function ownCookie(cookie: string, ours: string): string | null {
   const [pair = '', ...attributes] = cookie.split(';')
   const name = pair.includes('=') ? (pair.split('=')[0] ?? '').trim() : ''
   // A browser sends a cookie without a name as its bare value, which may look like any cookie.
-  if (!name || name.toLowerCase() === ours.toLowerCase()) return null
+  if (!name || isOurs(name, ours)) return null
   return [pair, ...attributes.filter((one) => !/^\s*domain\s*(=|$)/i.test(one))].join(';')
 }
 

@@ -1,6 +1,11 @@
 import type { Fetcher, WebSocket as WorkerSocket } from '@cloudflare/workers-types'
 import { ACCESS_ENDED } from '../../domain/door.ts'
-import { type Held, KEEP_HEADER } from './door-keeper.ts'
+import type { Pass } from './access.ts'
+
+/** Only our own Worker can send it: the keeper has no address. */
+export const KEEP_HEADER = 'x-door-keep'
+/** `what`: the run's door, if it isn't its log, or what the site itself sends (of no run). */
+export type Held = { runId: string; pass: Pass; what?: 'log' | 'site' }
 
 /** `isHeld`: false if the keeper has too many already, or can't be asked. */
 type Holding = { ended: Promise<void>; isHeld: Promise<boolean>; release(): void }
@@ -72,18 +77,21 @@ export function whileAllowed(
   visitor: AbortSignal,
 ): { signal: AbortSignal; release(): void } {
   const stop = new AbortController()
-  visitor.addEventListener('abort', () => stop.abort(visitor.reason))
   let release = () => {}
   const timer = setTimeout(() => {
     const holding = hold(openKeeper, held)
     release = holding.release
     void holding.ended.then(() => stop.abort(new Error('access ended')))
   }, LONG_MS)
-  return {
-    signal: stop.signal,
-    release() {
-      clearTimeout(timer)
-      release()
-    },
+  const end = () => {
+    clearTimeout(timer)
+    release()
+    release = () => {}
   }
+  // Nothing else may tell: the runtime cancels no answer that they stopped reading.
+  visitor.addEventListener('abort', () => {
+    end()
+    stop.abort(visitor.reason)
+  })
+  return { signal: stop.signal, release: end }
 }

@@ -1,11 +1,9 @@
-import { answered } from '../runtime/answered.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
 import type { FoundDoor, Pass } from './access.ts'
 import type { Crossing } from './addresses.ts'
 import { endedCookies, isFlood } from './cookie.ts'
-import { KEEP_HEADER } from './door-keeper.ts'
 import { acceptsOf, toBrowser, toMachine } from './headers.ts'
-import { type Keeper, whileAllowed } from './hold.ts'
+import { KEEP_HEADER, type Keeper, whileAllowed } from './hold.ts'
 import { type Refusal, refuse } from './refusals.ts'
 
 /** Nobody is known to hold it. */
@@ -29,7 +27,8 @@ export async function passOn(
   if (headers.has('upgrade')) {
     headers.set(KEEP_HEADER, JSON.stringify({ runId: door.runId, pass, to: to.address, path: pathname + search }))
     const socket = { headers, signal: request.signal, encodeResponseBody: 'manual' } as never
-    const upgraded = await answered(() => keeper(door.userId).fetch('http://keeper/socket', socket), false)
+    // It waits as long as the machine does.
+    const upgraded = await keeper(door.userId).fetch('http://keeper/socket', socket)
     const { webSocket } = upgraded as unknown as { webSocket?: unknown }
     const init = answerOf(ctx, request, upgraded as unknown as Response, to)
     return webSocket

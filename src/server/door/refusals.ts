@@ -6,7 +6,13 @@ const REFUSALS = {
   bad_link: {
     status: 404,
     title: 'This link no longer works',
-    sentence: 'It was used already, or it ended. Ask the owner of the server for a new one.',
+    sentence: 'It was already used or has expired. Ask the owner of the server for a new one.',
+  },
+  no_cookies: {
+    status: 400,
+    title: 'Allow cookies here',
+    sentence:
+      'Your browser didn’t keep this address’s cookie, so we can’t tell who you are. Allow cookies, and open it again.',
   },
   over: {
     status: 410,
@@ -21,7 +27,7 @@ const REFUSALS = {
   ended: {
     status: 401,
     title: 'Your access ended',
-    sentence: 'This request ended with it: the server stopped, or the link, sign-in, or token no longer counts.',
+    sentence: 'We ended this request, because the server stopped, or the link, sign-in, or token is no longer valid.',
   },
   too_many: {
     status: 429,
@@ -47,8 +53,8 @@ const REFUSALS = {
   not_now: { status: 405, title: 'Open this link', sentence: 'This address only works in a browser that opens it.' },
   unmeasured: {
     status: 411,
-    title: 'Say how long it is',
-    sentence: 'A body of a GET or HEAD request passes with its length only. Send a Content-Length, or use POST.',
+    title: 'Length required',
+    sentence: 'A GET or HEAD request with a body needs a Content-Length. Send one, or use POST.',
   },
   unreachable: { status: 502, title: 'No answer', sentence: 'Nothing answers on this port of the server.' },
   failed: {
@@ -62,34 +68,45 @@ export type Refusal = keyof typeof REFUSALS
 
 const HEADERS = {
   'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 }
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
 
 const STYLE = `body{margin:0;min-height:100vh;display:grid;place-content:center;padding:24px;font:16px/1.5 system-ui,sans-serif;
 background:#f3f6f5;color:#10201f}h1{font-size:22px;line-height:1.3;margin:0 0 8px}p{margin:0;max-width:34em;color:#52605e}
-@media(prefers-color-scheme:dark){body{background:#0b1413;color:#e6efed}p{color:#a3b5b1}}`
+a{color:inherit}@media(prefers-color-scheme:dark){body{background:#0b1413;color:#e6efed}p{color:#a3b5b1}}`
 
-export function refuse(why: Refusal): Response {
+type Page = { title: string; head?: string; body: string; policy?: string; status?: number; headers?: object }
+
+/** @param policy without one, it's in a sandbox: a ticket or a pass may be in its address, beside a stranger's scripts */
+export function pageOf({ title, head = '', body, policy = 'sandbox', status = 200, headers }: Page): Response {
+  const all = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${STYLE}</style>${head}`
+  return new Response(`<!doctype html><html lang="en"><head>${all}</head>${body}</html>`, {
+    status,
+    headers: {
+      ...HEADERS,
+      'content-security-policy': `${POLICY}; ${policy}`,
+      'content-type': 'text/html; charset=utf-8',
+      ...headers,
+    },
+  })
+}
+
+/** As an attribute in double quotes has it. */
+export const attribute = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+
+/** @param own where the server's owner gets in, whom we may take for a guest */
+export function refuse(why: Refusal, own?: string): Response {
   const { status, title, sentence } = REFUSALS[why]
-  const headers: Record<string, string> = { ...HEADERS }
-  if (why === 'starting' || why === 'failed') headers['retry-after'] = '2'
-  if (why === 'too_many') headers['retry-after'] = String(OUTER_PERIOD_S)
-  if (why === 'stranger') {
-    headers['www-authenticate'] = 'Bearer'
+  if (why === 'stranger')
     return Response.json(
       { code: 'unauthenticated', error: sentence, message: sentence, errors: [sentence] },
-      { status, headers },
+      { status, headers: { ...HEADERS, 'content-security-policy': POLICY, 'www-authenticate': 'Bearer' } },
     )
-  }
-  headers['content-type'] = 'text/html; charset=utf-8'
-  const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${STYLE}</style>`
-  return new Response(
-    `<!doctype html><html lang="en"><head>${head}</head><body><h1>${title}</h1><p>${sentence}</p></body></html>`,
-    {
-      status,
-      headers,
-    },
-  )
+  const headers: Record<string, string> = {}
+  if (why === 'starting' || why === 'failed') headers['retry-after'] = '2'
+  if (why === 'too_many') headers['retry-after'] = String(OUTER_PERIOD_S)
+  const link = own ? `<p><a href="${attribute(own)}">It's my server</a></p>` : ''
+  return pageOf({ title, body: `<body><h1>${title}</h1><p>${sentence}</p>${link}</body>`, status, headers })
 }

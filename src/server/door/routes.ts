@@ -96,7 +96,7 @@ export const doorRoutes = [
     requireDoor(c.var.ctx)
     const { endGuest } = await import('./links.ts')
     await endGuest(c.var.ctx, signedIn(c).user.id, c.req.param('id'), c.req.param('guest'))
-    return answer(c, { message: 'Link removed. Its guests are out.' })
+    return answer(c, { message: 'Link removed. Its guests no longer have access.' })
   }),
 ]
 

@@ -17,7 +17,7 @@ export async function sharePage(c: C, runId: string, made: (Guest & { url: strin
   const { id } = signedIn(c).user
   const [run, guests] = await Promise.all([getDoorRun(ctx, id, runId), listGuests(ctx, id, runId)])
   const page = { run, guests, made, now: ctx.now(), csrfToken: csrfToken(c), flash: takeFlash(c) }
-  return renderPage(c, { title: 'Share your server', assets: 'secrets' }, <ShareServer {...page} />, made ? 201 : 200)
+  return renderPage(c, { title: 'Share your server', assets: 'door' }, <ShareServer {...page} />, made ? 201 : 200)
 }
 
 export async function connectPage(c: C, door: Door, runId: string): Promise<Response> {
@@ -29,5 +29,5 @@ export async function connectPage(c: C, door: Door, runId: string): Promise<Resp
     sockets: door.webPorts.map((port) => ({ port, url: socketUrl(port) })),
     tcpPorts: door.tcpPorts,
   }
-  return renderPage(c, { title: 'Connect your code', assets: 'secrets' }, <ConnectServer {...page} />)
+  return renderPage(c, { title: 'Connect your code', assets: 'door' }, <ConnectServer {...page} />)
 }

@@ -15,6 +15,8 @@ const LEAST_READ_BYTES = 16 * 1024
 const MOST_READ_BYTES = 256 * 1024
 /** A client that closed waits at most this long for the machine to take the rest. */
 const REST_MS = 10_000
+/** Any other end gives the machine this long to take what was sent. */
+const UNTAKEN_MS = 500
 const DONE = 1000
 const TOO_MUCH = 1009
 const FAILED = 4002
@@ -100,7 +102,9 @@ async function carry(
     try {
       client.close(code, reason)
     } catch {}
-    for (const left of [writer.abort(), reader.cancel(), socket.close()]) left.catch(() => {})
+    for (const left of [reader.cancel(), socket.close()]) left.catch(() => {})
+    // Aborted at once, the machine wouldn't hear of the end. What it doesn't take is lost all the same.
+    setTimeout(() => writer.abort().catch(() => {}), UNTAKEN_MS)
   }
   const fail = () => end(FAILED, hasAnswered ? 'the connection was reset' : 'nothing answers there')
   void holding.ended.then(() => end(ACCESS_ENDED, 'access ended'))

@@ -5,6 +5,7 @@ import { removalOf } from '../../domain/file-keys.ts'
 import { alertOperator } from '../mail/alerts.ts'
 import type { Bucket } from '../ports/bucket.ts'
 import type { Context } from '../runtime/context.ts'
+import { callsFor } from './call-budget.ts'
 import { findFolder, requireBucket } from './folder.ts'
 import { endUploads } from './unfinished.ts'
 import { openQuery } from './usage.ts'
@@ -14,8 +15,12 @@ export const PAGES_AHEAD = 8
 
 export type Page = Awaited<ReturnType<Bucket['list']>>
 
-/** When all that this page lists had been written, by the bucket's clock, which may be ahead of ours. */
-export const writtenBy = ({ at, files }: Page) => Math.max(at, ...files.map((file) => file.modifiedAt))
+/**
+ * When all that this page lists had been written, by the bucket's clock, which may be ahead of ours. It gives whole seconds,
+ * rounded down; ours says more.
+ */
+export const writtenBy = ({ at, files }: Page, now: number) =>
+  Math.max(at, Math.min(now, at + 999), ...files.map((file) => file.modifiedAt))
 
 /**
  * One round: lists a page, removes of it what was there when this was accepted, and goes on, so that there is hardly any
@@ -86,11 +91,6 @@ function removable(keys: string[], calls: number): string[] {
   const [together, alone] = (['together', 'alone'] as const).map((way) => keys.filter((key) => removalOf(key) === way))
   if (calls === 0 || !together || !alone) return []
   return [...together, ...alone.slice(0, calls - callsFor(together))]
-}
-
-function callsFor(keys: string[]): number {
-  const alone = keys.filter((key) => removalOf(key) === 'alone').length
-  return alone + (keys.length > alone ? 1 : 0)
 }
 
 /** @param stuckKey what is still there, so that we give up */

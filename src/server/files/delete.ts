@@ -8,7 +8,7 @@ import type { FolderSize } from '../../domain/wire.ts'
 import { limitPerson } from '../limits/limits.ts'
 import type { Context } from '../runtime/context.ts'
 import { continueRemoval, PAGES_AHEAD, type Page, writtenBy } from './continue-removal.ts'
-import { findFolder, keyOf, requireBucket, requirePath } from './folder.ts'
+import { findFolder, firstPage, keyOf, requireBucket, requirePath } from './folder.ts'
 import { LEASE_MS, openRemovals, removalQuery } from './removals.ts'
 import { openQuery } from './usage.ts'
 
@@ -21,7 +21,7 @@ export type Deleted = { path: string; filesLeft: number }
  * Deletes one file for good, and nothing else, also where a folder has its name; or if the path ends in a slash, that
  * folder: what is in it now, and not what is written later. A large folder's files go after the answer.
  * @param onlyFile a file whose name ends in a slash, as some programs write them
- * @throws invalid, not_found, unavailable; provider_failed if it's still there
+ * @throws invalid, not_found, too_many, unavailable; provider_failed if it's still there
  */
 export async function deleteFiles(
   ctx: Context,
@@ -30,6 +30,7 @@ export async function deleteFiles(
 ): Promise<Deleted> {
   const path = requirePath(given)
   if (path === '' && !onlyFile) throw new AppError('invalid', 'Name the file or folder to delete.', { field: 'path' })
+  await limitPerson(ctx, 'files_change', userId)
   const isFolder = path.endsWith('/') && !onlyFile
   const folder = await findFolder(ctx, userId)
   if (!folder) throw new AppError('not_found', isFolder ? FOLDER_NOT_FOUND : FILE_NOT_FOUND)
@@ -51,7 +52,7 @@ async function deleteFile(ctx: Context, userId: string, { key, path }: Named): P
 
 /** @returns how many files are left, at least */
 async function deleteFolder(ctx: Context, userId: string, { key, path }: Named): Promise<number> {
-  const first = await requireBucket(ctx).list({ prefix: key })
+  const first = await firstPage(requireBucket(ctx), { prefix: key })
   const place = `files/${path}`
   if (first.files.length === 0) {
     const open = (await openRemovals(ctx, userId)).find((row) => row.place === place)
@@ -59,7 +60,7 @@ async function deleteFolder(ctx: Context, userId: string, { key, path }: Named):
     return open.filesLeft
   }
   const nextAt = ctx.now() + LEASE_MS
-  const acceptedAt = writtenBy(first)
+  const acceptedAt = writtenBy(first, ctx.now())
   await removalQuery(ctx, { userId, place, acceptedAt, nextAt, filesLeft: first.files.length })
   const [row] = await ctx.db
     .select()

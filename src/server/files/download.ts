@@ -2,6 +2,7 @@ import { AppError } from '../../domain/error.ts'
 import { isAddressable } from '../../domain/file-keys.ts'
 import { nameOf } from '../../domain/file-names.ts'
 import { FILE_NOT_FOUND } from '../../domain/files.ts'
+import { limitPerson } from '../limits/limits.ts'
 import type { Context } from '../runtime/context.ts'
 import { findFolder, keyOf, requireBucket, requirePath } from './folder.ts'
 import { isGoing, openRemovals } from './removals.ts'
@@ -10,11 +11,13 @@ const LINK_SECONDS = 60
 
 /**
  * A link to one file, for a minute. It opens on the bucket's origin, and as a download.
- * @throws invalid, not_found, unaddressable, unavailable
+ * @throws invalid, not_found, too_many, unaddressable, unavailable
  */
 export async function linkToFile(ctx: Context, userId: string, given: string): Promise<string> {
-  const bucket = requireBucket(ctx)
   const path = requirePath(given)
+  // We can only find a path with dots by listing its folder.
+  await limitPerson(ctx, isAddressable(path) ? 'files_open' : 'files_list', userId)
+  const bucket = requireBucket(ctx)
   const folder = await findFolder(ctx, userId)
   if (!folder) throw new AppError('not_found', FILE_NOT_FOUND)
   const key = keyOf(folder, path)

@@ -14,6 +14,14 @@ export function requireBucket({ bucket }: Pick<Context, 'bucket'>): Bucket {
   return bucket
 }
 
+/** The first page that has something: S3 may send some without before it. The last one if there is nothing. */
+export async function firstPage(bucket: Bucket, wanted: Parameters<Bucket['list']>[0]) {
+  let page = await bucket.list(wanted)
+  while (page.files.length + page.prefixes.length === 0 && page.next !== null)
+    page = await bucket.list({ ...wanted, after: page.next })
+  return page
+}
+
 /** Not beside the S3 adapter, which loads only once it's needed. */
 export function unreachable(cause: unknown): AppError {
   return new AppError('unavailable', FILES_UNREACHABLE, { cause, retryable: true, retryAfter: RETRY_AFTER_S })

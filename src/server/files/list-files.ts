@@ -4,7 +4,7 @@ import { toIso } from '../../domain/instant.ts'
 import type { FileList } from '../../domain/wire.ts'
 import { limitPerson } from '../limits/limits.ts'
 import { type Context, serversWithFiles } from '../runtime/context.ts'
-import { findFolder, keyOf, requireBucket, requirePath } from './folder.ts'
+import { findFolder, firstPage, keyOf, requireBucket, requirePath } from './folder.ts'
 import { isGoing, openRemovals } from './removals.ts'
 import { getUsageOf, getUsageOfFiles } from './usage.ts'
 
@@ -30,7 +30,7 @@ export async function listFiles(
   }
   const prefix = keyOf(folder, below)
   const [page, removals, usage] = await Promise.all([
-    bucket.list({ prefix, delimiter: '/', after: input.after, ...(input.most && { most: input.most }) }),
+    firstPage(bucket, { prefix, delimiter: '/', after: input.after, ...(input.most && { most: input.most }) }),
     openRemovals(ctx, userId),
     getUsageOfFiles(ctx, folder),
   ])

@@ -1,3 +1,5 @@
+import { and, eq, gt, isNotNull, sql } from 'drizzle-orm'
+import { fileUploads } from '../../../db/schema.ts'
 import type { FilesReadOnly } from '../../domain/files.ts'
 import type { CredentialsMode, TemporaryCredentials } from '../ports/bucket.ts'
 import type { Context } from '../runtime/context.ts'
@@ -9,8 +11,17 @@ type FilesMode = { mode: CredentialsMode; why: FilesReadOnly | null; isLimited: 
 
 /** A run mounts their files in this mode; asked at its start. */
 export async function filesModeOf(ctx: Context, userId: string): Promise<FilesMode> {
-  const { usedBytes, limitBytes, readOnly } = await getUsageOf(ctx, userId, getUsageNow)
-  const why = readOnly ?? (limitBytes !== null && usedBytes >= limitBytes ? 'full' : null)
+  const isOpen = and(isNotNull(fileUploads.uploadId), gt(fileUploads.expiresAt, ctx.now()))
+  const [{ usedBytes, limitBytes, readOnly }, [promised]] = await Promise.all([
+    getUsageOf(ctx, userId, getUsageNow),
+    // Their parts may all be there, and no count has them.
+    ctx.db
+      .select({ bytes: sql<number>`coalesce(sum(${fileUploads.counts}), 0)` })
+      .from(fileUploads)
+      .where(and(eq(fileUploads.userId, userId), isOpen)),
+  ])
+  const bytes = usedBytes + (promised?.bytes ?? 0)
+  const why = readOnly ?? (limitBytes !== null && bytes >= limitBytes ? 'full' : null)
   return { mode: why === null ? 'write' : 'read', why, isLimited: limitBytes !== null }
 }
 

@@ -1,50 +1,53 @@
 import { sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
-import type { FileFolderRow } from '../../../db/schema.ts'
+import type { FileFolderRow, PlanRow } from '../../../db/schema.ts'
 import { removalOf } from '../../domain/file-keys.ts'
 import { sizeText } from '../../domain/files.ts'
 import { DAY_MS, MINUTE_MS } from '../../domain/instant.ts'
-import { filesOverDeletedMail, filesOverMail } from '../mail/files-letters.ts'
+import { PLANS, type PlanType, planName } from '../../domain/money/plan.ts'
+import { FILES_LIMIT, FILES_OVER_DAYS, overNext } from '../../domain/money/plan-files.ts'
+import { filesOverDeletedMail, filesOverMail, filesSmallerPlanMail } from '../mail/files-letters.ts'
 import { tellQueries, tellSoon } from '../mail/notices.ts'
 import type { StoredFile } from '../ports/bucket.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
-import { filesPrefix, requireBucket } from './folder.ts'
+import { filesPrefix, findFolder, requireBucket } from './folder.ts'
 import { isGoing, openRemovals } from './removals.ts'
 import { getRights, openQuery } from './usage.ts'
 
-const DAYS = 7
 /** Per look; the next one is a minute later. Some keys need a call of their own. */
 const MOST_AT_ONCE = 8_000
 const MOST_ALONE = 1_000
 const MOST_PAGES = 1_000
 
+/** Nothing of theirs is about to go because of a limit. */
+export const NOT_OVER = { overDeleteAt: null, overTold: null }
+
 type Owner = { id: string; email: string }
 type SetFolder = (values: Partial<FileFolderRow>) => Query
 
 /**
- * What credentials wrote beyond the limit goes after 7 days and two emails, the newest first. As much as was there when it
- * last fitted stays, for instance after a smaller plan.
+ * What is stored beyond the limit goes after 7 days and two emails, the newest first: what credentials wrote, and what a
+ * larger plan included. Otherwise an hour of that plan would keep any amount for good.
  */
 export async function lookOverLimit(
   ctx: Context,
   folder: FileFolderRow,
   { owner, limit, set }: { owner: Owner; limit: number | null; set: SetFolder },
 ): Promise<void> {
-  const { overSince, overDeleteAt, overTold } = folder
+  const { overDeleteAt, overTold } = folder
   const now = ctx.now()
-  if (overSince === null || limit === null || folder.usedBytes <= kept(folder, limit)) {
-    const idle = { overDeleteAt: null, overTold: null }
-    await writeBatch(ctx.db, [set({ deleteAt: null, ...(overDeleteAt === null ? {} : idle) })])
+  if (limit === null || folder.usedBytes <= limit) {
+    await writeBatch(ctx.db, [set({ deleteAt: null, ...NOT_OVER })])
     return
   }
   if (overTold === 1 && overDeleteAt !== null && now >= overDeleteAt)
     return deleteNewest(ctx, folder, { owner, limit, set })
-  const days = overDeleteAt === null || overDeleteAt - now > DAY_MS ? DAYS : 1
+  const days = overDeleteAt === null || overDeleteAt - now > DAY_MS ? FILES_OVER_DAYS : 1
   // Two emails, and a day between the second one and the end, also if nobody looked for a while.
   const deleteAt =
     days === 1
       ? Math.max(overDeleteAt ?? 0, now + (overTold === 1 ? 0 : DAY_MS))
-      : (overDeleteAt ?? now + DAYS * DAY_MS)
+      : (overDeleteAt ?? now + FILES_OVER_DAYS * DAY_MS)
   const message = filesOverMail(siteOrigin(ctx), {
     days,
     deleteAt,
@@ -60,17 +63,47 @@ export async function lookOverLimit(
   tellSoon(ctx, owner.id, notice)
 }
 
-/** Bytes that never go. */
-const kept = ({ usedBytes, overFloor }: FileFolderRow, limit: number) => Math.max(limit, overFloor ?? usedBytes)
+/** A week before their plan becomes one that doesn't include what they have, once. */
+export async function warnOfSmallerPlan(
+  ctx: Context,
+  { usedBytes }: FileFolderRow,
+  owner: Owner,
+  own: PlanRow[],
+): Promise<void> {
+  const next = overNext(own, usedBytes, ctx.now())
+  if (!next) return
+  const { plan, at, limit } = next
+  const words = { plan: planName(plan), at, used: sizeText(usedBytes), limit: sizeText(limit) }
+  const message = filesSmallerPlanMail(siteOrigin(ctx), words)
+  const [, notice] = await writeBatch(ctx.db, tellQueries(ctx, owner, message, sql`1`, `files-next:${owner.id}:${at}`))
+  tellSoon(ctx, owner.id, notice)
+}
+
+/** For someone who chooses a plan: what becomes of their files in those that don't include them. */
+export async function filesThen(ctx: Context, userId: string): Promise<Map<PlanType, string>> {
+  return thenOf(ctx.bucket ? ((await findFolder(ctx, userId))?.usedBytes ?? 0) : 0)
+}
+
+export function thenOf(used: number): Map<PlanType, string> {
+  const then = new Map<PlanType, string>()
+  for (const { type } of PLANS) {
+    const limit = FILES_LIMIT[type]
+    if (limit !== null && used > limit) then.set(type, thenText(used, type, limit))
+  }
+  return then
+}
+
+function thenText(used: number, to: PlanType, limit: number): string {
+  return `Your files use ${sizeText(used)}, and ${planName(to)} includes ${sizeText(limit)}. Once it begins, you can only read and delete them. ${FILES_OVER_DAYS} days later, after two emails, we delete the newest files until the rest fits.`
+}
 
 async function deleteNewest(
   ctx: Context,
   folder: FileFolderRow,
   { owner, limit, set }: { owner: Owner; limit: number; set: SetFolder },
 ): Promise<void> {
-  const floor = kept(folder, limit)
   const { stored, newest } = await findNewest(ctx, folder)
-  let excess = stored - floor
+  let excess = stored - limit
   let alone = 0
   const doomed: string[] = []
   for (const { key, size } of newest) {
@@ -91,18 +124,15 @@ async function deleteNewest(
     ...tellQueries(ctx, owner, filesOverDeletedMail(siteOrigin(ctx)), doomed.length > 0 ? sql`1` : sql`0`, cause),
     // A count says if it fits again. Until then, nothing is announced anew, or deleted for what has gone.
     set({
-      usedBytes: floor + excess,
-      ...(isDone ? { overDeleteAt: null, overTold: null } : { lookAt: ctx.now() + MINUTE_MS }),
+      usedBytes: limit + excess,
+      ...(isDone ? NOT_OVER : { lookAt: ctx.now() + MINUTE_MS }),
     }),
     openQuery(ctx, owner.id, ctx.now()),
   ])
   tellSoon(ctx, owner.id, notice)
 }
 
-/**
- * What is stored, without what an accepted removal takes next, and the newest files that make room, the newest first. Also
- * older ones than the last count that fitted: on S3, a file that came in parts has the time of its beginning.
- */
+/** What is stored, without what an accepted removal takes next, and the files that make room, the newest first. */
 async function findNewest(ctx: Context, folder: FileFolderRow) {
   const bucket = requireBucket(ctx)
   const removals = await openRemovals(ctx, folder.userId)

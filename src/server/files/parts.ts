@@ -6,6 +6,7 @@ import { lengthOfPart, partCountOf, partSizeOf, partsLeft } from '../../domain/f
 import { MAX_FILE_BYTES, sizeText, typeOfFile } from '../../domain/files.ts'
 import { DAY_MS, MINUTE_MS, toIso } from '../../domain/instant.ts'
 import type { PartLinks, PartsUpload, UnfinishedUpload } from '../../domain/wire.ts'
+import { limitPerson } from '../limits/limits.ts'
 import type { Part, StoredFile } from '../ports/bucket.ts'
 import type { Context } from '../runtime/context.ts'
 import { keyOf, openFolder, requireBucket, requireNewPath } from './folder.ts'
@@ -33,6 +34,7 @@ export async function beginParts(
   userId: string,
   input: { path: string; size: number; version: string },
 ): Promise<PartsUpload> {
+  await limitPerson(ctx, 'files_change', userId)
   const bucket = requireBucket(ctx)
   const path = requireNewPath(input.path)
   const size = requireSize(input.size)
@@ -88,9 +90,10 @@ export async function beginParts(
 
 /**
  * Links for up to 100 parts. Each takes its part's length, as often as needed.
- * @throws no_plan, plan_unpaid, suspended, held, invalid, also if it no longer fits; not_found, unavailable
+ * @throws no_plan, plan_unpaid, suspended, held, invalid, also if it no longer fits; not_found, too_many, unavailable
  */
 export async function signParts(ctx: Context, userId: string, id: string, wanted: number[]): Promise<PartLinks> {
+  await limitPerson(ctx, 'files_change', userId)
   const bucket = requireBucket(ctx)
   const row = await getOpen(ctx, userId, id)
   const { path, size, uploadId } = row
@@ -123,9 +126,10 @@ export async function signParts(ctx: Context, userId: string, id: string, wanted
 /**
  * Makes the file of its parts, unless the path has changed since the upload began: what came later stays, and the upload
  * is over. Safe to repeat: the second time finds the file.
- * @throws no_plan, plan_unpaid, suspended, held; invalid if parts are missing or it no longer fits; not_found, conflict, unavailable
+ * @throws no_plan, plan_unpaid, suspended, held; invalid if parts are missing or it no longer fits; not_found, conflict, too_many, unavailable
  */
 export async function completeParts(ctx: Context, userId: string, id: string): Promise<{ path: string; size: number }> {
+  await limitPerson(ctx, 'files_change', userId)
   const bucket = requireBucket(ctx)
   const row = await findUpload(ctx, userId, id)
   if (!row) throw unknown()
@@ -167,9 +171,9 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
   return { path, size }
 }
 
-/** Not what it was to replace. */
+/** Not what it was to replace, and made of as many parts: a file that was sent whole isn't it. */
 const isItsFile = ({ size, replaces }: FileUploadRow, found: StoredFile | null) =>
-  found?.size === size && found.etag !== replaces
+  found?.size === size && found.etag !== replaces && found.etag.endsWith(`-${partCountOf(size)}"`)
 
 /** Whether another call for the same has made the file meanwhile. @throws not_found if it is over otherwise */
 async function isOtherwiseMade(ctx: Context, { id, userId, uploadId }: FileUploadRow, key: string): Promise<boolean> {
@@ -230,7 +234,7 @@ async function findUpload(ctx: Context, userId: string, id: string): Promise<Fil
 }
 
 function unknown(): AppError {
-  return new AppError('not_found', 'This upload is over. Begin it again.')
+  return new AppError('not_found', 'This upload has ended. Start it again.')
 }
 
 const isOpenOf = (ctx: Context, userId: string) =>

@@ -18,7 +18,8 @@ import { filesDeletedMail, filesEndMail } from '../mail/files-letters.ts'
 import { tellQueries, tellSoon } from '../mail/notices.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
 import { fourAtOnce } from '../runtime/four-at-once.ts'
-import { lookOverLimit } from './over-limit.ts'
+import { meterCalls } from './call-budget.ts'
+import { lookOverLimit, NOT_OVER, thenOf, warnOfSmallerPlan } from './over-limit.ts'
 import { removeAllQuery } from './removals.ts'
 
 const AT_ONCE = 200
@@ -44,9 +45,10 @@ export async function endFilesWithPlans(ctx: Context): Promise<void> {
     .orderBy(asc(fileFolders.lookAt))
     .limit(AT_ONCE)
   const until = ctx.now() + TRIGGER_MS
+  const metered = meterCalls(ctx)
   await fourAtOnce(due, async ({ folder, ...owner }) => {
     const now = ctx.now()
-    if (now > until) return
+    if (now > until || metered.isSpent()) return
     // Postponed before it's tried: another trigger leaves it, and one that fails, or that we die of, has had its turn.
     const [taken, own] = await ctx.db.batch([
       ctx.db
@@ -58,9 +60,12 @@ export async function endFilesWithPlans(ctx: Context): Promise<void> {
     if (taken.rowsAffected === 0) return
     // A plan may have begun and ended between two looks: then the days count from its end.
     const isAnnounced = (folder.deleteAt ?? 0) >= keptUntil(own, now)
-    await look(ctx, isAnnounced ? folder : { ...folder, deleteAt: null }, owner, filesRights(own, now)).catch((error) =>
-      reportFailure(ctx, folder.userId, error),
-    )
+    try {
+      await warnOfSmallerPlan(ctx, folder, owner, own)
+      await look(metered.ctx, isAnnounced ? folder : { ...folder, deleteAt: null }, owner, filesRights(own, now))
+    } catch (error) {
+      await reportFailure(ctx, folder.userId, error)
+    }
   })
 }
 
@@ -68,7 +73,7 @@ async function reportFailure(ctx: Context, userId: string, error: unknown): Prom
   ctx.log('files_not_looked_at', { userId }, error)
   await alertOperator(ctx, {
     matter: `files_not_looked_at:${userId}`,
-    subject: "Someone's files can't be held to their plan",
+    subject: "We can't apply a plan's limits to someone's files",
     sentences: [
       `We couldn't do what is due with the files of ${userId}: delete those of an account or a plan that has ended, or those over a limit. We try again in an hour. Other accounts don't wait for this.`,
       'The log names the cause: search it for files_not_looked_at.',
@@ -96,7 +101,7 @@ async function look(
     const lookAt = Math.max(owner.closedAt + LATE_WRITES_MS, now + (now - owner.closedAt))
     await writeBatch(ctx.db, [removeAllQuery(ctx, userId), set({ lookAt })])
   } else if (readOnly === null) await lookOverLimit(ctx, folder, { owner, limit, set })
-  else if (folder.usedFiles === 0) await set({ deleteAt: null })
+  else if (folder.usedFiles === 0) await set({ deleteAt: null, ...NOT_OVER })
   else if (deleteAt === null || now < deleteAt) await warn(ctx, folder, owner, { why: readOnly, set })
   else await deleteAll(ctx, { ...folder, deleteAt }, owner, readOnly)
 }
@@ -111,8 +116,14 @@ async function warn(ctx: Context, folder: FileFolderRow, owner: Owner, { why, se
   const deleteAt = folder.deleteAt ?? now + FILES_KEPT_DAYS * DAY_MS
   const days = dueWarning(deleteAt, now)
   const cause = causeOf(why, days, folder.userId, deleteAt)
-  const message = filesEndMail(siteOrigin(ctx), { days, deleteAt, isUnpaid: why === 'unpaid' })
-  const [, notice] = await writeBatch(ctx.db, [...tellQueries(ctx, owner, message, sql`1`, cause), set({ deleteAt })])
+  const words = { days, deleteAt, isUnpaid: why === 'unpaid', beyond: [...thenOf(folder.usedBytes).values()] }
+  const message = filesEndMail(siteOrigin(ctx), words)
+  const [, notice] = await writeBatch(ctx.db, [
+    ...tellQueries(ctx, owner, message, sql`1`, cause),
+    // This email says their files stay if they choose a plan, so we announce again what is over its limit. An unpaid
+    // plan doesn't reset that: someone who pays late each month could keep any amount.
+    set({ deleteAt, ...(why === 'unpaid' ? {} : NOT_OVER) }),
+  ])
   tellSoon(ctx, owner.id, notice)
 }
 

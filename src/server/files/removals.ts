@@ -6,6 +6,7 @@ import { TRACE_DAYS } from '../../domain/retention.ts'
 import { newId } from '../crypto/id.ts'
 import { alertOperator } from '../mail/alerts.ts'
 import type { Context } from '../runtime/context.ts'
+import { meterCalls } from './call-budget.ts'
 import { continueRemoval, PAGES_AHEAD } from './continue-removal.ts'
 
 /** Of files that came later, before one that must go. */
@@ -57,19 +58,20 @@ export function removeAllQuery(ctx: Pick<Context, 'db' | 'now'>, userId: string,
 
 /**
  * Run by cron: continues what requests left. Each account has its turn, however much others delete; what fails waits
- * longer each time, and keeps nobody.
+ * longer each time, and delays no one else.
  */
 export async function continueRemovals(ctx: Context): Promise<void> {
   if (!ctx.bucket) return
   const until = ctx.now() + TRIGGER_MS
+  const metered = meterCalls(ctx)
   for (let rounds = 0; rounds < ROUNDS_PER_TRIGGER; ) {
     const turns = await listTurns(ctx, ROUNDS_PER_TRIGGER - rounds)
     if (turns.length === 0) return
     for (const row of turns) {
-      if (ctx.now() > until) return
+      if (ctx.now() > until || metered.isSpent()) return
       rounds++
       if (await take(ctx, row))
-        await continueRemoval(ctx, row, { calls: PAGES_AHEAD, most: MOST_PAGES }).catch((error) =>
+        await continueRemoval(metered.ctx, row, { calls: PAGES_AHEAD, most: MOST_PAGES }).catch((error) =>
           postpone(ctx, row, error),
         )
     }
@@ -124,17 +126,10 @@ async function postpone(ctx: Context, row: FileRemovalRow, error: unknown): Prom
   })
 }
 
-/** Run by cron: forgets what is long over, and for one release, what the version before kept to undo deletions. */
+/** Run by cron: forgets what is long over. */
 export async function forgetRemovals(ctx: Context): Promise<void> {
   const over = lte(fileRemovals.doneAt, ctx.now() - TRACE_DAYS * DAY_MS)
   await ctx.db
     .delete(fileRemovals)
     .where(inArray(fileRemovals.id, ctx.db.select({ id: fileRemovals.id }).from(fileRemovals).where(over).limit(1000)))
-  await writeBatch(ctx.db, [
-    ctx.db.run(sql`INSERT INTO file_removals (id, user_id, place, accepted_at, next_at)
-      SELECT 'rem_' || min(id), user_id, 'trash/', ${ctx.now()}, ${ctx.now()} FROM file_deletions WHERE true
-      GROUP BY user_id ON CONFLICT DO NOTHING`),
-    ctx.db.run(sql`DELETE FROM file_deletions`),
-    ctx.db.run(sql`DELETE FROM file_moves`),
-  ])
 }

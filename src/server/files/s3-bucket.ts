@@ -33,7 +33,7 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
   const temporary: Bucket['temporaryCredentials'] = (prefix, mode, seconds) =>
     temporaryCredentials(settings, now, { prefix, mode, seconds, withinMs: timeoutMs })
 
-  const list: Bucket['list'] = async ({ prefix, delimiter, after, most = 1000 }) => {
+  const list: Bucket['list'] = async ({ prefix, delimiter, after, startAfter, most = 1000 }) => {
     const query = {
       'list-type': '2',
       'encoding-type': 'url',
@@ -41,6 +41,7 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
       'max-keys': String(most),
       ...(delimiter ? { delimiter } : {}),
       ...(after ? { 'continuation-token': after } : {}),
+      ...(startAfter ? { 'start-after': startAfter } : {}),
     }
     const { status, text, headers } = await ask({ method: 'GET', query }, after ? [400] : [])
     if (status === 400) throw new AppError('invalid', 'There is no such page. Begin with the first one.')
@@ -51,12 +52,14 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
     list,
 
     async find(key) {
-      if (!isAddressable(key)) {
+      const asked = isAddressable(key) ? await ask({ method: 'HEAD', key }, [400, 404]) : null
+      // 400: a program encrypted it with a key of its own, and only says so to who has it.
+      if (asked === null || asked.status === 400) {
         // The key itself comes before all that begin with it.
         const { files } = await list({ prefix: key, most: 1 })
         return files.find((file) => file.key === key) ?? null
       }
-      const { status, headers } = await ask({ method: 'HEAD', key }, [404])
+      const { status, headers } = asked
       if (status === 404) return null
       return {
         key,

@@ -16,8 +16,12 @@ function readBlocks(xml: string, name: string): string[] {
   return [...xml.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))].map(([, inner = '']) => inner)
 }
 
-export function readList(xml: string): { files: StoredFile[]; prefixes: string[]; next: string | null } {
-  const files = readBlocks(xml, 'Contents').map((block) => ({
+type Listed = { files: StoredFile[]; prefixes: string[]; next: string | null; otherClass: number }
+
+export function readList(xml: string): Listed {
+  const blocks = readBlocks(xml, 'Contents')
+  const otherClass = blocks.filter((block) => (readElement(block, 'StorageClass') ?? 'STANDARD') !== 'STANDARD').length
+  const files = blocks.map((block) => ({
     key: decodeKey(readElement(block, 'Key')),
     size: Number(readElement(block, 'Size')),
     modifiedAt: Date.parse(readElement(block, 'LastModified') ?? ''),
@@ -25,7 +29,7 @@ export function readList(xml: string): { files: StoredFile[]; prefixes: string[]
   }))
   const prefixes = readBlocks(xml, 'CommonPrefixes').map((block) => decodeKey(readElement(block, 'Prefix')))
   const more = readElement(xml, 'IsTruncated') === 'true'
-  return { files, prefixes, next: more ? readElement(xml, 'NextContinuationToken') : null }
+  return { files, prefixes, next: more ? readElement(xml, 'NextContinuationToken') : null, otherClass }
 }
 
 export function readParts(xml: string): { parts: Part[]; next: string | null } {

@@ -2,7 +2,7 @@ import type { FileFolderRow } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { inText } from '../../domain/file-names.ts'
 import type { Bucket } from '../ports/bucket.ts'
-import { keyOf } from './folder.ts'
+import { firstPage, keyOf } from './folder.ts'
 
 /**
  * A bucket takes any names, but on the disk of a machine a name is either a file or a folder: the other would be out
@@ -29,5 +29,5 @@ export async function refuseFolderAsFile(bucket: Bucket, folder: FileFolderRow, 
 }
 
 async function isFolder(bucket: Bucket, key: string): Promise<boolean> {
-  return (await bucket.list({ prefix: `${key}/`, most: 1 })).files.length > 0
+  return (await firstPage(bucket, { prefix: `${key}/`, most: 1 })).files.length > 0
 }

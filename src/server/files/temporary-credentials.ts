@@ -142,10 +142,22 @@ async function askSts(
   }
 }
 
+const STORAGE_CLASS = 's3:x-amz-storage-class'
+
 function policyFor(bucket: string, prefix: string, mode: CredentialsMode) {
   const objects = mode === 'read' ? ['s3:GetObject'] : ['s3:GetObject', 's3:PutObject', 's3:DeleteObject']
   // No address can hold these, so we couldn't count or end their uploads in parts.
   const withDots = ['/.', '/./*', '/..', '/../*'].map((end) => `arn:aws:s3:::${bucket}/${prefix.slice(0, -1)}*${end}`)
+  const denials = [
+    { Effect: 'Deny', Action: 's3:PutObject', Resource: withDots },
+    // Others cost by each reading, or for months. A condition that denies holds as well where nothing is named.
+    {
+      Effect: 'Deny',
+      Action: 's3:PutObject',
+      Resource: '*',
+      Condition: { StringNotEquals: { [STORAGE_CLASS]: 'STANDARD' }, Null: { [STORAGE_CLASS]: 'false' } },
+    },
+  ]
   const uploads = mode === 'read' ? [] : ['s3:AbortMultipartUpload', 's3:ListMultipartUploadParts']
   return {
     Version: '2012-10-17',
@@ -157,7 +169,7 @@ function policyFor(bucket: string, prefix: string, mode: CredentialsMode) {
         Resource: `arn:aws:s3:::${bucket}`,
         Condition: { StringLike: { 's3:prefix': `${prefix}*` } },
       },
-      ...(mode === 'read' ? [] : [{ Effect: 'Deny', Action: 's3:PutObject', Resource: withDots }]),
+      ...(mode === 'read' ? [] : denials),
     ],
   }
 }

@@ -2,6 +2,7 @@ import { AppError } from '../../domain/error.ts'
 import { MAX_SINGLE_UPLOAD, sizeText, typeOfFile } from '../../domain/files.ts'
 import { MINUTE_MS, toIso } from '../../domain/instant.ts'
 import type { FileUpload } from '../../domain/wire.ts'
+import { limitPerson } from '../limits/limits.ts'
 import type { Context } from '../runtime/context.ts'
 import { keyOf, openFolder, requireBucket, requireNewPath } from './folder.ts'
 import { enterUpload } from './open-uploads.ts'
@@ -13,13 +14,14 @@ const LINK_SECONDS = 15 * 60
 
 /**
  * A link that takes this file once, straight into the bucket.
- * @throws invalid, also if it doesn't fit; conflict, unavailable
+ * @throws invalid, also if it doesn't fit; conflict, too_many, unavailable
  */
 export async function requestUpload(
   ctx: Context,
   userId: string,
   input: { path: string; size: number },
 ): Promise<FileUpload> {
+  await limitPerson(ctx, 'files_change', userId)
   const bucket = requireBucket(ctx)
   const path = requireNewPath(input.path)
   const size = requireSize(input.size)

@@ -4,14 +4,15 @@ import { type FileFolderRow, fileFolders, plans, users } from '../../../db/schem
 import type { FilesReadOnly } from '../../domain/files.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
 import { filesRights, usedOfLimit } from '../../domain/money/plan-files.ts'
-import { alertOperator } from '../mail/alerts.ts'
+import { alertOnce, alertOperator } from '../mail/alerts.ts'
 import { tellSoon } from '../mail/notices.ts'
 import type { Context } from '../runtime/context.ts'
 import { fourAtOnce } from '../runtime/four-at-once.ts'
+import { meterCalls } from './call-budget.ts'
 import { filesPrefix, findFolder, requireBucket } from './folder.ts'
 import { tellHowFull } from './how-full.ts'
 import { endQuery, isOver, openLinks } from './links.ts'
-import { lookAtUnfinished } from './unfinished.ts'
+import { lookAtUnfinished, sumOf, type Unfinished } from './unfinished.ts'
 
 /** How many pages of 1,000 files a request counts itself, so that none makes more than 12 calls; a trigger counts the rest. */
 export const PAGES_PER_REQUEST = 2
@@ -98,35 +99,71 @@ const IDLE = { countBegunAt: null, countNext: null, countBytes: 0, countFiles: 0
 
 /**
  * Two at once do the same work, and the one that began later wins. Only a trigger goes on where the one before stopped:
- * if anybody could stop a count by looking, they would move their files to where it has been.
+ * if anybody could stop a count by looking, they would move their files to where it has been. For the same reason, it
+ * begins after a key that nobody knows, and goes once around.
  */
-async function countFolder(ctx: Context, folder: FileFolderRow, { isTrigger = false } = {}): Promise<FileFolderRow> {
+async function countFolder(
+  ctx: Context,
+  folder: FileFolderRow,
+  { isTrigger = false, isAgain = false } = {},
+): Promise<FileFolderRow> {
   const bucket = requireBucket(ctx)
-  const links = Map.groupBy(await openLinks(ctx, folder.userId), ({ path }) => filesPrefix(folder) + path)
-  const { countedAt } = folder
+  const prefix = filesPrefix(folder)
+  const links = Map.groupBy(await openLinks(ctx, folder.userId), ({ path }) => prefix + path)
+  const { countedAt, countNext } = folder
   // A later one has ended before it.
   const isOutdated = countedAt !== null && (folder.countBegunAt ?? countedAt) < countedAt
-  const from = isOutdated || !isTrigger ? IDLE : folder
+  const beforeAll = prefix.slice(0, -1)
+  const isContinued = isTrigger && !isOutdated && countNext?.startsWith(beforeAll)
+  const from = isContinued ? folder : IDLE
   const begunAt = from.countBegunAt ?? ctx.now()
-  let { countBytes: bytes, countFiles: files, countNext: next } = from
+  const start = (isTrigger && folder.countFrom) || beforeAll
+  const before = isTrigger && !isContinued ? await lookAtUnfinished(ctx, folder) : null
+  /** Files where an upload was unfinished, as the pages had them. */
+  const listed = new Map([...(before?.byUpload.values() ?? [])].map(({ key }) => [key, 0]))
+  let { countBytes: bytes, countFiles: files } = from
+  let startAfter = from.countNext ?? start
+  let countFrom: string | null = null
+  /** After a page without files, which S3 may send before the end. */
+  let after: string | null = null
+  let isClassTold = false
   for (let pages = 0; pages < (isTrigger ? PAGES_PER_TRIGGER : PAGES_PER_REQUEST); pages++) {
-    const page = await bucket.list({ prefix: filesPrefix(folder), after: next })
+    const isBack = isBefore(startAfter, start)
+    const page = await bucket.list(after === null ? { prefix, startAfter } : { prefix, after })
+    after = page.files.length === 0 ? page.next : null
+    if (after !== null) continue
+    const found = isBack ? page.files.filter(({ key }) => !isBefore(start, key)) : page.files
     const over: string[] = []
-    files += page.files.length
-    for (const file of page.files) {
+    files += found.length
+    for (const file of found) {
       bytes += file.size
+      if (listed.has(file.key)) listed.set(file.key, file.size)
       for (const link of links.get(file.key) ?? []) if (isOver(link, file)) over.push(link.id)
     }
     // It counts until this count is over, which has its file.
     if (over.length > 0) await endQuery(ctx, over, begunAt - 1)
-    next = page.next
-    if (next === null) return finishCount(ctx, folder, { begunAt, bytes, files, isTrigger })
+    if (page.otherClass > 0 && !isClassTold) {
+      isClassTold = true
+      await alertOfClass(ctx, folder)
+    }
+    const last = page.next === null ? null : (page.files.at(-1)?.key ?? null)
+    // Of all pages, each as likely as another.
+    if (last !== null && ctx.random() * (pages + 1) < 1) countFrom = last
+    if (last !== null && !(isBack && !isBefore(last, start))) startAfter = last
+    else if (!isBack && start !== beforeAll) startAfter = beforeAll
+    else return finishCount(ctx, folder, { begunAt, bytes, files, before, listed, countFrom, isTrigger, isAgain })
   }
   if (!isTrigger) {
     await openQuery(ctx, folder.userId, 0)
     return folder
   }
-  const progress = { countBegunAt: begunAt, countNext: next, countBytes: bytes, countFiles: files }
+  const progress = {
+    countBegunAt: begunAt,
+    countNext: startAfter,
+    countFrom: start,
+    countBytes: bytes,
+    countFiles: files,
+  }
   await ctx.db
     .update(fileFolders)
     .set({ ...progress, countDueAt: ctx.now(), countFailures: 0 })
@@ -134,23 +171,27 @@ async function countFolder(ctx: Context, folder: FileFolderRow, { isTrigger = fa
   return { ...folder, ...progress }
 }
 
+/** R2's credentials let a program choose it. */
+function alertOfClass(ctx: Context, { userId, prefix }: FileFolderRow): Promise<void> {
+  return alertOnce(ctx, {
+    matters: [`files_class:${userId}`],
+    alert: () => ({
+      subject: 'Someone keeps files in another storage class',
+      sentences: [
+        `Files of ${userId}, below ${prefix}/, aren't in the standard storage class. You may pay for each time they are read, and for at least 30 days.`,
+        'Copy them to the standard class, and ask why: docs/operations.md, "Files", has the command.',
+      ],
+      fields: { userId },
+    }),
+  })
+}
+
+/** In the order of a bucket's list. */
+const isBefore = (key: string, other: string) => Buffer.compare(Buffer.from(key), Buffer.from(other)) < 0
+
 /** Neither a count under way has come further, nor another one has ended. */
 const isUnchanged = ({ countNext, countBegunAt, countedAt }: FileFolderRow) =>
   sql`count_next IS ${countNext} AND count_begun_at IS ${countBegunAt} AND counted_at IS ${countedAt}`
-
-/**
- * Since when it hasn't fitted: the last count at which it did. As much as was there then never goes, for instance after
- * a smaller plan.
- */
-function overOf(folder: FileFolderRow, used: number, limit: number | null) {
-  if (limit === null || used <= limit) return { overSince: null, overFloor: null }
-  const { countedAt, createdAt, usedBytes } = folder
-  if (folder.overSince !== null)
-    return { overSince: folder.overSince, overFloor: Math.min(folder.overFloor ?? used, used) }
-  return countedAt === null
-    ? { overSince: createdAt - 1, overFloor: 0 }
-    : { overSince: countedAt, overFloor: Math.min(usedBytes, used) }
-}
 
 /**
  * Again soon while something may write, and within a minute of its end. Then after longer and longer pauses: a bucket takes
@@ -163,17 +204,30 @@ function nextCount(begunAt: number, now: number, { bytes, isAll }: { bytes: numb
   return sql`CASE WHEN open_until >= ${begunAt} THEN min(${now + COUNT_EVERY_MS}, ${last}) ELSE ${now} + ${pause} END`
 }
 
-async function finishCount(
-  ctx: Context,
-  folder: FileFolderRow,
-  { begunAt, bytes, files, isTrigger }: { begunAt: number; bytes: number; files: number; isTrigger: boolean },
-): Promise<FileFolderRow> {
+type Sums = {
+  begunAt: number
+  bytes: number
+  files: number
+  /** As of before the first page. */
+  before: Unfinished | null
+  listed: Map<string, number>
+  countFrom: string | null
+  isTrigger: boolean
+  isAgain: boolean
+}
+
+async function finishCount(ctx: Context, folder: FileFolderRow, sums: Sums): Promise<FileFolderRow> {
+  const { begunAt, bytes, files, before, listed, countFrom, isTrigger, isAgain } = sums
   const { userId } = folder
   const unfinished = isTrigger ? await lookAtUnfinished(ctx, folder) : null
-  const partsBytes = unfinished?.bytes ?? folder.partsBytes
+  // Ended meanwhile, so it may be a file of a page that was over by then. Once more; and if one ends again, what the pages
+  // don't have of it counts.
+  const ended = [...(before?.byUpload ?? [])].filter(([id]) => !unfinished?.byUpload.has(id))
+  const endedBytes = sumOf(ended.map(([, { key, size }]) => Math.max(0, size - (listed.get(key) ?? 0))))
+  if (endedBytes > 0 && !isAgain) return countFolder(ctx, { ...folder, countFrom }, { isTrigger, isAgain: true })
+  const partsBytes = unfinished ? unfinished.bytes + endedBytes : folder.partsBytes
   const { limit } = await getRights(ctx, userId)
-  const over = overOf(folder, bytes, limit)
-  const counted = { usedBytes: bytes, usedFiles: files, countedAt: begunAt, ...over }
+  const counted = { usedBytes: bytes, usedFiles: files, countedAt: begunAt }
   const told = await tellHowFull(ctx, { ...folder, ...counted, partsBytes }, limit)
   const isIt = eq(fileFolders.userId, userId)
   const [, notice] = await writeBatch(ctx.db, [
@@ -183,7 +237,7 @@ async function finishCount(
       ? [
           ctx.db
             .update(fileFolders)
-            .set({ partsBytes, countDueAt: nextCount(begunAt, ctx.now(), unfinished), countFailures: 0 })
+            .set({ partsBytes, countFrom, countDueAt: nextCount(begunAt, ctx.now(), unfinished), countFailures: 0 })
             .where(isIt),
         ]
       : []),
@@ -204,7 +258,9 @@ export async function countChanged(ctx: Context): Promise<void> {
   await ctx.db.run(sql`UPDATE file_folders SET count_due_at = ${ctx.now()} + rowid * ${MINUTE_MS} % ${WEEK_MS}
     WHERE count_due_at IS NULL`)
   const until = ctx.now() + TRIGGER_MS
-  for (let rounds = 0; rounds < ROUNDS_PER_TRIGGER && ctx.now() <= until; rounds++) {
+  const metered = meterCalls(ctx)
+  const isOver = () => ctx.now() > until || metered.isSpent()
+  for (let rounds = 0; rounds < ROUNDS_PER_TRIGGER && !isOver(); rounds++) {
     const due = await ctx.db
       .select()
       .from(fileFolders)
@@ -213,8 +269,8 @@ export async function countChanged(ctx: Context): Promise<void> {
       .limit(FOLDERS_PER_ROUND)
     if (due.length === 0) return
     await fourAtOnce(due, async (folder) => {
-      if (ctx.now() <= until && (await takeTurn(ctx, folder)))
-        await countFolder(ctx, folder, { isTrigger: true }).catch((error) => reportFailure(ctx, folder, error))
+      if (!isOver() && (await takeTurn(ctx, folder)))
+        await countFolder(metered.ctx, folder, { isTrigger: true }).catch((error) => reportFailure(ctx, folder, error))
     })
   }
 }
@@ -231,16 +287,10 @@ async function takeTurn(ctx: Context, { userId, countDueAt, countFailures }: Fil
 }
 
 async function reportFailure(ctx: Context, folder: FileFolderRow, error: unknown): Promise<void> {
-  const { userId, countNext } = folder
+  const { userId } = folder
   const failures = folder.countFailures + 1
   ctx.log('count_failed', { userId, failures }, error)
   if (failures < QUIET_FAILURES) return
-  // The bucket may no longer know the page where it stopped.
-  if (countNext !== null)
-    await ctx.db
-      .update(fileFolders)
-      .set(IDLE)
-      .where(and(eq(fileFolders.userId, userId), isUnchanged(folder)))
   await alertOperator(ctx, {
     matter: `files_not_counted:${userId}`,
     subject: "Someone's files can't be counted",

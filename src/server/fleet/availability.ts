@@ -1,8 +1,9 @@
 import { and, desc, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
-import { places } from '../../../db/schema.ts'
+import { type PlaceRow, places } from '../../../db/schema.ts'
 import { BASIC, ENTERPRISE, PREMIUM } from '../../domain/money/plan.ts'
 import { NO_WISHES, type RunWishes } from '../../domain/run-wishes.ts'
+import { startTimeOf } from '../../domain/start-time.ts'
 import type { Availability, Machine } from '../../domain/wire.ts'
 import { choose } from '../../domain/worlds.ts'
 import type { Allowance } from '../billing/allowance.ts'
@@ -10,6 +11,7 @@ import type { Context } from '../runtime/context.ts'
 import { isLeftFor } from './line/hold-back.ts'
 import { isFreeFor } from './line/turns.ts'
 import { startTimesQuery, toStartTimes } from './start-times.ts'
+import { hasReady, warmFirst } from './warm/take.ts'
 import { toWorlds, worldQueries } from './worlds.ts'
 
 /** A fleet of thousands must not make the answer megabytes long: 100 candidates take about 16 KB. */
@@ -26,31 +28,42 @@ function candidate(userId: string | SQL, now: number) {
     availabilityZone: places.availabilityZone,
     reserved: sql<0 | 1>`(reserved_by IS NOT NULL OR NOT ${isLeftFor(userId, now)})`,
     setAsideUntil: places.setAsideUntil,
+    warm: sql<0 | 1>`(reserved_by IS NULL AND ${hasReady(userId, now)})`,
   }
 }
 
-/** The first free place of each plan's size, the largest first. */
-export function machineQueries(ctx: Context, userId: string | SQL) {
+/** The place that a start with at most so many GPUs would get. */
+function firstQuery(ctx: Context, userId: string | SQL, gpus: number) {
   const now = ctx.now()
-  const upTo = (gpus: number) =>
-    ctx.db
-      .select(candidate(userId, now))
-      .from(places)
-      .where(and(lte(places.gpus, gpus), isFreeFor(userId, now)))
-      .orderBy(desc(places.gpus), places.position)
-      .limit(1)
-  return [upTo(ENTERPRISE.gpus), upTo(PREMIUM.gpus), upTo(BASIC.gpus)] as const
+  const isOffered = sql`${isFreeFor(userId, now)} AND gpus <= ${gpus}`
+  const free = sql`SELECT id FROM servers WHERE ${isOffered} ORDER BY gpus DESC, position LIMIT 1`
+  return ctx.db
+    .select(candidate(userId, now))
+    .from(places)
+    .where(sql`${places.id} = ${warmFirst(free, isOffered, userId, now)}`)
+}
+
+/** The one that a start of each plan's size would get, the largest first. */
+export function machineQueries(ctx: Context, userId: string | SQL) {
+  return [
+    firstQuery(ctx, userId, ENTERPRISE.gpus),
+    firstQuery(ctx, userId, PREMIUM.gpus),
+    firstQuery(ctx, userId, BASIC.gpus),
+  ] as const
 }
 
 /** What would start now for someone who may have this many GPUs, and the smaller machines they may choose. */
 export function toMachines(rows: BatchResponse<ReturnType<typeof machineQueries>>, gpus: number): Machine[] {
   const allowed = rows.flat().filter((place) => place.gpus <= gpus)
-  return allowed
-    .filter(({ id }, i) => allowed.findIndex((other) => other.id === id) === i)
-    .map(({ instanceType, availabilityZone }) => ({
-      instance_type: instanceType,
-      availability_zone: availabilityZone,
-    }))
+  return allowed.filter(({ id }, i) => allowed.findIndex((other) => other.id === id) === i).map(toMachine)
+}
+
+function toMachine(place: Pick<PlaceRow, 'instanceType' | 'availabilityZone'> & { warm: 0 | 1 }): Machine {
+  return {
+    instance_type: place.instanceType,
+    availability_zone: place.availabilityZone,
+    warm: place.warm === 1,
+  }
 }
 
 /**
@@ -82,30 +95,29 @@ export async function findAvailability(
       .limit(FREE_CANDIDATES),
     startTimesQuery(ctx, userId),
     ...worldQueries(ctx, userId),
-    // People can choose a smaller one even behind thousands of large ones.
+    // People can choose a smaller one even behind thousands of large ones, and warm ones are the last in order.
     ...machineQueries(ctx, userId),
+    firstQuery(ctx, userId, gpus),
   ])
   const known = new Set(first.map(({ id }) => id))
-  const small = smaller.flat().filter((place) => place.gpus <= gpus && !free.some(({ id }) => id === place.id))
-  const freeBeyond = [...free, ...small].filter(({ id }) => !known.has(id))
-  const candidates = [...first.slice(0, MOST_CANDIDATES - freeBeyond.length), ...freeBeyond].map((place) => {
-    const reason = whyNotOffered(place, now)
-    return {
-      instance_type: place.instanceType,
-      availability_zone: place.availabilityZone,
-      server_id: place.id,
-      available: reason === null,
-      reason,
-    }
-  })
+  const freeBeyond = [...free, ...smaller.flat().filter((place) => place.gpus <= gpus)].filter(
+    ({ id }, i, all) => !known.has(id) && all.findIndex((other) => other.id === id) === i,
+  )
+  const candidates = [...first.slice(0, MOST_CANDIDATES - freeBeyond.length), ...freeBeyond]
+    // A start takes a warm one before others of its size.
+    .toSorted((a, b) => b.gpus - a.gpus || b.warm - a.warm)
+    .map((place) => {
+      const reason = whyNotOffered(place, now)
+      return { ...toMachine(place), server_id: place.id, available: reason === null, reason }
+    })
   const next = candidates.find((candidate) => candidate.available)
   const { environments } = toWorlds(catalog, plan)
   const environment = choose(environments, wished.environment, last?.environment ?? null)?.name ?? ''
   // While none is free, it's about the one that they would wait for.
-  const { instance_type = '' } = next ?? candidates[0] ?? {}
+  const machine = next ?? candidates[0]
   return {
     ServerAvailable: next !== undefined,
-    ready_in_seconds: toStartTimes(times, wished.untilExit)[environment]?.[instance_type] ?? null,
+    ready_in_seconds: (machine && startTimeOf(toStartTimes(times, wished.untilExit), environment, machine)) ?? null,
     candidates,
   }
 }

@@ -1,10 +1,11 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm'
-import { writeBatch } from '../../../db/client.ts'
-import { type RunRow, runs } from '../../../db/schema.ts'
+import { and, desc, eq, inArray, notInArray, type SQL, sql } from 'drizzle-orm'
+import { type Query, writeBatch } from '../../../db/client.ts'
+import { type RunRow, runEvents, runs } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import { type RunChange, runChange } from '../../domain/run-change.ts'
-import type { RunActor } from '../../domain/run-event.ts'
+import type { RunActor, RunEventKind } from '../../domain/run-event.ts'
+import { limitPerson } from '../limits/limits.ts'
 import type { Context } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
 import { actorOf, endChange, runEventQuery } from '../runtime/run-events.ts'
@@ -15,9 +16,12 @@ export const STOPPED = 'This server is already stopping or stopped.'
 export const END_MOVED = 'The end has moved since you opened this page.'
 export const PAST_PLAN = 'Your plan no longer includes this server then. Keep your plan to keep it longer.'
 
+/** Of each kind of change, a run keeps this many: programs may write their progress into its name. */
+const KEPT_CHANGES = 100
+
 /**
  * Moves or removes a run's end, and names the run, and records who did it. Setting what is already set does nothing.
- * @throws not_found (also for another user's run), not_running (or its end has come), conflict (it moved), invalid
+ * @throws not_found (also for another user's run), not_running (or its end has come), conflict (it moved), invalid, too_many
  */
 export async function changeRun(ctx: Context, owner: Starter, runId: string, input: RunChange): Promise<RunRow> {
   const by = actorOf(owner)
@@ -30,14 +34,20 @@ export async function changeRun(ctx: Context, owner: Starter, runId: string, inp
   if (input.ends_at !== undefined && !canMoveEnd(found, ctx.now())) throw new AppError('not_running', STOPPED)
   const { endsAt, name } = requireValid(runChange(ctx.now()), input)
   if (endsAt !== undefined) requireWithinPlan(found, endsAt)
-  const named = name === undefined ? found : await rename(ctx, found, name, by)
-  return endsAt === undefined ? named : moveEnd(ctx, found, endsAt, by)
+  const isMoved = endsAt !== undefined && endsAt !== found.endsAt
+  const isNamed = name !== undefined && name !== found.name
+  // A program that writes its progress into the name must not keep its owner from a longer time.
+  if (isNamed) await limitPerson(ctx, 'name_run', owner.user.id)
+  if (isMoved) await limitPerson(ctx, 'move_end', owner.user.id)
+  const named = isNamed ? await rename(ctx, found, name, by) : found
+  return isMoved ? moveEnd(ctx, found, endsAt, by) : named
 }
 
 async function rename(ctx: Context, { id, userId }: RunRow, name: string | null, by: RunActor): Promise<RunRow> {
   const isNew = sql`name IS NOT ${name}`
   await writeBatch(ctx.db, [
     runEventQuery(ctx, id, { what: 'renamed', detail: name, by }, isNew),
+    dropOldQuery(ctx, id, ['renamed']),
     ctx.db.run(sql`UPDATE server_sessions SET name = ${name} WHERE id = ${id} AND ${isNew}`),
   ])
   const run = await read(ctx, id)
@@ -55,6 +65,7 @@ export async function moveEnd(ctx: Context, found: RunRow, endsAt: number | null
   const isMove = sql`${isEndOpen(now)} AND ends_at IS ${found.endsAt} AND ends_at IS NOT ${endsAt}`
   await writeBatch(ctx.db, [
     runEventQuery(ctx, id, { what: endChange(endsAt), detail: toIso(endsAt), by }, isMove),
+    dropOldQuery(ctx, id, ['end_set', 'end_moved', 'end_removed']),
     ctx.db.run(
       sql`UPDATE server_sessions SET ends_at = ${endsAt}, ends_set_at = ${now}, plan_ends = 0, idle_ends = 0, own_ends_at = NULL WHERE id = ${id} AND ${isMove}`,
     ),
@@ -64,6 +75,17 @@ export async function moveEnd(ctx: Context, found: RunRow, endsAt: number | null
     throw canMoveEnd(run, now) ? new AppError('conflict', END_MOVED) : new AppError('not_running', STOPPED)
   ctx.background(Promise.all([channel.tellServer('server.updated', toServer(run, ctx.config)), channel.wake(userId)]))
   return run
+}
+
+function dropOldQuery(ctx: Context, runId: string, kinds: RunEventKind[]): Query {
+  const ofKind = and(eq(runEvents.runId, runId), inArray(runEvents.what, kinds))
+  const kept = ctx.db
+    .select({ id: runEvents.id })
+    .from(runEvents)
+    .where(ofKind)
+    .orderBy(desc(runEvents.at), sql`rowid DESC`)
+    .limit(KEPT_CHANGES)
+  return ctx.db.delete(runEvents).where(and(ofKind, notInArray(runEvents.id, kept)))
 }
 
 async function read(ctx: Context, id: string): Promise<RunRow> {

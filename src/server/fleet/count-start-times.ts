@@ -19,7 +19,7 @@ type Kind = Pick<typeof startTimes.$inferSelect, 'owner' | 'environment' | 'inst
 
 /**
  * Writes down how long starts take: from the click, or from the turn in line, until they are ready. Time in line isn't
- * part of it. A start that failed or was canceled counts as one that would have taken longer than it lasted, so it can
+ * part of it. Those that found a warm machine are apart. A start that failed or was canceled counts as one that would have taken longer than it lasted, so it can
  * only make the estimate later. Run by cron each minute; reads few kinds, and few starts of each.
  */
 export async function countStartTimes(ctx: Context): Promise<void> {
@@ -42,10 +42,20 @@ export async function countStartTimes(ctx: Context): Promise<void> {
   await writeBatch(
     ctx.db,
     kinds.map((kind, i) => {
-      const waits = (found[i] ?? []).map(({ waitedMs, served }) => ({ waitedMs, served: served === 1 }))
-      if (!waits.length) return ctx.db.delete(startTimes).where(isKind(kind))
-      const { p50, p90 } = estimateWait(waits) ?? { p50: null, p90: null }
-      const counted = { p50, p90, countedAt: now }
+      const starts = found[i] ?? []
+      if (!starts.length) return ctx.db.delete(startTimes).where(isKind(kind))
+      const [cold, warm] = ([0, 1] as const).map((told) =>
+        estimateWait(
+          starts.flatMap(({ warm, waitedMs, served }) => (warm === told ? { waitedMs, served: served === 1 } : [])),
+        ),
+      )
+      const counted = {
+        p50: cold?.p50 ?? null,
+        p90: cold?.p90 ?? null,
+        warmP50: warm?.p50 ?? null,
+        warmP90: warm?.p90 ?? null,
+        countedAt: now,
+      }
       return ctx.db
         .insert(startTimes)
         .values({ ...kind, ...counted })
@@ -66,9 +76,13 @@ function startsQuery(ctx: Context, { owner, environment, instanceType, untilExit
   const ofKind = owner
     ? sql`user_id = ${owner} AND +environment = ${environment} AND ${HAS_OWN_IMAGE}`
     : sql`environment = ${environment} AND NOT ${HAS_OWN_IMAGE}`
-  return ctx.db.all<{ waitedMs: number; served: 0 | 1 }>(sql`SELECT waited_ms AS "waitedMs", served FROM (
-    SELECT *, row_number() OVER (PARTITION BY user_id ORDER BY requested_at DESC) AS nth FROM (
-      SELECT user_id, requested_at, billed_from IS NOT NULL AS served,
+  return ctx.db.all<{
+    warm: 0 | 1
+    waitedMs: number
+    served: 0 | 1
+  }>(sql`SELECT warm, waited_ms AS "waitedMs", served FROM (
+    SELECT *, row_number() OVER (PARTITION BY user_id, warm ORDER BY requested_at DESC) AS nth FROM (
+      SELECT user_id, requested_at, told_warm AS warm, billed_from IS NOT NULL AS served,
         coalesce(billed_from, stop_requested_at, ended_at, ${now}) - requested_at AS waited_ms
       FROM server_sessions WHERE ${ofKind} AND instance_type = ${instanceType} AND until_exit = ${untilExit ? 1 : 0}
       AND requested_at > ${now - ESTIMATE_MS} ORDER BY requested_at DESC LIMIT ${MOST_STARTS}))

@@ -10,7 +10,7 @@ import { type Context, serversKeepFiles } from '../runtime/context.ts'
 import { machineQueries, toMachines } from './availability.ts'
 import { guestsQuery } from './guests.ts'
 import { lineQuery, toLinePlace } from './line/show.ts'
-import { listRunsQuery } from './run-list.ts'
+import { runsQuery } from './run-list.ts'
 import { startTimesQuery, toStartTimes } from './start-times.ts'
 import { stopAfterQuery, toStopAfter } from './stop-after.ts'
 import { toJob, toServer } from './wire.ts'
@@ -19,7 +19,7 @@ import { catalogQuery, toWorlds } from './worlds.ts'
 /** The reads for everything on the dashboard. */
 export function dashboardQueries(ctx: Context, userId: string | SQL) {
   return [
-    listRunsQuery(ctx, userId),
+    runsQuery(ctx, userId),
     currentJobsQuery(ctx, userId),
     catalogQuery(ctx, userId),
     guestsQuery(ctx, userId),

@@ -1,8 +1,10 @@
 import {
   type _InstanceType,
+  CreateTagsCommand,
   DescribeInstancesCommand,
   type DescribeInstancesCommandInput,
   type DescribeInstancesCommandOutput,
+  DescribeLaunchTemplateVersionsCommand,
   EC2Client,
   type EC2ClientConfig,
   type Instance as Ec2Instance,
@@ -65,8 +67,8 @@ export function ec2Cloud(env: Ec2Env, transport?: EC2ClientConfig['requestHandle
   const findByToken = (token: string) => findOne({ Filters: [{ Name: `tag:${TOKEN_TAG}`, Values: [token] }] })
 
   return {
-    async launch({ token, instanceType, availabilityZone, launchTemplate, name, tags }) {
-      const allTags = { Name: name, [OWNER_TAG.key]: OWNER_TAG.value, [TOKEN_TAG]: token, ...tags }
+    async launch({ token, instanceType, availabilityZone, launchTemplate, tags }) {
+      const allTags = { [OWNER_TAG.key]: OWNER_TAG.value, [TOKEN_TAG]: token, ...tags }
       const command = new RunInstancesCommand({
         ClientToken: token,
         MinCount: 1,
@@ -75,9 +77,7 @@ export function ec2Cloud(env: Ec2Env, transport?: EC2ClientConfig['requestHandle
         LaunchTemplate: { LaunchTemplateName: templateIn(availabilityZone, launchTemplate, env), Version: '$Latest' },
         InstanceType: instanceType as _InstanceType,
         Placement: { AvailabilityZone: availabilityZone },
-        TagSpecifications: [
-          { ResourceType: 'instance', Tags: Object.entries(allTags).map(([Key, Value]) => ({ Key, Value })) },
-        ],
+        TagSpecifications: [{ ResourceType: 'instance', Tags: toTags(allTags) }],
       })
       try {
         const instance = (await ec2().send(command, limit())).Instances?.[0]
@@ -104,6 +104,25 @@ export function ec2Cloud(env: Ec2Env, transport?: EC2ClientConfig['requestHandle
         return 'accepted'
       } catch (error) {
         if (isUnknownInstance(error)) return 'unknown'
+        throw translate(error)
+      }
+    },
+
+    async tag(id, tags) {
+      try {
+        await ec2().send(new CreateTagsCommand({ Resources: [id], Tags: toTags(tags) }), limit())
+      } catch (error) {
+        throw translate(error)
+      }
+    },
+
+    async templateVersion(zone, launchTemplate) {
+      const LaunchTemplateName = templateIn(zone, launchTemplate, env)
+      const command = new DescribeLaunchTemplateVersionsCommand({ LaunchTemplateName, Versions: ['$Latest'] })
+      try {
+        const [latest] = (await ec2().send(command, limit())).LaunchTemplateVersions ?? []
+        return `${latest?.VersionNumber ?? ''}`
+      } catch (error) {
         throw translate(error)
       }
     },
@@ -140,6 +159,12 @@ export function ec2Cloud(env: Ec2Env, transport?: EC2ClientConfig['requestHandle
     },
   }
 }
+
+const toTags = (tags: Record<string, string>) => Object.entries(tags).map(([Key, Value]) => ({ Key, Value }))
+
+/** Which version of its launch template made it, by the tag that EC2 adds. */
+export const templateVersionOf = ({ tags }: CloudInstance): string | null =>
+  tags['aws:ec2launchtemplate:version'] ?? null
 
 function toInstances({ Reservations = [] }: DescribeInstancesCommandOutput): CloudInstance[] {
   return Reservations.flatMap(({ Instances = [] }) => Instances.map(toInstance))

@@ -5,7 +5,6 @@ import type { Failure } from '../../domain/run-end.ts'
 import type { CloudInstance, InstanceState } from '../ports/cloud.ts'
 import type { Context } from '../runtime/context.ts'
 import { fourAtOnce } from '../runtime/four-at-once.ts'
-import { alertIfRefused } from './jobs/refusals.ts'
 import { areManyUnseen, ENDED, isLongUnseen } from './jobs/sight.ts'
 import { requestStop } from './stop-run.ts'
 import { endOrphans } from './sweep.ts'
@@ -72,7 +71,7 @@ async function readPage(ctx: Context, after: string | null) {
     return await ctx.cloud.listPage(after)
   } catch (error) {
     ctx.log('watch_failed', {}, error)
-    await alertIfRefused(ctx, error)
+    await (await import('./jobs/refusals.ts')).alertIfRefused(ctx, error)
     throw error
   }
 }

@@ -1,6 +1,6 @@
-import { asc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
-import { type PlaceRow, places } from '../../../db/schema.ts'
+import { type PlaceRow, places, type WarmMachineRow, warmMachines } from '../../../db/schema.ts'
 import type { Act } from '../../domain/audit.ts'
 import { AppError } from '../../domain/error.ts'
 import { MINUTE_MS, toIso } from '../../domain/instant.ts'
@@ -131,22 +131,27 @@ async function changePlace(
 
 /** All places, including retired ones, by size and position. */
 export async function listPlaces({ db, now }: Pick<Hand, 'db' | 'now'>): Promise<PlaceLine[]> {
-  const placeRows = await db.select().from(places).orderBy(asc(places.gpus), asc(places.position))
-  return placeRows.map((place) => ({
+  const rows = await db
+    .select({ place: places, warm: warmMachines })
+    .from(places)
+    .leftJoin(warmMachines, and(eq(warmMachines.placeId, places.id), isNull(warmMachines.endedAt)))
+    .orderBy(asc(places.gpus), asc(places.position))
+  return rows.map(({ place, warm }) => ({
     id: place.id,
     type: place.instanceType,
     zone: place.availabilityZone,
     template: place.launchTemplate,
     gpus: place.gpus,
-    ...stateOf(place, now()),
+    ...stateOf(place, warm, now()),
   }))
 }
 
-function stateOf(place: PlaceRow, now: number): Pick<PlaceLine, 'state' | 'since'> {
+function stateOf(place: PlaceRow, warm: WarmMachineRow | null, now: number): Pick<PlaceLine, 'state' | 'since'> {
   const { retiredAt, reservedBy, reservedAt, setAsideUntil } = place
   if (retiredAt !== null) return { state: reservedBy ? 'retired, in use' : 'retired', since: toIso(retiredAt) }
   if (setAsideUntil === DRAINED) return { state: reservedBy ? 'drained, in use' : 'drained', since: toIso(reservedAt) }
-  if (reservedBy) return { state: 'reserved', since: toIso(reservedAt) }
+  if (reservedBy) return { state: reservedBy === warm?.token ? 'ending' : 'reserved', since: toIso(reservedAt) }
   if (setAsideUntil > now) return { state: 'set aside', since: toIso(setAsideUntil - SET_ASIDE_MS) }
-  return { state: 'free', since: null }
+  if (warm?.readyAt) return { state: 'free, warm', since: toIso(warm.readyAt) }
+  return warm ? { state: 'free, warming', since: toIso(warm.createdAt) } : { state: 'free', since: null }
 }

@@ -11,10 +11,13 @@ export const reachBy =
   (host, port) =>
     machine && isPrivateAddress(host) ? webReach(machine, `${host}:${port}`) : tcpReach(host, port)
 
-/** Any HTTP answer counts. The network accepts a connection before the machine does, so that alone proves nothing. */
+/**
+ * Any HTTP answer counts. The network accepts a connection before the machine does, so that alone proves nothing. We
+ * ask as browsers do: some servers know GET only, and close a HEAD without a word.
+ */
 async function webReach(machine: Machine, address: string): ReturnType<Reach> {
   try {
-    const answer = await machine.fetch(address, '/', { method: 'HEAD', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const answer = await machine.fetch(address, '/', { signal: AbortSignal.timeout(TIMEOUT_MS) })
     await answer.body?.cancel()
     return { status: 'reachable' }
   } catch (error) {

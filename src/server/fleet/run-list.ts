@@ -6,6 +6,7 @@ import type { RunFilter } from '../../domain/run-list.ts'
 import type { ServerStatus } from '../../domain/server.ts'
 import type { RunListView } from '../../domain/views.ts'
 import type { Server } from '../../domain/wire.ts'
+import { contains } from '../runtime/contains.ts'
 import type { Context } from '../runtime/context.ts'
 import { toServer } from './wire.ts'
 
@@ -23,7 +24,7 @@ const HAS_STATUS: Record<ServerStatus, SQL> = {
 }
 
 /** The user's latest runs, newest first. */
-export function listRunsQuery(ctx: Context, userId: string | SQL) {
+export function runsQuery(ctx: Context, userId: string | SQL) {
   return ctx.db.select().from(runs).where(eq(runs.userId, userId)).orderBy(desc(runs.requestedAt)).limit(LATEST)
 }
 
@@ -31,10 +32,12 @@ function matching(userId: string, { q, month, status }: RunFilter) {
   const from = month === null ? null : monthPeriod(month)
   return and(
     eq(runs.userId, userId),
-    // Unlike LIKE, instr() takes every character as itself.
     q
-      ? sql`instr(lower(id || ' ' || coalesce(name, '') || ' ' || instance_type || ' ' ||
-      coalesce(availability_zone, '') || ' ' || coalesce(environment, '') || ' ' || coalesce(vehicle, '')), ${q.toLowerCase()})`
+      ? contains(
+          sql`id || ' ' || coalesce(name, '') || ' ' || instance_type || ' ' ||
+      coalesce(availability_zone, '') || ' ' || coalesce(environment, '') || ' ' || coalesce(vehicle, '')`,
+          q,
+        )
       : undefined,
     from ? sql`requested_at >= ${from.start} AND requested_at < ${from.end}` : undefined,
     status ? HAS_STATUS[status] : undefined,

@@ -51,18 +51,26 @@ export async function lastWords(ctx: Context, { id, instanceId, billedFrom }: Ru
   return lines.map(({ text }) => plainText(text).slice(0, WORDS.characters))
 }
 
-/** The whole log so far as plain text, read as fast as its reader takes it. */
-export function streamLogText(ctx: Context, run: OwnRun): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder()
+/** The log as it is now, in parts, however slowly they are read: what comes meanwhile isn't in it. */
+export async function readSoFar(ctx: Context, run: OwnRun): Promise<AsyncGenerator<LogLine[]>> {
+  const [last] = run.isOver ? [] : await ctx.runLog(run.id).tail(1)
+  return partsOf(ctx, run, run.isOver ? Number.POSITIVE_INFINITY : (last?.n ?? 0))
+}
+
+async function* partsOf(ctx: Context, run: OwnRun, last: number): AsyncGenerator<LogLine[]> {
   let at = 0
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { lines, next } = await readLog(ctx, run, at)
-      at = next
-      if (lines.length) controller.enqueue(encoder.encode(logText(lines)))
-      else controller.close()
-    },
-  })
+  while (at < last) {
+    const { lines, next } = await readLog(ctx, run, at)
+    const kept = lines.filter(({ n }) => n <= last)
+    if (!kept.length) return
+    yield kept
+    at = next
+  }
+}
+
+/** The same as plain text. */
+export async function* textSoFar(ctx: Context, run: OwnRun): AsyncGenerator<string> {
+  for await (const lines of await readSoFar(ctx, run)) yield logText(lines)
 }
 
 /** The run's machine is gone: its log is complete. */

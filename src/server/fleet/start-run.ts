@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { type JobRow, jobs, type RunRow, runs } from '../../../db/schema.ts'
 import { toIso } from '../../domain/instant.ts'
@@ -10,15 +10,17 @@ import { actorOf, runEventQuery } from '../runtime/run-events.ts'
 import { heldFor, isFreeFor, isNobodysTurn, startedQueries } from './line/turns.ts'
 import { doOnce, isFirst, keepKeyQueries, type Repeatable } from './repeats.ts'
 import { isWithinLimits } from './start-limits.ts'
+import { hasReady, takeWarmQueries, warmFirst } from './warm/take.ts'
 import { isIncluded, requireWorld, worldQueries } from './worlds.ts'
 
 /** A user, and the API token that they use, if any. */
 export type Starter = { user: { id: string }; tokenName?: string | null }
 
 /**
- * Reserves the given place, or the largest free one that the user's plan and wish allow, and queues the job that
- * launches an instance in it. A place that is held for them in line comes first; one that others wait for never does. A
+ * Reserves the given place, or the largest free one that the user's plan and wish allow, preferably with a warm machine,
+ * and queues the job that launches an instance in it. A place that is held for them in line comes first; one that others wait for never does. A
  * repeated call does so once.
+ * @param when an SQL condition of the write
  * @throws what `requireAllowance` does, held, not_offered (its plan doesn't include this world), invalid (no such secret), has_server, stopping,
  * conflict (their plan just changed), not_found (no such place for this plan), too_many, no_capacity
  */
@@ -28,8 +30,9 @@ export function startRun(
   placeId: string | null = null,
   repeat: Repeatable | null = null,
   wishes = NO_WISHES,
+  when = sql`1`,
 ): Promise<{ run: RunRow; job: JobRow }> {
-  return doOnce(ctx, repeat, () => reserveAndQueue(ctx, starter, placeId, repeat, wishes))
+  return doOnce(ctx, repeat, () => reserveAndQueue(ctx, starter, placeId, repeat, wishes, when))
 }
 
 async function reserveAndQueue(
@@ -38,6 +41,7 @@ async function reserveAndQueue(
   placeId: string | null,
   repeat: Repeatable | null,
   wishes: RunWishes,
+  when: SQL,
 ): Promise<{ run: RunRow; job: JobRow }> {
   const userId = starter.user.id
   const { name, stopAfterMs, maxGpus, parameters = {}, secrets = [], untilExit = false, command = null } = wishes
@@ -60,24 +64,26 @@ async function reserveAndQueue(
   const now = ctx.now()
   const endsAt = stopAfterMs === null ? null : now + stopAfterMs
   const included = isIncluded(userId, allowed.plan, world, now)
-  const wanted = placeId === null ? sql`` : sql`AND id = ${placeId}`
+  const wanted = placeId === null ? sql`` : sql`AND servers.id = ${placeId}`
+  const isTheirs = sql`${isFreeFor(userId, now)} AND gpus <= ${gpus} ${wanted} AND ${isNobodysTurn(userId, now)}`
+  const free = sql`SELECT id FROM servers WHERE ${isTheirs} ORDER BY gpus DESC, position LIMIT 1`
   const mine = and(eq(runs.id, runId), eq(runs.userId, userId))
   await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE servers SET reserved_by = ${runId}, reserved_at = ${now}
       WHERE id = coalesce((SELECT id FROM servers WHERE ${heldFor(userId, now)} AND gpus <= ${gpus} ${wanted}),
-        (SELECT id FROM servers WHERE ${isFreeFor(userId, now)} AND gpus <= ${gpus} ${wanted}
-          AND ${isNobodysTurn(userId, now)} ORDER BY gpus DESC, position LIMIT 1))
+        ${placeId === null ? warmFirst(free, isTheirs, userId, now) : sql`(${free})`})
       AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = ${userId} AND ended_at IS NULL)
-      AND ${included} AND ${isWithinLimits(userId, now)} AND ${isFirst(repeat, now)}
+      AND ${included} AND ${isWithinLimits(userId, now)} AND ${isFirst(repeat, now)} AND ${when}
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL AND suspended_at IS NULL
         AND held_at IS NULL)`),
     ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, availability_zone, environment, image,
         vehicle, name, ends_at, stop_after, max_gpus, requested_at, hours_look_at, door_label, parameters, secrets, registry,
-        until_exit, command, by_token, in_trial)
+        until_exit, command, by_token, in_trial, told_warm)
       SELECT ${runId}, ${userId}, servers.id, instance_type, availability_zone, environments.name, image,
         ${world.vehicle}, ${name}, ${endsAt}, ${stopAfterMs === null ? null : stopAfterMs / 1000}, ${maxGpus}, ${now}, ${now}, ${ctx.config.door && newDoorLabel()}, ${told},
-        ${secrets.length ? JSON.stringify(secrets) : null}, ${LOGIN_HOST}, ${untilExit ? 1 : 0}, ${command && JSON.stringify(command)}, ${(starter.tokenName ?? null) !== null}, ${isOnTrial(userId)}
+        ${secrets.length ? JSON.stringify(secrets) : null}, ${LOGIN_HOST}, ${untilExit ? 1 : 0}, ${command && JSON.stringify(command)}, ${(starter.tokenName ?? null) !== null}, ${isOnTrial(userId)}, ${hasReady(userId, now)}
       FROM servers, environments WHERE reserved_by = ${runId} AND environments.id = ${world.environmentId}`),
+    ...takeWarmQueries(ctx, runId),
     ...(endsAt === null
       ? []
       : [runEventQuery(ctx, runId, { what: 'end_set', detail: toIso(endsAt), by: actorOf(starter) })]),

@@ -1,4 +1,4 @@
-import { and, inArray, isNotNull, type SQL } from 'drizzle-orm'
+import { and, inArray, isNotNull, or, type SQL } from 'drizzle-orm'
 import { startTimes } from '../../../db/schema.ts'
 import type { StartTimes } from '../../domain/start-time.ts'
 import type { Context } from '../runtime/context.ts'
@@ -8,16 +8,24 @@ export function startTimesQuery(ctx: Pick<Context, 'db'>, userId: string | SQL) 
   return ctx.db
     .select()
     .from(startTimes)
-    .where(and(inArray(startTimes.owner, ['', userId as string]), isNotNull(startTimes.p50)))
+    .where(
+      and(
+        inArray(startTimes.owner, ['', userId as string]),
+        or(isNotNull(startTimes.p50), isNotNull(startTimes.warmP50)),
+      ),
+    )
 }
 
 /** @param untilExit those that end with their program are ready once it starts; the others, once they answer */
 export function toStartTimes(rows: (typeof startTimes.$inferSelect)[], untilExit = false): StartTimes {
   const times: StartTimes = {}
-  for (const { environment, instanceType, p50, p90, ...row } of rows)
-    if (row.untilExit === untilExit && p50 !== null && p90 !== null) {
+  for (const { environment, instanceType, p50, p90, warmP50, warmP90, ...row } of rows)
+    if (row.untilExit === untilExit) {
       times[environment] ??= {}
-      times[environment][instanceType] = { p50, p90 }
+      times[environment][instanceType] = {
+        ...(p50 !== null && p90 !== null && { cold: { p50, p90 } }),
+        ...(warmP50 !== null && warmP90 !== null && { warm: { p50: warmP50, p90: warmP90 } }),
+      }
     }
   return times
 }

@@ -49,7 +49,8 @@ export async function endOrphans(ctx: Context, instances: CloudInstance[]): Prom
       .map(({ id, tags, token }) => [id, tags.session ?? '', token ?? ''])
     const found = await ctx.db.all<{ id: string }>(sql`SELECT value ->> 0 AS id FROM json_each(${JSON.stringify(some)})
       WHERE EXISTS (SELECT 1 FROM server_sessions WHERE id = value ->> 1 AND ended_at IS NOT NULL)
-      OR EXISTS (SELECT 1 FROM launches WHERE token = value ->> 2 AND outcome IN ('refused', 'gone'))`)
+      OR EXISTS (SELECT 1 FROM launches WHERE token = value ->> 2 AND outcome IN ('refused', 'gone'))
+      OR EXISTS (SELECT 1 FROM warm_machines WHERE token = value ->> 2 AND ended_at IS NOT NULL)`)
     orphans.push(...found.map(({ id }) => id))
   }
   await alertOnce(ctx, {

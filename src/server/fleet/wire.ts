@@ -27,6 +27,7 @@ export function toServer(row: RunRow, { door }: Pick<Config, 'door'> = { door: n
     ip_address: live ? row.ipAddress : null,
     door_url: door && answers && row.doorLabel ? doorUrl(door, row.doorLabel) : null,
     instance_type: row.instanceType,
+    warm: row.toldWarm,
     availability_zone: row.availabilityZone,
     files_read_only: live ? row.filesReadOnly : null,
     disk_nearly_full: live && row.diskNearlyFull,

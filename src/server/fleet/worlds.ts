@@ -3,6 +3,7 @@ import type { BatchResponse } from 'drizzle-orm/batch'
 import { environments, runs } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { type PlanType, UNPAID_STATUSES } from '../../domain/money/plan.ts'
+import { obeyedParameter } from '../../domain/parameters.ts'
 import type { RunWishes } from '../../domain/run-wishes.ts'
 import type { Vehicle, Worlds } from '../../domain/wire.ts'
 import { choose, whyNotChosen, worldsFor } from '../../domain/worlds.ts'
@@ -63,7 +64,7 @@ export type World = { environmentId: string; vehicle: Vehicle; isOwn: boolean }
 export function requireWorld(
   catalog: Catalog,
   plan: PlanType,
-  wished: Pick<RunWishes, 'environment' | 'vehicle' | 'untilExit'>,
+  wished: Pick<RunWishes, 'environment' | 'vehicle' | 'untilExit' | 'parameters'>,
 ): World {
   const [rows, [last]] = catalog
   const { environments: all, vehicles } = worldsFor(plan, rows)
@@ -80,6 +81,11 @@ export function requireWorld(
         field: 'until',
       },
     )
+  const obeyed = isOwn ? undefined : obeyedParameter(wished.parameters)
+  if (obeyed)
+    throw new AppError('invalid', `Only an image of yours can be told ${obeyed}: programs take code from it.`, {
+      field: 'parameters',
+    })
   return { environmentId: id, vehicle: vehicle.name, isOwn: isOwn === 1 }
 }
 

@@ -75,7 +75,7 @@ function askForFactor(c: HonoContext<AppEnv>, kind: RouteFacts['kind']): Respons
 
 /** Before an act in the console. After the password, it returns to the form's page. */
 function askForPassword(c: HonoContext<AppEnv>): Response {
-  const message = 'Confirm your password first, then act again.'
+  const message = "Confirm it's you first, then act again."
   if (!c.var.form) throw new AppError('forbidden', message, { page: '/admin/confirm' })
   setFlash(c, { kind: 'info', message })
   return c.redirect(`/admin/confirm?to=${encodeURIComponent(formPage(c, 'at'))}`, 303)

@@ -59,6 +59,8 @@ export function withBell(page: PageAssets): PageAssets {
   return has ? page : { ...page, scripts: [...page.scripts, ...publicPage.scripts] }
 }
 
+const settingsPage = { ...appPage, styles: [...appPage.styles, address('src/styles/settings.css')] }
+
 export const ASSETS = {
   /** Pages for signed-in people. */
   app: appPage,
@@ -69,8 +71,11 @@ export const ASSETS = {
   runs: { ...appPage, styles: [...appPage.styles, address('src/styles/runs.css')] },
   /** Their files. */
   files: { ...appPage, styles: [...appPage.styles, address('src/styles/files.css')] },
-  /** Their pages that show something to copy. */
-  secrets: { ...appPage, scripts: [...appPage.scripts, copyScript] },
+  /** Who may enter a server, and from where: something to copy. */
+  door: { ...appPage, scripts: [...appPage.scripts, copyScript] },
+  /** Their settings, and those that show something to copy. */
+  settings: settingsPage,
+  secrets: { ...settingsPage, scripts: [...settingsPage.scripts, copyScript] },
   /** The console. */
   admin: { ...appPage, styles: [...appPage.styles, address('src/styles/admin.css')] },
   /** Visitors' pages: plain HTML first. */
@@ -78,7 +83,7 @@ export const ASSETS = {
   /** Public pages whose form leads to signed-in pages. Their island brings the script; a second one delays the paint. */
   entry: { ...textPage, next: address('src/styles/app.css') },
   status: { ...publicPage, styles: [publicStyles, address('src/styles/status.css')] },
-  docs: { styles: [publicStyles, address('src/styles/docs.css')], scripts: [...hotReload, copyScript] },
+  docs: { styles: [publicStyles, address('src/styles/docs.css')], scripts: [...hotReload, address('src/docs.ts')] },
   /** Public pages that are only text. */
   text: textPage,
 } satisfies Record<string, PageAssets>

@@ -9,6 +9,9 @@ export function deviceOf(c: HonoContext<AppEnv>): Device {
   return { userAgent: c.req.header('User-Agent')?.slice(0, 300).toWellFormed() ?? null, address: addressOf(c) }
 }
 
+/** What Stripe signs. A scanner that posts anything else says nothing about our secret. */
+export const LOOKS_SIGNED = /^t=\d+,(.+,)?v1=[\da-f]{64}(,|$)/
+
 /** The caller for the limits by address, which don't apply to loopback. */
 export function callerOf(c: HonoContext<AppEnv>): Caller {
   const address = addressOf(c)

@@ -46,7 +46,8 @@ const ASKED = 'cookies'
 
 /** The page after a form that came without our cookies. It says so if the browser doesn't keep the new ones either. */
 export function askForCookies(page: string): string {
-  return `${page}${page.includes('?') ? '&' : '?'}${ASKED}`
+  const [path = '', part] = page.split('#')
+  return `${path}${path.includes('?') ? '&' : '?'}${ASKED}${part ? `#${part}` : ''}`
 }
 
 /** Right after that form: its answer set cookies. */

@@ -20,9 +20,11 @@ export function answer(
   }: { status?: ContentfulStatusCode; carry?: Record<string, string>; to?: string } = {},
 ): Response {
   const form = c.get('form')
+  // Of a page with several forms: whose this was.
+  const about = form?.get('about')
   // Our pages send X-Flash when they go to another screen, so that its first HTML shows the message.
   if (body.message && (form || (c.req.header('X-Flash') && bearerOf(c) === null)))
-    setFlash(c, { kind: 'success', message: body.message, values: carry })
+    setFlash(c, { kind: 'success', message: body.message, values: { ...(about && { about }), ...carry } })
   if (!form) return c.json(body, status)
   return c.redirect(to, 303)
 }

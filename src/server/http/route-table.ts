@@ -51,6 +51,8 @@ export type RouteFacts = {
   forAnyone?: true
   /** Programs send it, without a cookie and without proof of origin. Other sites' pages may not. */
   fromPrograms?: true
+  /** Its handler counts it against the outer limit, by what its body proves. What a machine wouldn't send counts for its address first. */
+  countsCaller?: true
   /** Its handler checks a bearer token that is no API token. */
   ownToken?: true
   /** Stripe signs it: none of our pages sends it, and its bursts are not rate limited. */

@@ -69,8 +69,12 @@ function refuseShape(error: { issues: readonly { path: PropertyKey[] }[] }): App
   )
 }
 
-/** JSON can contain lone surrogates (`\ud800`), which databases reject. */
-function isWellFormed(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed()
-  return typeof value !== 'object' || value === null || Object.values(value).every(isWellFormed)
+/** JSON can contain lone surrogates (`\ud800`), which databases reject. A loop, because it may be nested deeper than the stack. */
+function isWellFormed(data: unknown): boolean {
+  const values = [data]
+  for (const value of values) {
+    if (typeof value === 'string' && !value.isWellFormed()) return false
+    if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) values.push(inner)
+  }
+  return true
 }

@@ -50,6 +50,6 @@ function read(c: HonoContext<AppEnv>): WayBack | null {
 
 /** The page at this path, if people must sign in to see it. */
 function leadsTo(c: HonoContext<AppEnv>, path: string) {
-  const page = /^\/(?![/\\])/.test(path) ? c.var.routes.pageAt(path.split('?')[0] ?? '') : null
+  const page = /^\/(?![/\\])/.test(path) ? c.var.routes.pageAt(path.split(/[?#]/)[0] ?? '') : null
   return page && !page.file && (page.access === 'user' || page.access === 'admin') ? page : null
 }

@@ -11,7 +11,7 @@ import { countPeople } from './people.ts'
 export type Caller = { address: string | null }
 
 /**
- * How often each call may be made in `perMs`: per email address, per IP address (a /64 of IPv6, which one
+ * How often each call may be made in `perMs`: per mailbox, per IP address (a /64 of IPv6, which one
  * machine may fill), and per network. A campus or a company shares one address, so the last two limits grow
  * by `perPerson` for each person who signed in from there. It is below 1 for calls that create people: two
  * new people allow at most one more sign-up.
@@ -31,6 +31,9 @@ const RATES = {
 } satisfies Record<string, Limits>
 
 type Limits = { email?: number; address: number; network: number; perPerson: number; perMs: number }
+
+/** Loaded when needed: few calls send emails. */
+const mailboxOf = async (email: string) => (await import('../../domain/mailbox.ts')).mailboxOf(email)
 
 /** A limit grows to at most this many times its base. */
 const MOST_GROWTH = 5
@@ -55,18 +58,31 @@ const PERSONAL = {
   confirm_factor: { count: 30, perMs: HOUR_MS },
   /** What a passkey must sign to confirm an act. */
   ask_passkey: { count: 60, perMs: HOUR_MS },
+  /** All of it is in memory until it's read. */
+  export: { count: 20, perMs: HOUR_MS },
   new_token: { count: 10, perMs: HOUR_MS },
   /** Lookups of a code. Codes expire too soon to find one by guessing. */
   user_code: { count: 30, perMs: HOUR_MS },
   /** Programs ask each quarter hour; machines have a limit of their own. */
-  files_access: { count: 60, perMs: HOUR_MS / 4, sentence: 'You asked for credentials for your files too often.' },
+  files_access: { count: 60, perMs: HOUR_MS / 4, sentence: 'You requested credentials for your files too often.' },
   /** The bucket bills each list, and 8 for a folder's size. */
   files_list: { count: 1000, perMs: HOUR_MS / 4, sentence: 'You listed your files too often.' },
-  files_size: { count: 100, perMs: HOUR_MS / 4, sentence: 'You asked for the size of a folder too often.' },
+  /** Each asks the bucket. An archive opens files one after the other. */
+  files_open: { count: 10_000, perMs: HOUR_MS / 4, sentence: 'You opened your files too often.' },
+  files_size: { count: 100, perMs: HOUR_MS / 4, sentence: 'You requested the size of a folder too often.' },
+  /** Uploads and deletions, refused and repeated ones as well: up to 8 lists each. Copying many files needs none of them. */
+  files_change: { count: 3000, perMs: HOUR_MS / 4, sentence: 'You changed your files too often.' },
+  /** New names and ends of servers: each is kept, and told to every open page. */
+  name_run: { count: 120, perMs: HOUR_MS, sentence: 'You renamed your servers too often.' },
+  move_end: { count: 120, perMs: HOUR_MS, sentence: 'You changed when your servers stop too often.' },
+  /** Each changes where others stand. Leaving needs a join first. */
+  join_line: { count: 60, perMs: HOUR_MS, sentence: 'You joined the line too often.' },
   feedback: { count: 10, perMs: HOUR_MS, sentence: 'You sent a lot of feedback.' },
   new_webhook: { count: 10, perMs: HOUR_MS },
   new_webhook_secret: { count: 10, perMs: HOUR_MS },
   put_secret: { count: 40, perMs: HOUR_MS },
+  /** Images of one's own, added and removed, as a program swaps them with each build. */
+  change_environment: { count: 200, perMs: HOUR_MS },
   send_event: { count: 100, perMs: HOUR_MS },
   /** Sign-ins from known browsers skip the per-address limits, which a neighbor could use up. */
   known_sign_in: { count: 10, perMs: HOUR_MS / 4 },
@@ -101,11 +117,12 @@ export async function limitCalls(
     const more = Math.floor(people * limits.perPerson)
     return more ? Math.min(wait, await take(`more by ${place}`, who, more)) : wait
   }
+  const mailbox = email === null || !limits.email ? null : await mailboxOf(email)
   // Check the address first, so that a refused call uses up none of its network's quota.
   if (address !== null) refuseFor(await takeFrom('address', connectionOf(address)))
   const waits = await Promise.all([
     address === null ? 0 : takeFrom('network', networkOf(address)),
-    email !== null && limits.email ? take('email', email, limits.email) : 0,
+    mailbox !== null && limits.email ? take('email', mailbox, limits.email) : 0,
   ])
   refuseFor(Math.max(...waits))
 }

@@ -7,7 +7,7 @@ import { composeMail, type MailContent } from './letter.ts'
 
 export function confirmEmailMail(origin: string, token: string): MailContent {
   return composeMail('Confirm your email address', [
-    'Welcome to Proving Ground. Confirm your email address to start. Your free trial of 30 minutes begins then, unless this mailbox already had one:',
+    'Welcome to Proving Ground. Confirm your email address to start. You get 30 free minutes, unless this mailbox already had them:',
     confirmLink(origin, token),
     "The link works for 24 hours. If you didn't sign up, you can ignore this email.",
   ])
@@ -57,7 +57,7 @@ export function apiTokenMadeMail(
     `Someone, probably you, created an API token for your account. Until ${instantText(toIso(expiresAt), false)}, a program with it may ${may}.`,
     "If it was you, there is nothing to do. If it wasn't, choose a new password right away. That revokes every token:",
     { link: `${origin}/forgot_password`, label: 'Choose a new password' },
-    { link: `${origin}/api_tokens`, label: 'See your API tokens' },
+    { link: `${origin}/settings/developers#api_tokens`, label: 'See your API tokens' },
   ])
 }
 

@@ -7,7 +7,7 @@ import type { Notice } from '../../domain/wire.ts'
 import type { Context } from '../runtime/context.ts'
 
 /** A person's latest notices, newest first. */
-export function listNoticesQuery(ctx: Pick<Context, 'db'>, userId: string | SQL) {
+export function noticesQuery(ctx: Pick<Context, 'db'>, userId: string | SQL) {
   return ctx.db
     .select()
     .from(notices)

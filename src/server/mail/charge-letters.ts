@@ -4,7 +4,7 @@ import { day, type InvoicedBill, period, statement, sum } from './money-letters.
 
 /** Emails about invoices that charge a card or a bank account. Times are ms since 1970. */
 
-const BILLING = '/billing_history'
+const BILLING = '/settings/billing#payments'
 
 export function chargeSoonMail(origin: string, bill: InvoicedBill & { chargeAt: number; method: PayMethod }): Message {
   const at = day(bill.chargeAt)
@@ -37,7 +37,7 @@ type Failed = InvoicedBill & {
 export function chargeFailedMail(origin: string, bill: Failed): Message {
   const when = bill.isLate ? 'overdue' : `due ${day(bill.dueAt)}`
   return composeMessage('owed', `We couldn't charge your ${bill.method}: ${sum(bill)} is ${when}`, [
-    `We couldn't charge your ${bill.method} ${sum(bill)} for ${period(bill)}. The answer was: “${bill.why}”`,
+    `We couldn't charge your ${bill.method} ${sum(bill)} for ${period(bill)}. The reason we got: “${bill.why}”`,
     bill.isLate
       ? "Please pay it now. You can't start servers until it's paid."
       : `Please pay by ${day(bill.dueAt)}. After that, you can't start servers until it's paid.`,

@@ -5,7 +5,7 @@ const TITLES: Record<EndReason, string> = {
   you: 'You stopped your server',
   exited: 'Your program ended',
   time_up: 'Your server stopped as scheduled',
-  idle: 'Your server stopped because nobody used it',
+  idle: 'Your server stopped because it was idle',
   budget: 'Your budget stopped your server',
   plan: 'Your server stopped: your plan no longer includes it',
   trial_over: 'Your free trial is over',

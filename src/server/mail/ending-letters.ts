@@ -27,7 +27,7 @@ export function stillRunningMail(
 export function keepsEndingNotice(origin: string, runId: string, exitCode: number | null): Message {
   const last = exitCode === null ? '' : `, the last time with ${exitText(exitCode)}`
   return composeMessage('running', 'Your program keeps ending', [
-    `It ended three times within 10 minutes${last}. We start it again each time, and you pay for the server meanwhile.`,
+    `It ended three times within 10 minutes${last}. We restart it each time, and you keep paying for the server.`,
     { link: `${origin}/servers/${runId}#log`, label: 'See its log' },
   ])
 }
@@ -46,7 +46,7 @@ const WHY = { idle: '', plan: `, ${FIRST_HOURS} hours after your plan began`, yo
  */
 export function serverEndingMail(link: string, { end, minutes, adds, filesStay, why }: Ending): Message {
   return composeMessage('ending', `Your server stops in ${minutes === 1 ? '1 minute' : `${minutes} minutes`}`, [
-    `${why === 'idle' ? 'Nobody uses it, so it' : 'It'} stops at ${instantText(toIso(end), false)}${WHY[why]}. Its disk is then erased. ${keepText(filesStay)}`,
+    `${why === 'idle' ? "It's idle, so it" : 'It'} stops at ${instantText(toIso(end), false)}${WHY[why]}. Its disk is then erased. ${keepText(filesStay)}`,
     `Need more time? Add ${adds} with one click. You don't have to sign in.`,
     { link, label: `Add ${adds}` },
     'This link works for this server only, and only until it stops.',

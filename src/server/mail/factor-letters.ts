@@ -1,11 +1,12 @@
+import { deviceName } from '../../domain/device-name.ts'
 import { instantText, toIso } from '../../domain/instant.ts'
 import { composeMail, type MailContent } from './letter.ts'
 
 const SUBJECTS = {
   totp_added: 'Your account has an authenticator app',
-  totp_removed: 'Your authenticator app is removed',
+  totp_removed: 'Your authenticator app was removed',
   passkey_added: 'Your account has a new passkey',
-  passkey_removed: 'A passkey is removed',
+  passkey_removed: 'A passkey was removed',
   codes_renewed: 'You have new recovery codes',
   code_used: 'A recovery code was used',
 }
@@ -53,7 +54,7 @@ export function factorKeptMail(origin: string): MailContent {
 
 /** An operator did it. The script that sends it doesn't know the site's address. */
 export function factorsRemovedMail(): MailContent {
-  return composeMail('Your second factor is removed', [
+  return composeMail('Your second factor was removed', [
     'We removed the passkeys, the authenticator app, and the recovery codes of your account, because you told us that you lost them. Your password alone signs you in until you add new ones under Settings, Two-factor sign-in.',
     "If you didn't ask for this, choose a new password right away, and write to us.",
   ])
@@ -71,6 +72,28 @@ export function factorMail(origin: string, what: FactorChange, isFirst?: 'first'
   return { ...letter, act: what }
 }
 
+/** The most an account gets in a day. Otherwise, someone with its password could flood its mailbox. */
+export const STOPPED_MAILS = 3
+
+/** Someone typed the right password, and nothing more. Names the browser in our own words: a stranger may have typed what it says. */
+export function stoppedSignInMail(
+  origin: string,
+  { userAgent, address, at }: { userAgent: string | null; address: string | null; at: number },
+): MailContent {
+  const from = address ? `, from the address ${address}` : ''
+  const letter = composeMail('Someone typed your password', [
+    `Someone, maybe you, typed your password but didn't pass the second step, so we didn't sign them in: ${deviceName(userAgent)}${from}, on ${instantText(toIso(at), false)}.`,
+    { link: `${origin}/activity`, label: "See your account's activity" },
+    "If it was you, there is nothing to do. If it wasn't, someone knows your password, so choose a new one:",
+    { link: `${origin}/forgot_password`, label: 'Choose a new password' },
+    `We send this once a day for each network, and at most ${STOPPED_MAILS} times a day.`,
+  ])
+  return { ...letter, act: 'sign_in_stopped' }
+}
+
+/** An account gets at most so many a day about copied passkeys. */
+export const COPIED_MAILS = 3
+
 /** A passkey's counter went back. */
 export function passkeyCopiedMail(origin: string): MailContent {
   const letter = composeMail('We refused one of your passkeys', [
@@ -79,6 +102,7 @@ export function passkeyCopiedMail(origin: string): MailContent {
     { link: `${origin}/account_security`, label: 'See your passkeys' },
     "If it wasn't you, choose a new password as well:",
     { link: `${origin}/forgot_password`, label: 'Choose a new password' },
+    `We send this at most ${COPIED_MAILS} times a day.`,
   ])
   return { ...letter, act: 'passkey_copied' }
 }

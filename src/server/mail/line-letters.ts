@@ -24,8 +24,8 @@ export function lineHeldMail(origin: string, until: number): Message {
 export function lineLapsedMail(origin: string, then: 'end' | 'out'): Message {
   return composeMessage('line', then === 'out' ? 'You left the line' : 'You moved to the end of the line', [
     then === 'out'
-      ? 'We held three servers for you, and you started none. They went to others, and you no longer wait in line.'
-      : 'We held two servers for you, and you started none. They went to others, and you now wait at the end of the line.',
+      ? "We held three servers for you, and you didn't start any. They went to others, and you're no longer in line."
+      : "We held two servers for you, and you didn't start either. They went to others, and you're now at the end of the line.",
     'If you choose “Start it for me”, we start your server as soon as it’s your turn.',
     { link: `${origin}/line`, label: then === 'out' ? 'Wait in line again' : 'See your place in line' },
   ])

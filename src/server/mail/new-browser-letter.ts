@@ -2,7 +2,7 @@ import { deviceName } from '../../domain/device-name.ts'
 import { instantText, toIso } from '../../domain/instant.ts'
 import { composeMail, type MailContent } from './letter.ts'
 
-/** An account gets at most so many a day: who has its password could otherwise fill its mailbox. */
+/** The most an account gets in a day. Otherwise, someone with its password could flood its mailbox. */
 export const NEW_BROWSER_MAILS = 3
 
 /** Names the browser in our own words: a stranger may have typed what it says about itself. */
@@ -12,7 +12,7 @@ export function newBrowserMail(
 ): MailContent {
   const from = address ? `, from the address ${address}` : ''
   const letter = composeMail('New browser signed in', [
-    `Someone, probably you, signed in to your account with a browser that hadn't before: ${deviceName(userAgent)}${from}, on ${instantText(toIso(at), false)}.`,
+    `Someone, probably you, signed in to your account with a new browser: ${deviceName(userAgent)}${from}, on ${instantText(toIso(at), false)}.`,
     { link: `${origin}/activity`, label: "See your account's activity" },
     "If it was you, there is nothing to do. If it wasn't, choose a new password right away. That signs out every browser:",
     { link: `${origin}/forgot_password`, label: 'Choose a new password' },

@@ -33,7 +33,7 @@ export function signedOutNotice(): Message {
 export function planGrantedNotice(plan: string): Message {
   return composeMessage('plan', `We gave you ${plan}`, [
     `Your plan is now ${plan}.`,
-    { link: '/account_overview', label: 'See your plan' },
+    { link: '/settings/billing', label: 'See your plan' },
   ])
 }
 

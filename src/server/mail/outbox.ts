@@ -1,6 +1,6 @@
-import { and, asc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import { type OutboxRow, outbox } from '../../../db/schema.ts'
-import { HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
 import { newId } from '../crypto/id.ts'
 import type { Context } from '../runtime/context.ts'
 import { isRecipientRefused } from './email-binding.ts'
@@ -22,6 +22,7 @@ type OutboxContext = Pick<Context, 'db' | 'now' | 'mailer' | 'log'>
  * Inserts one email, in the batch of the change that causes it.
  * @param when an SQL condition: the email is only written if it is true at that moment
  * @param cause if given, the email is written only if no other has the same cause
+ * @param isSent an SQL condition: otherwise, the row is only Activity's record
  */
 export function mailQuery(
   ctx: Pick<Context, 'db' | 'now'>,
@@ -29,33 +30,45 @@ export function mailQuery(
   mail: MailContent,
   when: SQL = sql`1`,
   cause: string | null = null,
+  isSent: SQL = sql`1`,
 ) {
   const now = ctx.now()
   return ctx.db.run(sql`
     INSERT INTO outbox (id, recipient, subject, text, html, reply_to, off_url, cause, act, created_at, attempts, send_at)
-    SELECT ${newId('mail')}, ${to}, ${mail.subject}, ${mail.text}, ${mail.html}, ${mail.replyTo ?? null}, ${mail.offUrl ?? null}, ${cause}, ${mail.act ?? null}, ${now}, 0, ${now}
-    WHERE ${when} ON CONFLICT (cause) DO NOTHING`)
+    SELECT ${newId('mail')}, ${to}, ${mail.subject}, iif(is_sent, ${mail.text}, ''), iif(is_sent, ${mail.html}, ''), ${mail.replyTo ?? null}, ${mail.offUrl ?? null}, ${cause}, ${mail.act ?? null}, ${now}, 0, iif(is_sent, ${now}, NULL)
+    FROM (SELECT ${isSent} AS is_sent) WHERE ${when} ON CONFLICT (cause) DO NOTHING`)
+}
+
+/** An SQL condition: in the last day, this person got fewer emails about this act. A thief could otherwise fill their mailbox. */
+export function fewToday(ctx: Pick<Context, 'now'>, to: SQL, act: string, most: number): SQL {
+  return sql`(SELECT count(*) FROM outbox WHERE recipient = ${to} AND act = ${act} AND created_at > ${ctx.now() - DAY_MS}
+    AND (attempts > 0 OR send_at IS NOT NULL)) < ${most}`
 }
 
 /**
  * Sends what is due. Two runs may overlap: each claims a row by moving its next try, so that only one of them
  * sends it.
+ * @param first who waits for theirs, and so gets it before everybody else's
  */
-export async function deliverMail(ctx: OutboxContext): Promise<void> {
+export async function deliverMail(ctx: OutboxContext, first = ''): Promise<void> {
   for (;;) {
-    const claimed = await claim(ctx)
+    const claimed = await claim(ctx, first)
+    // A change returns its rows in no order.
+    claimed.sort((a, b) => rank(a, first) - rank(b, first) || a.createdAt - b.createdAt)
     for (const mail of claimed) await deliver(ctx, mail)
     if (claimed.length < AT_ONCE) return
   }
 }
 
-function claim(ctx: OutboxContext): Promise<OutboxRow[]> {
+const rank = ({ recipient }: OutboxRow, first: string) => (recipient === first ? 0 : 1)
+
+function claim(ctx: OutboxContext, first: string): Promise<OutboxRow[]> {
   const now = ctx.now()
   const due = ctx.db
     .select({ id: outbox.id })
     .from(outbox)
     .where(lte(outbox.sendAt, now))
-    .orderBy(asc(outbox.sendAt))
+    .orderBy(desc(eq(outbox.recipient, first)), asc(outbox.sendAt))
     .limit(AT_ONCE)
   return ctx.db
     .update(outbox)

@@ -18,7 +18,7 @@ export function planNotice(
   name: string,
   { unpaid, cancelAt, ended }: { unpaid: boolean; cancelAt: number | null; ended: boolean },
 ): Message {
-  const see = { link: '/account_overview', label: 'See your plan' }
+  const see = { link: '/settings/billing', label: 'See your plan' }
   if (ended)
     return composeMessage('plan', `${name} has ended`, [
       'Choose a plan to start servers.',

@@ -4,8 +4,8 @@ type What = 'added' | 'changed' | 'removed'
 
 const SUBJECTS = {
   added: 'You have a new secret',
-  changed: 'A secret of yours changed',
-  removed: 'A secret of yours is gone',
+  changed: 'One of your secrets changed',
+  removed: 'One of your secrets was removed',
 }
 const WHAT = {
   added: (name: string) => `added the secret ${name} to your account. Starts of your own images can use it.`,
@@ -15,14 +15,14 @@ const WHAT = {
 
 /** A name can't say much: its letters are capital. */
 export function secretMail(origin: string, name: string, what: What): MailContent {
-  const link = { link: `${origin}/secrets`, label: 'See your secrets' }
+  const link = { link: `${origin}/settings/developers#secrets`, label: 'See your secrets' }
   return { ...letter(origin, SUBJECTS[what], WHAT[what](name), link), act: `secret_${what}` }
 }
 
 const LOGIN_SUBJECTS = {
   added: 'You have a new registry login',
-  changed: 'A registry login of yours changed',
-  removed: 'A registry login of yours is gone',
+  changed: 'One of your registry logins changed',
+  removed: 'One of your registry logins was removed',
 }
 const WHAT_LOGIN = {
   added: (host: string) =>
@@ -33,15 +33,48 @@ const WHAT_LOGIN = {
 }
 
 export function registryMail(origin: string, host: string, what: What): MailContent {
-  const link = { link: `${origin}/registries`, label: 'See your registry logins' }
+  const link = { link: `${origin}/settings/developers#registries`, label: 'See your registry logins' }
   return { ...letter(origin, LOGIN_SUBJECTS[what], WHAT_LOGIN[what](host), link), act: `login_${what}` }
 }
 
-function letter(origin: string, subject: string, what: string, link: { link: string; label: string }): MailContent {
+const ENVIRONMENT_SUBJECTS = {
+  added: 'You have a new environment',
+  removed: 'One of your environments was removed',
+}
+const WHAT_ENVIRONMENT = {
+  added: 'From now on, a start that names it runs its image, with your files and the secrets that the start names.',
+  removed: 'From now on, a start that names it fails.',
+}
+
+/** A day, of those added and of those removed: a program may swap an image with each build. Activity has all. */
+export const ENVIRONMENT_MAILS = 3
+
+/** Doesn't say its image: a stranger may have typed it. */
+export function environmentMail(
+  origin: string,
+  name: string,
+  what: 'added' | 'removed',
+  tokenName: string | null,
+): MailContent {
+  const link = { link: `${origin}/settings/servers#environments`, label: 'See your environments' }
+  const by = tokenName === null ? '' : ` with the API token ${tokenName}`
+  const text = `${what} the environment ${name}${by}. ${WHAT_ENVIRONMENT[what]}`
+  const often = `We send this at most ${ENVIRONMENT_MAILS} times a day. Your account's activity lists each.`
+  return { ...letter(origin, ENVIRONMENT_SUBJECTS[what], text, link, often), act: `environment_${what}` }
+}
+
+function letter(
+  origin: string,
+  subject: string,
+  what: string,
+  link: { link: string; label: string },
+  ...more: string[]
+): MailContent {
   return composeMail(subject, [
     `Someone, probably you, ${what}`,
     link,
     "If it wasn't you, choose a new password right away:",
     { link: `${origin}/forgot_password`, label: 'Choose a new password' },
+    ...more,
   ])
 }

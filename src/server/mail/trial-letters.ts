@@ -25,7 +25,7 @@ export function trialEndingMail(origin: string, minutes: number, filesStay: bool
 export function noTrialMail(origin: string): Message {
   return composeMessage('plan', 'Your account has no free trial', [
     'Your email address is confirmed, and you can sign in. Your account has no free trial, because this mailbox already had one.',
-    'There is one free trial per mailbox, whatever address of it you sign up with, and even after you close an account.',
+    'Each mailbox gets one free trial, even if you use a different address or close your account.',
     'Choose a plan to start servers.',
     OFFER,
     plansLink(origin),

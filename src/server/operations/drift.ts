@@ -46,7 +46,8 @@ export async function findDrift(ctx: Context): Promise<Drift> {
         WHERE ended_at IS NULL AND stop_requested_at IS NULL`,
     ),
     ctx.db.all<{ token: string }>(sql`SELECT token FROM launches WHERE session_id IN
-      (SELECT id FROM server_sessions WHERE ended_at IS NULL) AND coalesce(outcome, 'launched') = 'launched'`),
+      (SELECT id FROM server_sessions WHERE ended_at IS NULL) AND coalesce(outcome, 'launched') = 'launched'
+      UNION ALL SELECT token FROM warm_machines WHERE ended_at IS NULL`),
     ctx.db.all<LateJob>(sql`SELECT id, user_id, session_id, kind, attempts, run_at, progress FROM jobs
       WHERE run_at IS NOT NULL AND (run_at < ${now - LATE_MS} OR attempts > ${MOST_TRIES})
       ORDER BY run_at LIMIT ${MOST_SHOWN}`),

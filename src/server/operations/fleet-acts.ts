@@ -41,9 +41,7 @@ export async function endInstance(operator: Operator, instanceId: string, why: W
   const { ctx } = operator
   const hand = handOf(operator, why)
   if (!/^i-[0-9a-f]{8,17}$/.test(instanceId))
-    throw new AppError('invalid', 'Please enter an instance ID, such as i-0123456789abcdef0.', {
-      field: 'instance',
-    })
+    throw new AppError('invalid', `${JSON.stringify(instanceId)} is no instance ID, such as i-0123456789abcdef0.`)
   const instance = await ctx.cloud.findInstance(instanceId)
   if (!instance?.token) throw new AppError('not_found', `EC2 doesn't have our instance ${instanceId}.`)
   if (instance.state === 'shutting-down' || instance.state === 'terminated')

@@ -40,7 +40,7 @@ export async function takeBack(operator: Operator, userId: string, why: Why): Pr
   const hand = handOf(operator, why)
   const { email } = await getAccount(operator, userId)
   const results = await writeBatch(ctx.db, keepFactorQueries(hand, { id: userId, email }, siteOrigin(ctx)))
-  if (!results.at(-1)?.rowsAffected) throw new AppError('conflict', 'Nobody is removing their second factor.')
+  if (!results.at(-1)?.rowsAffected) throw new AppError('conflict', 'No removal is pending.')
   ctx.background(deliverMail(ctx))
 }
 

@@ -90,7 +90,7 @@ const KINDS: Kind[] = [
     matter: 'no_free_place',
     query: (now) => sql`SELECT 'fleet' AS id WHERE EXISTS (SELECT 1 FROM servers)
       AND NOT EXISTS (SELECT 1 FROM servers WHERE ${IS_FREE} AND ${isOfferedAt(now)})`,
-    subject: () => 'No free place: nobody can start a server',
+    subject: () => 'No free place: no server can start',
     sentences: [
       'Every place is reserved, set aside, drained, or retired.',
       'Add places with npm run fleet, after checking the vCPU quota with npm run doctor.',

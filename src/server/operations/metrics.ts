@@ -17,7 +17,7 @@ export async function readMetrics(ctx: Context, version: string): Promise<Metric
   const now = ctx.now()
   const ended = sql`run_at IS NULL AND j.updated_at > ${now - HOUR_MS}`
   const rows = (query: ReturnType<typeof sql>) => ctx.db.all<Row>(query)
-  const [ends, ready, jobs, [mail], invoices, places, runs, incidents, [check], calls] = await ctx.db.batch([
+  const [ends, ready, jobs, [mail], invoices, places, warm, runs, incidents, [check], calls] = await ctx.db.batch([
     rows(sql`SELECT kind, coalesce(j.error_code, status) AS outcome, instance_type AS type, coalesce(availability_zone, '') AS zone,
       count(*) AS count FROM jobs j JOIN server_sessions r ON r.id = j.session_id WHERE ${ended} GROUP BY 1, 2, 3, 4`),
     rows(sql`SELECT billed_from - requested_at AS ms FROM jobs j JOIN server_sessions r ON r.id = j.session_id
@@ -32,6 +32,9 @@ export async function readMetrics(ctx: Context, version: string): Promise<Metric
     rows(sql`SELECT instance_type AS type, availability_zone AS zone, CASE WHEN reserved_by IS NOT NULL THEN 'reserved'
       WHEN ${isOfferedAt(now)} THEN 'free' ELSE 'set_aside' END AS state, count(*) AS count
       FROM servers WHERE retired_at IS NULL OR reserved_by IS NOT NULL GROUP BY 1, 2, 3`),
+    rows(sql`SELECT instance_type AS type, availability_zone AS zone, CASE WHEN ending_at IS NOT NULL THEN 'ending'
+      WHEN ready_at IS NOT NULL THEN 'ready' ELSE 'starting' END AS state, count(*) AS count
+      FROM warm_machines JOIN servers ON servers.id = server_id WHERE ended_at IS NULL GROUP BY 1, 2, 3`),
     rows(sql`SELECT CASE WHEN stop_requested_at IS NOT NULL THEN 'stopping' WHEN billed_from IS NOT NULL THEN 'running'
       ELSE 'starting' END AS state, count(*) AS count FROM server_sessions WHERE ended_at IS NULL GROUP BY 1`),
     rows(sql`SELECT kind FROM incidents WHERE ended_at IS NULL`),
@@ -78,6 +81,7 @@ export async function readMetrics(ctx: Context, version: string): Promise<Metric
     gauge('runs', 'Live runs.', by(runs, 'state')),
     gauge('places', 'Places that are not retired, or still in use.', places.map(toPlace)),
     gauge('places_free', 'Places that the next start may get.', sum(places.filter(({ state }) => state === 'free'))),
+    gauge('warm_machines', 'Machines that wait for a start, or are launched or ended for that.', warm.map(toPlace)),
     gauge('jobs_waiting', 'Unfinished jobs.', by(jobs, 'kind')),
     gauge('jobs_late', 'Unfinished jobs whose next step is overdue by 5 s.', by(jobs, 'kind', 'late')),
     gauge('job_tries', 'Tries of the unfinished step that failed most often.', by(jobs, 'kind', 'tries')),

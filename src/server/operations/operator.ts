@@ -24,12 +24,12 @@ export function handOf(
   const why = reason.trim()
   if (!why || why.length > LONGEST_REASON)
     throw new AppError('invalid', `Please give a reason of at most ${LONGEST_REASON} characters.`, { field: 'reason' })
-  if (!confirmed) throw new AppError('invalid', 'Please tick the box to confirm.', { field: 'confirmed' })
+  if (!confirmed) throw new AppError('invalid', 'Please check the box to confirm.', { field: 'confirmed' })
   const hand = { db: ctx.db, now: ctx.now, by: { id: admin.id, reason: why } }
   return act_id && FORM_ACT.test(act_id) ? { ...hand, actId: act_id } : hand
 }
 
-const FORM_ACT = /^act_[\w-]{20}\.[a-z-]+$/
+const FORM_ACT = /^act_[\w-]{20}\.[a-z0-9-]+$/
 
 /** Does an act, unless the same form did it before: a double click, or a page from the browser's history. @throws conflict */
 export async function once<T>({ db }: Context, { act_id: actId }: Why, act: Promise<T>): Promise<T> {

@@ -6,6 +6,7 @@ import { dollarsOf, meterEnd, runSeconds } from '../../domain/money/billing.ts'
 import type { FoundPerson, PersonDetails } from '../../domain/person-details.ts'
 import { hasFactor, isLive } from '../accounts/live-sign-ins.ts'
 import { toServer } from '../fleet/wire.ts'
+import { contains } from '../runtime/contains.ts'
 import type { Context } from '../runtime/context.ts'
 import { listAudit } from './audit-log.ts'
 
@@ -18,7 +19,6 @@ export async function findPeople(
   query: string,
 ): Promise<{ people: FoundPerson[]; more: boolean }> {
   const q = query.trim()
-  const part = `%${q.toLowerCase().replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`
   const rows = await ctx.db
     .select()
     .from(users)
@@ -27,8 +27,8 @@ export async function findPeople(
         ? or(
             eq(users.id, q),
             eq(users.stripeCustomerId, q),
-            sql`lower(${users.email}) LIKE ${part} ESCAPE '\\'`,
-            sql`lower(${users.name}) LIKE ${part} ESCAPE '\\'`,
+            contains(sql`${users.email}`, q),
+            contains(sql`${users.name}`, q),
             sql`${users.id} IN (SELECT user_id FROM server_sessions WHERE id = ${q} OR instance_id = ${q})`,
             sql`${users.id} IN (SELECT user_id FROM billing_records WHERE id = ${q})`,
           )

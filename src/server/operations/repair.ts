@@ -7,7 +7,7 @@ import { endReasonAt } from '../fleet/jobs/ends.ts'
 import type { CloudInstance } from '../ports/cloud.ts'
 import { auditQuery } from '../runtime/audit.ts'
 import type { Context } from '../runtime/context.ts'
-import type { Hand, Repair } from './restore.ts'
+import { begunAt, type Hand, type Repair } from './restore.ts'
 
 const BY = { id: 'script', reason: 'The database was restored.' }
 
@@ -23,8 +23,9 @@ export async function repair(hand: Hand, { what, instanceId, runId, instance }: 
  * Since when we may bill a server whose meter reading we lost. We stop servers whose image doesn't load or that don't
  * answer in time, so an older one has answered. Earlier seconds stay free: we can't prove them.
  */
-function meterStart({ launchTime }: CloudInstance, until: number): number | null {
-  const from = launchTime === null ? null : launchTime + LONGEST_START_MS
+function meterStart(instance: CloudInstance, until: number): number | null {
+  const begun = begunAt(instance)
+  const from = begun === null ? null : begun + LONGEST_START_MS
   return from !== null && from < until ? from : null
 }
 
@@ -76,6 +77,7 @@ async function adopt(hand: Hand, instance: CloudInstance): Promise<void> {
   await writeBatch(db, [
     insertRun(hand, instance, { billedFrom, mustStopAt, until: null }),
     insertLaunch(hand, instance, 'launched'),
+    notWarm(hand, instance),
     db.run(sql`UPDATE servers SET reserved_by = ${runId}, reserved_at = ${at} WHERE reserved_by IS NULL
       AND id = (SELECT server_id FROM server_sessions WHERE id = ${runId})`),
     // A young one still has to answer: its start continues.
@@ -94,12 +96,13 @@ async function adopt(hand: Hand, instance: CloudInstance): Promise<void> {
 async function bill(hand: Hand, instance: CloudInstance): Promise<void> {
   const { db, now } = hand
   const [runId, userId] = [instance.tags.session ?? '', instance.tags.user ?? '']
-  const until = instance.endedAt ?? instance.launchTime ?? now()
+  const until = instance.endedAt ?? begunAt(instance) ?? now()
   const billedFrom = meterStart(instance, until)
   const mustStopAt = billedFrom === null ? null : await trialEnd(hand, userId, billedFrom)
   await writeBatch(db, [
     insertRun(hand, instance, { billedFrom, mustStopAt, until }),
     insertLaunch(hand, instance, 'gone'),
+    notWarm(hand, instance),
     auditQuery(
       { db, now, by: BY },
       { act: 'adopt_run', subject: runId, userId, detail: { instance: instance.id, billedFrom, until } },
@@ -112,18 +115,23 @@ async function trialEnd(hand: Hand, userId: string, billedFrom: number): Promise
   return trialSeconds === null ? null : (Math.ceil(billedFrom / 1000) + trialSeconds) * 1000
 }
 
+/** In the backup, it still waited for a run. */
+function notWarm({ db }: Hand, { token }: CloudInstance) {
+  return db.run(sql`DELETE FROM warm_machines WHERE token = ${token}`)
+}
+
 type Meter = { billedFrom: number | null; mustStopAt: number | null; until: number | null }
 
 /** In a place of its type, preferably a free one. Writes nothing if it exists, or its owner has another live run. */
 function insertRun({ db, now }: Hand, instance: CloudInstance, { billedFrom, mustStopAt, until }: Meter) {
   const { id, type, publicIp, tags } = instance
-  const launchTime = instance.launchTime ?? now()
+  const requestedAt = begunAt(instance) ?? now()
   const isOver = until !== null
   const meteredUntil = isOver && billedFrom !== null ? meterEnd({ mustStopAt }, billedFrom, until) : null
   const because = until !== null && mustStopAt !== null && until >= mustStopAt ? 'trial_over' : 'you'
   return db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, requested_at, running_at, billed_from,
       confirmed_at, must_stop_at, stop_requested_at, metered_until, ended_at, ended_because, instance_id, ip_address, environment, vehicle, in_trial)
-    SELECT ${tags.session}, ${users.id}, place.id, ${type}, ${launchTime}, ${billedFrom}, ${billedFrom},
+    SELECT ${tags.session}, ${users.id}, place.id, ${type}, ${requestedAt}, ${billedFrom}, ${billedFrom},
       ${billedFrom === null ? null : (until ?? now())}, ${mustStopAt}, ${until}, ${meteredUntil}, ${until}, ${isOver ? because : null}, ${id}, ${publicIp},
       ${tags.environment ?? null}, ${tags.vehicle ?? null}, ${mustStopAt !== null}
     FROM ${users}, (SELECT id FROM servers ORDER BY instance_type = ${type} DESC, reserved_by IS NULL DESC, retired_at IS NULL DESC,

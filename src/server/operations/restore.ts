@@ -35,24 +35,31 @@ export type Hand = Pick<Context, 'db' | 'now' | 'cloud'>
  * @param region where `cloud` looks
  */
 export async function findRepairs({ db, cloud }: Hand, since: number, region: string): Promise<Plan> {
-  const seen = onePerRun(await cloud.listInstances())
+  const all = await cloud.listInstances()
+  const seen = onePerRun(all)
   const live = await db.select().from(runs).where(isNull(runs.endedAt))
+  const warm = await warmTokens(db)
   const known = await idsAmong(db, 'server_sessions', new Set(seen.map(({ tags }) => tags.session ?? '')))
   const people = await idsAmong(db, 'users', new Set(seen.map(({ tags }) => tags.user ?? '')))
 
-  const unknown = seen.filter(({ tags }) => !known.has(tags.session ?? ''))
+  const unknown = [
+    ...seen.filter(({ tags }) => !known.has(tags.session ?? '')),
+    // It waits for a run that no one here will give it.
+    ...all.filter(({ tags, token }) => isUntold(tags) && !warm.has(token ?? '')),
+  ]
   const strange = unknown.flatMap((instance): Repair[] => {
     const about = describe(instance)
     if (people.has(instance.tags.user ?? '')) return [{ ...about, what: isAlive(instance) ? 'adopt' : 'bill' }]
     if (!isAlive(instance)) return []
-    return [{ ...about, what: (instance.launchTime ?? 0) >= since ? 'end_instance' : 'leave' }]
+    return [{ ...about, what: (begunAt(instance) ?? 0) >= since ? 'end_instance' : 'leave' }]
   })
   const byRun = new Map(seen.map((instance) => [instance.tags.session, instance]))
+  const untold = new Map(all.filter(({ tags }) => isUntold(tags)).map((instance) => [instance.id, instance]))
   const busy = new Set(strange.filter(({ what }) => what === 'adopt').map(({ userId }) => userId))
   // Without an instance, a start is still in progress, and its job continues with the same token, unless its user has
   // started another one since.
   const ends = live.flatMap((run): Repair[] => {
-    const instance = byRun.get(run.id) ?? null
+    const instance = byRun.get(run.id) ?? untold.get(run.instanceId ?? '') ?? null
     const isOver = instance ? !isAlive(instance) : run.instanceId !== null || busy.has(run.userId)
     if (!isOver) return []
     return [{ what: 'end_run', instanceId: run.instanceId, runId: run.id, userId: run.userId, instance }]
@@ -66,8 +73,8 @@ export async function findRepairs({ db, cloud }: Hand, since: number, region: st
 function doubtsAbout({ live, ends, seen, strange, region, homes }: Found): Omit<Plan, 'repairs'> {
   const launched = live.filter(({ instanceId }) => instanceId !== null).length
   const missing = ends.filter((each) => each.instance === null && each.instanceId !== null)
-  const alive = seen.filter(isAlive).length
   const foreign = strange.filter(({ what }) => what === 'end_instance')
+  const alive = new Set([...seen.filter(isAlive), ...foreign.map(({ instance }) => instance)]).size
   const doubts: string[] = []
   const doubted: Repair[] = []
   if (isDoubtful(missing.length, launched)) {
@@ -83,7 +90,7 @@ function doubtsAbout({ live, ends, seen, strange, region, homes }: Found): Omit<
     )
     doubted.push(...foreign)
   }
-  return { doubts, doubted: doubted.flatMap(({ runId }) => runId ?? []) }
+  return { doubts, doubted: doubted.flatMap(({ runId, instanceId }) => runId ?? instanceId ?? []) }
 }
 
 type Found = { live: RunRow[]; seen: CloudInstance[]; region: string; homes: string[] } & Record<
@@ -114,6 +121,23 @@ function onePerRun(instances: CloudInstance[]): CloudInstance[] {
   const rank = (one: CloudInstance) => (isAlive(one) ? Number.MAX_SAFE_INTEGER : (one.launchTime ?? 0))
   ofRuns.sort((a, b) => rank(a) - rank(b))
   return [...new Map(ofRuns.map((instance) => [instance.tags.session, instance])).values()]
+}
+
+/** When its run began to have it. A warm machine was launched long before. */
+export function begunAt({ launchTime, tags }: CloudInstance): number | null {
+  const given = Date.parse(tags.given ?? '')
+  return Number.isNaN(given) ? launchTime : given
+}
+
+/** Whether it waits for a run, or for word of the one that just took it. */
+const isUntold = (tags: CloudInstance['tags']) => tags.warm !== undefined && tags.session === undefined
+
+/** Of machines that wait, and of those that live runs have taken. */
+async function warmTokens(db: Context['db']): Promise<Set<string>> {
+  const rows = await db.all<{ token: string }>(sql`SELECT token FROM warm_machines
+    UNION SELECT token FROM server_sessions JOIN launches ON launches.session_id = server_sessions.id
+    WHERE server_sessions.ended_at IS NULL`)
+  return new Set(rows.map(({ token }) => token))
 }
 
 async function idsAmong(db: Context['db'], table: 'users' | 'server_sessions', ids: Set<string>): Promise<Set<string>> {

@@ -13,7 +13,7 @@ import type { Context } from '../runtime/context.ts'
 const SAME_MS = 5 * MINUTE_MS
 /** Starts that ended this long ago say nothing about now. */
 const RECENT_MS = 30 * MINUTE_MS
-/** This many starts in a row, of at least two people: one person could make their own fail. */
+/** This many starts in a row, of at least two people: one person could make their own fail. With parameters, everyone can. */
 const IN_A_ROW = 3
 const PEOPLE = 2
 const MOST_SHOWN = 2_000
@@ -31,7 +31,7 @@ export async function checkStarts(ctx: Context): Promise<void> {
     ctx.db.all<EndedStart>(sql`SELECT user_id, status, error_code FROM jobs
       WHERE run_at IS NULL AND updated_at > ${now - RECENT_MS} AND kind = 'server_start'
       AND coalesce(error_code, '') NOT IN ('stopped', 'no_capacity', 'suspended', 'stopped_by_us')
-      AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE id = session_id AND ${HAS_OWN_IMAGE})
+      AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE id = session_id AND (${HAS_OWN_IMAGE} OR parameters IS NOT NULL))
       ORDER BY updated_at DESC LIMIT ${IN_A_ROW}`),
     ctx.db.select().from(statusChecks),
   ])

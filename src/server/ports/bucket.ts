@@ -33,14 +33,17 @@ export type Bucket = {
    * Up to 1,000 files whose key begins with `prefix`, in the order of their keys.
    * @param delimiter keys that have it after the prefix come once, as `prefixes`
    * @param after the `next` of the page before
-   * @returns also `at`: when it answered, by the clock that `modifiedAt` is from
+   * @param startAfter a key, instead of that
+   * @returns also `at`: when it answered, by the clock that `modifiedAt` is from; and how many have another storage class
+   * than the standard one
    */
   list(wanted: {
     prefix: string
     delimiter?: '/'
     after?: string | null
+    startAfter?: string
     most?: number
-  }): Promise<{ files: StoredFile[]; prefixes: string[]; next: string | null; at: number }>
+  }): Promise<{ files: StoredFile[]; prefixes: string[]; next: string | null; at: number; otherClass: number }>
   find(key: string): Promise<StoredFile | null>
   /** Up to 1,000, in one call, and one for each whose key XML can't hold. */
   remove(keys: string[]): Promise<void>

@@ -30,7 +30,7 @@ type Launch = {
   availabilityZone: string
   /** Absent or null: the default one. */
   launchTemplate?: string | null
-  name: string
+  /** With its name, as `Name`. */
   tags: Record<string, string>
 }
 
@@ -60,6 +60,10 @@ export type Cloud = {
    * @returns 'unknown' if the cloud doesn't know the id: as for `findInstance`, that proves nothing
    */
   terminate(id: string): Promise<'accepted' | 'unknown'>
+  /** Sets tags of one of our instances. Safe to repeat. */
+  tag(id: string, tags: Record<string, string>): Promise<void>
+  /** The version that launches from this template get now. Null or absent: the zone's own. */
+  templateVersion(availabilityZone: string, launchTemplate?: string | null): Promise<string>
   /**
    * Up to 1,000 of our instances, in one call. Instances that start or end in between don't shift the pages.
    * @param after the `next` of the page before; null for the first

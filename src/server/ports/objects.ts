@@ -88,19 +88,22 @@ export type MachinePhase =
   | { name: 'exited'; exit_code: number; oom: boolean; answered?: boolean | undefined }
   | { name: 'failed'; code: Death; exit_code: number | null }
 
+/** With all that the machine has sent since its boot, also from outside the container. Older machines don't say it. */
+export type MachineSample = Sample & { host_sent_bytes?: number | null }
+
 /** Lines as a machine posts them; `first` is the number of the first one. `at` in ms since 1970. */
 export type LogBatch = {
   first: number
   lines: { at: number; source: LogSource; text: string }[]
   phase: MachinePhase | null
-  samples: Sample[]
+  samples: MachineSample[]
   /** The machine has nothing more to say. */
   complete: boolean
 }
 
 /**
  * What somebody must act on: a phase and when it began, how far a pull is, that the disk is nearly full, or no longer, and that the
- * program keeps ending. Null: no news of it.
+ * program keeps ending, and that it sends much. Null: no news of it.
  */
 export type MachineNews = {
   phase: MachinePhase | null
@@ -109,6 +112,8 @@ export type MachineNews = {
   pull: Pull | null
   diskNearlyFull: boolean | null
   keepsEnding: boolean
+  /** What its containers or all of it have sent, if that is much. */
+  sentBytes: number | null
 }
 
 /** `next`: the first number it doesn't have. `news`: what nobody has acted on. */

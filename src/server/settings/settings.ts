@@ -265,7 +265,7 @@ function faultOf(setting: Setting, value: unknown): SettingFault | null {
 }
 
 /** As browsers write them: lower case, no trailing slash, no default port. */
-function parseOrigins(list: string): (string | null)[] {
+export function parseOrigins(list: string): (string | null)[] {
   const parts = list.split(',').map((part) => part.trim())
   return parts.filter(Boolean).map(parseOrigin)
 }

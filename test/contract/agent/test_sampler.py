@@ -19,14 +19,14 @@ def stats(used, passed, **memory_stats):
 
 class Samples(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.mkdtemp()
+        self.root = folder = tempfile.mkdtemp()
         self.gpu = Path(f"{folder}/nvidia-smi")
         path = os.environ["PATH"]
         os.environ["PATH"] = f"{folder}:{path}"
         self.addCleanup(os.environ.__setitem__, "PATH", path)
 
     def samples(self, engine, count=1):
-        sampler = agent.Sampler(agent.Engine(engine.path))
+        sampler = agent.Sampler(agent.Engine(engine.path), self.root)
         return [sampler.sample() for _ in range(count)]
 
     def say_gpu(self, text):
@@ -52,6 +52,18 @@ class Samples(unittest.TestCase):
         self.assertGreater(sample["disk_total_bytes"], sample["disk_bytes"])
         self.assertGreater(sample["disk_bytes"], 0)
 
+    def test_counts_what_leaves_the_machine_by_its_default_route(self):
+        routes = ("docker0 000011AC 00000000 0001 0 0 0 0000FFFF", "ens5 00000000 0101A8C0 0003 0 0 512 00000000")
+        files = {"proc/net/route": "\n".join(["Iface Destination Gateway Flags RefCnt Use Metric Mask", *routes])}
+        for name, sent in (("docker0", 7), ("ens5", 300_000_000_000)):
+            files[f"sys/class/net/{name}/statistics/tx_bytes"] = f"{sent}\n"
+        for name, text in files.items():
+            file = Path(self.root, name)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        [sample] = self.samples(FakeEngine())
+        self.assertEqual(sample["host_sent_bytes"], 300_000_000_000)
+
     def test_says_none_where_nothing_is_known(self):
         for text in (None, "[N/A], 10\\n", "No devices were found\\n", ""):
             if text is not None:
@@ -59,7 +71,7 @@ class Samples(unittest.TestCase):
             [sample] = self.samples(FakeEngine())
             known = {name for name, value in sample.items() if value is not None}
             self.assertEqual(known, {"disk_bytes", "disk_total_bytes"})
-            self.assertEqual(len(sample), 8)
+            self.assertEqual(len(sample), 9)
 
 
 if __name__ == "__main__":

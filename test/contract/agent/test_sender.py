@@ -6,6 +6,14 @@ import unittest
 from program import Clock, Quiet, agent
 
 
+class Edge(int):
+    """A status that something between the machine and the site answers. The site's own comes with a code."""
+
+
+def refused(status):
+    return int(status), {} if isinstance(status, Edge) else {"code": "forbidden" if status == 403 else "other"}
+
+
 class Site:
     """Keeps each line once, as the real one."""
 
@@ -16,18 +24,24 @@ class Site:
         self.keys = 0
         self.key_statuses = []
         self.log_statuses = []
+        # What a firewall in front of it lets nobody say.
+        self.barred = b"nothing"
 
     def ask_key(self):
         status = self.key_statuses.pop(0) if self.key_statuses else 200
-        self.keys += status == 200
-        return status, {"key": f"key-{self.keys}"}
+        if status != 200:
+            return refused(status)
+        self.keys += 1
+        return 200, {"key": f"key-{self.keys}"}
 
     def post_log(self, key, body):
         status = self.log_statuses.pop(0) if self.log_statuses else 200
         if isinstance(status, Exception):
             raise status
+        if self.barred in body:
+            status = Edge(403)
         if status != 200:
-            return status, {}
+            return refused(status)
         batch = json.loads(body)
         self.batches.append((key, batch))
         if batch["lines"]:
@@ -182,14 +196,71 @@ class Sending(Quiet):
         self.assertEqual(len(self.site.batches), 1)
 
     def test_stays_silent_where_nobody_listens(self):
-        for keys, logs in (([404], []), ([], [404]), ([], [403])):
-            site = Site()
-            site.key_statuses, site.log_statuses = keys, logs
-            log = agent.Log(self.clock)
-            sender = agent.Sender(log, site, "")
-            sender.look(self.clock.now)
-            log.feed("stdout", b"one\n")
-            self.assertEqual((sender.is_over, log.size), (True, 0))
+        self.site.log_statuses = [403]
+        self.look()
+        self.log.feed("stdout", b"one\n")
+        self.assertEqual((self.sender.is_over, self.log.size), (True, 0))
+
+    def test_only_the_site_says_that_a_run_is_over(self):
+        self.site.key_statuses = [Edge(403), Edge(404), 404]
+        self.site.log_statuses = [Edge(404), 404, Edge(403), Edge(400)]
+        self.log.feed("stdout", b"one\n")
+        self.pass_seconds(120)
+        self.assertEqual(self.sent(), ["one"])
+
+    def test_leaves_out_the_lines_that_a_firewall_refuses_and_says_the_others(self):
+        self.look()
+        self.site.barred = b"${jndi:"
+        lines = [b"line %03d" % n for n in range(500)]
+        for n in (7, 8, 400):
+            lines[n] = b"GET /${jndi:ldap://x/y}"
+        self.log.feed("stdout", b"\n".join(lines) + b"\n")
+        why = "no ${jndi:x}"
+        self.log.say(f"Failed: {why}", {"name": "failed", "code": "bad_image", "exit_code": None, "why": why})
+        self.pass_seconds(150)
+        expected = [agent.REFUSED if self.site.barred in line else line.decode() for line in lines]
+        self.assertEqual(self.sent(), [*expected, agent.REFUSED])
+        phases = [batch["phase"] for _, batch in self.site.batches if "phase" in batch]
+        self.assertEqual(phases, [{"name": "failed", "code": "bad_image", "exit_code": None}])
+
+    def test_says_its_end_within_a_minute_whatever_lines_a_firewall_refuses(self):
+        self.look()
+        self.site.barred = b"../../etc/passwd"
+        for n in range(2_000):
+            self.log.feed("stdout", b"open ../../etc/passwd %d\n" % n if n % 2 else b"line %d\n" % n)
+        self.log.say("The program exited with code 3.", {"name": "exited", "exit_code": 3})
+        self.log.end()
+        self.pass_seconds(60)
+        [end] = [batch for _, batch in self.site.batches if "phase" in batch]
+        self.assertEqual((end["phase"]["exit_code"], end["complete"]), (3, True))
+        self.assertIn("line 0", self.sent())
+
+    def test_loses_one_line_at_most_to_what_refuses_everything(self, is_ending=False):
+        self.look()
+        self.log.feed("stdout", b"".join(b"line %03d\n" % n for n in range(100)))
+        if is_ending:
+            self.log.end()
+        self.site.barred = b"boot"
+        self.pass_seconds(600)
+        self.site.barred = b"nothing"
+        self.pass_seconds(120)
+        self.assertEqual(self.sent(), [agent.REFUSED, *[f"line {n:03}" for n in range(1, 100)]])
+
+    def test_loses_one_line_at_most_at_its_end(self):
+        self.test_loses_one_line_at_most_to_what_refuses_everything(is_ending=True)
+
+    def test_tries_three_times_before_it_leaves_out_a_line_of_another_time(self):
+        self.look()
+        self.site.barred = b"${jndi:"
+        self.log.feed("stdout", b"GET /${jndi:x}\n")
+        self.pass_seconds(60)
+        for _ in range(20):
+            self.log.feed("stdout", b"fine\n")
+            self.pass_seconds(30)
+        self.log.feed("stdout", b"a line\n")
+        self.site.log_statuses = [Edge(403)] * 3
+        self.pass_seconds(60)
+        self.assertEqual(self.sent(), [agent.REFUSED, *["fine"] * 20, "a line"])
 
     def test_sends_what_is_left_when_it_ends(self):
         self.look()

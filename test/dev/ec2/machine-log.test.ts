@@ -105,6 +105,16 @@ test('exits:3 says hello and exits with 3 after 2 s, three times, and its machin
   expect([ended?.State?.Name, ended?.StateReason?.Code]).toEqual(['shutting-down', 'Client.InstanceInitiatedShutdown'])
 })
 
+test('lasts:20 exits with 0, 20 s after a pull of 3 s', async () => {
+  const { url, phases } = await site()
+  const { launchOne, advance } = await localEc2({ siteUrl: url })
+  await launchOne(image('example.com/lasts:20'))
+  advance(bootMs + 3_000 + 19_999)
+  await waitFor(async () => phases().at(-1)?.name === 'started')
+  advance(1)
+  await waitFor(async () => phases().at(-1)?.name === 'exited')
+})
+
 test('a program gets its parameters and secrets, and the machine hides secrets, the longest first', async () => {
   const secrets = {
     A: 'hunter2hunter2',

@@ -6,6 +6,7 @@ import {
   billMonths,
   billsToCsv,
   openInvoices,
+  owed,
   totalDollars,
 } from '../../../src/domain/money/bill.ts'
 import type { BillingRecord } from '../../../src/domain/wire.ts'
@@ -92,4 +93,20 @@ test('open invoices are what is unpaid and has a page, oldest first', () => {
     open('a', false, 'https://a'),
   ]
   expect(openInvoices(newestFirst).map(({ id }) => id)).toEqual(['a', 'd'])
+})
+
+test('asks for each unpaid plan except one that was replaced', () => {
+  const plan = (id: string, start_date: string, end_date: string, paid = false) =>
+    bill({ id, kind: 'plan', start_date, end_date, paid })
+  const unpaid = plan('basic', '2028-02-01', '2028-03-01')
+  const idsWith = (...others: BillingRecord[]) => owed([...others, unpaid]).map(({ id }) => id)
+  expect(idsWith(plan('premium', '2028-02-02', '2028-03-02', true))).toEqual([])
+  expect(idsWith(plan('premium', '2028-02-01', '2028-03-01', true))).toEqual([])
+  for (const other of [
+    plan('premium', '2028-02-02', '2028-03-02'),
+    plan('next', '2028-03-01', '2028-04-01', true),
+    plan('last', '2028-01-01', '2028-02-01', true),
+    bill({ id: 'usage', start_date: '2028-02-02', paid: true }),
+  ])
+    expect(idsWith(other), other.id).toContain('basic')
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { SAMPLE_SERVER } from '../../../dev/sample-server.ts'
+import { instantText } from '../../../src/domain/instant.ts'
 import { overageUnits, recordCents, runSeconds, trialMinutesLeft } from '../../../src/domain/money/billing.ts'
 import { runCost, usageAt } from '../../../src/domain/money/live-usage.ts'
 import type { Server, Summary } from '../../../src/domain/wire.ts'
@@ -112,4 +113,12 @@ test('what does not run changes nothing', () => {
 test('the last second of the plan is free, and nothing after it is', () => {
   const free = (used: number) => runCost(run(START), counted(START, used, START, 5), START).free
   expect([5 * 3600 - 1, 5 * 3600, 5 * 3600 + 1].map(free)).toEqual(['plan', null, null])
+})
+
+test('the cost of a run older than the cycle says since when it counts', () => {
+  const summary = counted(START, 0, START, 5)
+  const began = summary.subscription?.current_period_start ?? ''
+  const { since } = runCost(run(Date.parse(began) - 1), summary, START)
+  expect(since).toBe(`since ${instantText(began, false, 'day')}`)
+  expect(runCost(run(Date.parse(began)), summary, START).since).toBe('so far')
 })

@@ -26,5 +26,5 @@ test('writes seconds as whole numbers in groups of three', () => {
 })
 
 test('seconds that add up to less than a cent show four digits', () => {
-  expect([0, 0.0004861, 1.5].map(fineDollars)).toEqual(['$0.0000', '$0.0005', '$1.5000'])
+  expect([0, 0.0004861, 1.5, 1251.218].map(fineDollars)).toEqual(['$0.0000', '$0.0005', '$1.5000', '$1,251.2180'])
 })

@@ -45,8 +45,8 @@ test('warns 30, 7, and 1 days ahead', () => {
 })
 
 test('says how full it is', () => {
-  const percents = [0, 799, 800, 999, 1000, 1999, 2000, 5000].map((used) => reachedPercent(used, 1000))
-  expect(percents).toEqual([0, 0, 80, 80, 100, 100, 200, 200])
+  const percents = [0, 799, 800, 999, 1000, 1999, 2000, 3999, 4000, 9000].map((used) => reachedPercent(used, 1000))
+  expect(percents).toEqual([0, 0, 80, 80, 100, 100, 200, 200, 400, 800])
   expect(reachedPercent(0, 0)).toBe(0)
-  expect([999 * GB, 1000 * GB].map((used) => reachedPercent(used, null))).toEqual([0, 100])
+  expect([999 * GB, 1000 * GB, 4000 * GB].map((used) => reachedPercent(used, null))).toEqual([0, 100, 400])
 })

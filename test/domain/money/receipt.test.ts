@@ -71,7 +71,7 @@ test('says why it ended, whatever stopped the meter', () => {
   for (const [endedBecause, why] of [
     ['you', ''],
     ['suspended', ''],
-    ['idle', ' because nobody used it'],
+    ['idle', ' because it was idle'],
     ['plan', ' because your plan no longer includes it'],
     ['budget', ' because your budget was used up'],
   ] as const)

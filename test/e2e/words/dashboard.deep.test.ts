@@ -6,9 +6,9 @@ import { confirmStop } from '../../../testing/browser/e2e.ts'
 import { answer, cut, hold, press, type Scene, type Word, walk } from '../../../testing/browser/words.ts'
 
 /**
- * The dashboard and its frame. One row per text of the specification, except where it contradicts itself: 'Failed to
- * request more servers' (8), whose button is always disabled (2), and 'Failed to load servers' for the billing
- * history, which the server renders whole.
+ * The dashboard and its frame. One row per text of the specification that a browser decides, except where it contradicts
+ * itself: 'Failed to request more servers' (8), whose button is always disabled (2), and 'Failed to load servers' for the
+ * billing history, which the server renders whole.
  */
 
 type Go = (path: string) => Promise<unknown>
@@ -147,16 +147,6 @@ const SCENES: Scene[] = [
     },
     words: [[2, 'link', 'Admin', { href: /^\/console$/ }]],
   },
-  {
-    at: 'restored from the back/forward cache, the session not known yet',
-    as: 'newcomer',
-    open: async (page, { go }) => {
-      await open(page, go)
-      await hold(page, '/api/v1/users/get_session')
-      await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
-    },
-    words: [[2, 'message', 'Checking your session…', { note: 'the spinner that covers the app' }]],
-  },
   newcomer(
     'while it loads',
     async (page) => {
@@ -198,28 +188,6 @@ const SCENES: Scene[] = [
     [4, 'message', ALL_RESERVED],
     [8, 'button', 'Dismiss'],
   ]),
-  newcomer('none available, no candidates listed', (page) => start(page, { ServerAvailable: false }), [
-    [4, 'message', ALL_RESERVED],
-  ]),
-  newcomer('none of several available', (page) => start(page, { ServerAvailable: false, candidates: [{}, {}, {}] }), [
-    [4, 'message', `${ALL_RESERVED} (Checked 3 candidates)`],
-  ]),
-  newcomer(
-    'availability refused',
-    async (page) => {
-      await answer(page, '/api/v1/aws/server_available', 503, { error: 'The cloud is away.' })
-      await press(page, 'Start Server')
-    },
-    [[8, 'message', 'Failed to check availability: The cloud is away.']],
-  ),
-  newcomer(
-    'availability, no network',
-    async (page) => {
-      await cut(page, '/api/v1/aws/server_available')
-      await press(page, 'Start Server')
-    },
-    [[8, 'message', 'Failed to check availability: Failed to check server availability']],
-  ),
   newcomer(
     'a start with errors',
     (page) => start(page, AVAILABLE, { status: 202, json: { server: null, errors: ['This', 'and that'] } }),
@@ -228,9 +196,6 @@ const SCENES: Scene[] = [
       [5, 'text', 'No servers yet. Click "Start Server" to launch one.', { note: 'no server is added' }],
     ],
   ),
-  newcomer('a start refused without a message', (page) => start(page, AVAILABLE, { status: 500, json: {} }), [
-    [8, 'message', 'Failed to start server'],
-  ]),
   newcomer(
     'an empty summary',
     async (page) => {
@@ -255,15 +220,6 @@ const SCENES: Scene[] = [
       [8, 'message', 'Failed to load billing'],
     ],
   ),
-  newcomer(
-    'the list is refused',
-    async (page) => {
-      await answer(page, '/api/v1/servers/get_servers', 503, { error: 'The database is away.' })
-      await press(page, 'Refresh')
-    },
-    [[8, 'message', 'The database is away.', { note: 'the error text of the store' }]],
-  ),
-
   badge({}, 'running', 'green'),
   badge({ active: false, pending: true }, 'provisioning', 'yellow'),
   badge({ stopping: true }, 'stopping', 'yellow'),
@@ -315,25 +271,10 @@ const SCENES: Scene[] = [
       [4, 'button', 'Stop ses_x', { disabled: true }],
     ],
   ),
-  newcomer(
-    'a stop refused without a message',
-    async (page) => {
-      await withServers(page, [RUNNING])
-      await answer(page, '/api/v1/aws/stop_server', 500, {})
-      await press(page, 'Stop ses_x')
-      await confirmStop(page)
-    },
-    [[8, 'message', 'Failed to stop server']],
-  ),
-
   told('a job that failed, with its message', { status: 'failed', error_message: 'It broke.', error_code: 'timeout' }, [
     [4, 'message', 'It broke.'],
     [4, 'button', 'Dismiss'],
   ]),
-  told('a job that failed, with its code', { status: 'failed', error_code: 'no_capacity' }, [
-    [4, 'message', 'Error: no_capacity'],
-  ]),
-  told('a job that failed without a message', { status: 'failed' }, [[4, 'message', 'Unknown error']]),
   told('a job that runs', { status: 'running', progress: 'Booting the server.' }, [
     [2, 'message', 'Booting the server.', { note: 'the progress message' }],
   ]),

@@ -13,8 +13,8 @@ test('without script, the question to delete keeps its words in order, and its p
 
 test('says how much goes', () => {
   const of = (files: number, bytes: number, complete = true) => deleteWords({ path: 'a/', files, bytes, complete })
-  expect(deleteWords(null)).toBe("It's deleted for good.")
-  expect(of(1, 5)).toBe("It has 1 file, 5 bytes. It's deleted for good.")
-  expect(of(8000, 2e9)).toBe('It has 8,000 files, 2 GB in all. They are deleted for good.')
-  expect(of(8000, 2e9, false)).toBe('It has more than 8,000 files, and more than 2 GB. They are deleted for good.')
+  expect(deleteWords(null)).toBe('You can’t undo this.')
+  expect(of(1, 5)).toBe('It has 1 file, 5 bytes. You can’t undo this.')
+  expect(of(8000, 2e9)).toBe('It has 8,000 files, 2 GB in all. You can’t undo this.')
+  expect(of(8000, 2e9, false)).toBe('It has more than 8,000 files, and more than 2 GB. You can’t undo this.')
 })

@@ -12,10 +12,11 @@ const server = (id: string) => ({ id }) as Server
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 const socket = () => FakeSocket.opened.at(-1) as FakeSocket
 
-type Page = { status?: string; cost?: string; live?: boolean; actions?: string }
+type Page = { status?: string; cost?: string; folds?: string; live?: boolean; actions?: string }
 const html = ({
   status = 'running',
   cost = '$1',
+  folds = '',
   live = true,
   actions = '<a href="/servers/ses_1">Refresh</a>',
 }: Page) =>
@@ -23,7 +24,7 @@ const html = ({
   <div ${live ? 'data-follow="ses_1"' : ''}>
     <div data-live="head"><h1>Server</h1><span class="badge">${status}</span></div>
     <div data-live="actions">${actions}</div>
-    <div data-live="record"><p>${cost}</p><details><summary>Table</summary></details></div>
+    <div data-live="record"><p>${cost}</p>${folds}<details><summary>Table</summary></details></div>
     <input name="name" value="">
   </div>`
 
@@ -74,6 +75,17 @@ test('shows what changed at each event of its run and every 15 seconds, and noth
   expect(find('[data-live=record] p').textContent).toBe('$3')
   expect([find('h1'), find('details'), document.activeElement]).toEqual([heading, details, input])
   expect([details.open, input.value]).toEqual([true, 'half typed'])
+})
+
+test('a table that is open stays open if a new fold comes before it', async () => {
+  find<HTMLDetailsElement>('details').open = true
+  served = { folds: '<details><summary>Record</summary></details>' }
+  await pass(15_000)
+  const folds = [...document.querySelectorAll('details')].map((fold) => [fold.textContent, fold.open])
+  expect(folds).toEqual([
+    ['Record', false],
+    ['Table', true],
+  ])
 })
 
 test('once the run has ended, says so, moves the focus to what comes next, and asks no more', async () => {

@@ -8,10 +8,22 @@ test.each([
   ['/billing_history/bill_1', 'Billing', 'true'],
   ['/account_overview', 'Settings', 'page'],
   ['/devices', 'Settings', 'true'],
+  ['/settings/developers', 'Settings', 'true'],
+  ['/api_tokens', 'Settings', 'true'],
   ['/close_account', 'Settings', 'true'],
-  ['/console', null, null],
+  ['/console', 'Console', 'page'],
+  ['/admin/people', 'Console', 'true'],
+  ['/pricing', null, null],
 ])('on %s, the current link is %s', (path, label, value) => {
-  const html = renderToStaticMarkup(<Sidebar path={path} hasFiles theme="dark" csrfToken={null} />)
+  const html = renderToStaticMarkup(<Sidebar path={path} hasFiles isAdmin theme="dark" csrfToken={null} />)
   const current = [...html.matchAll(/aria-current="(\w+)".*?<\/svg>(\w+)/g)].map(([, how, text]) => [text, how])
   expect(current).toEqual(label ? [[label, value]] : [])
+})
+
+test('only admins see the console', () => {
+  const html = renderToStaticMarkup(
+    <Sidebar path="/dashboard" hasFiles isAdmin={false} theme="dark" csrfToken={null} />,
+  )
+  expect(html).toContain('/billing_history')
+  expect(html).not.toContain('/console')
 })

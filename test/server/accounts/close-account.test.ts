@@ -12,10 +12,10 @@ import { runCron } from '../../../src/server/cron.ts'
 import { newId } from '../../../src/server/crypto/id.ts'
 import type { Context } from '../../../src/server/runtime/context.ts'
 import { openBillingStack } from '../../../testing/stack/billing-stack.ts'
-import { memoryCounters } from '../../../testing/stack/counters.ts'
 import { beforeBatch } from '../../../testing/stack/database.ts'
 import { quickHasher } from '../../../testing/stack/quick-hasher.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
+import { silent } from '../../../testing/stack/test-context.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -23,13 +23,7 @@ const PASSWORD = 'correct horse 9'
 const CLOSES = 'UPDATE users SET closed_at'
 
 const stack = await openBillingStack(Date.UTC(2028, 4, 10))
-const ctx = {
-  ...stack.ctx,
-  counter: memoryCounters(),
-  mailer: { send: async () => {} },
-  hasher: quickHasher,
-  config: { ...stack.ctx.config, passwordPepper: 'pepper' },
-} as Context
+const ctx: Context = { ...stack.ctx, mailer: { send: async () => {} }, hasher: quickHasher }
 
 let user: User
 beforeEach(async () => {
@@ -176,10 +170,7 @@ test('the next trigger stops a server that survived because the process died whi
     ...ctx.channel(id),
     arm: async () => void armed.push(await stops(left)),
   })
-  await runCron(
-    { ...ctx, channel, fleetWatcher: { ...ctx.fleetWatcher, revive: async () => {} } } as Context,
-    '* * * * *',
-  )
+  await runCron({ ...ctx, channel, fleetWatcher: { ...silent, revive: async () => {} } }, '* * * * *')
   expect([await stops(left), await stops(alive)]).toEqual([stack.clock.now, null])
   // Set before the stop is written down: its job begins even if nobody hears of that.
   expect(armed).toEqual([null])

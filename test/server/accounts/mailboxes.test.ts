@@ -209,7 +209,7 @@ test('a rotated SECRET_KEY changes no code, and the old one can go after a night
   const code = await hashMailbox(ctx, address)
   const old = ctx.config.secretKey
   const next = 'another-secret-of-thirty-two-characters'
-  const withKey = (secretKey: string) => ({ ...ctx, config: { ...ctx.config, secretKey } }) as Context
+  const withKey = (secretKey: string) => ({ ...ctx, config: { ...ctx.config, secretKey } })
   expect(await hashMailbox(withKey(`${next},${old}`), address)).toBe(code)
   await renewMailboxKey(withKey(`${next},${old}`))
   expect(await hashMailbox(withKey(next), address)).toBe(code)
@@ -226,7 +226,7 @@ test('a SECRET_KEY dropped at once makes new codes for the open accounts, and no
   const lost = {
     ...open.ctx,
     config: { ...open.ctx.config, secretKey: 'a-secret-that-nobody-had-before-today' },
-  } as Context
+  }
   try {
     await renewMailboxKey(lost)
     expect(open.takeLines()).toMatchObject([{ event: 'mailbox_key_lost' }])

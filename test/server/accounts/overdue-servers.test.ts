@@ -132,6 +132,18 @@ test('warns two days later, and stops the server a day after that, to the millis
   expect([stack.woken, await subjects()]).toEqual([[user.id], [SUSPENDED, WARNED]])
 })
 
+test('sets the alarm before it writes the stop, so that a stop is looked at even if this trigger dies then', async () => {
+  await liveRun()
+  await cronOnDays(0, 2)
+  const stopsWhenArmed: number[] = []
+  const channel = (id: string) => ({
+    ...ctx.channel(id),
+    arm: async () => void stopsWhenArmed.push((await stops()).length),
+  })
+  await cron(dueAt + 3 * DAY, { ...ctx, channel })
+  expect([stopsWhenArmed, (await stops()).length]).toEqual([[0], 1])
+})
+
 test('a late warning delays the stop by as much', async () => {
   await liveRun()
   await cronOnDays(0, 12)

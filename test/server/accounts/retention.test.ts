@@ -13,6 +13,7 @@ import {
   places,
   runs,
   serverRequests,
+  signInChallenges,
   signIns,
   stripeEvents,
   users,
@@ -45,6 +46,11 @@ test('deletes what nobody needs, and keeps what is still of use or waiting', asy
     { ...signIn, id: 'long over', expiresAt: ago(91), revokedAt: ago(104) },
     { ...signIn, id: 'over', expiresAt: ago(89) },
     { ...signIn, id: 'live', expiresAt: now + DAY },
+  ])
+  const challenge = { userId: 'user_1', browser: 'x' }
+  await db.insert(signInChallenges).values([
+    { ...challenge, hash: 'old', expiresAt: ago(1) - 1 },
+    { ...challenge, hash: 'not told', expiresAt: ago(1) },
   ])
   const token = { userId: 'user_1', name: 'CI', scope: 'read' as const, createdAt: ago(400) }
   await db.insert(apiTokens).values([
@@ -107,6 +113,7 @@ test('deletes what nobody needs, and keeps what is still of use or waiting', asy
 
   expect((await db.select().from(emailTokens)).map(({ hash }) => hash)).toEqual(['over', 'waits', 'warns'])
   expect((await db.select().from(signIns)).map(({ id }) => id)).toEqual(['over', 'live'])
+  expect((await db.select().from(signInChallenges)).map(({ hash }) => hash)).toEqual(['not told'])
   expect((await db.select().from(apiTokens)).map(({ id }) => id)).toEqual(['over', 'live'])
   expect((await db.select().from(notices)).map(({ id }) => id)).toEqual(['recent'])
   expect((await db.select().from(stripeEvents)).map(({ id }) => id)).toEqual(['may come again'])

@@ -2,7 +2,7 @@ import type { DurableObjectState } from '@cloudflare/workers-types'
 import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { jobs, places, runs, signIns } from '../../../db/schema.ts'
-import type { Job } from '../../../src/domain/wire.ts'
+import type { Job, Server } from '../../../src/domain/wire.ts'
 import { JobSockets } from '../../../src/server/channel/job-sockets.ts'
 import { newId } from '../../../src/server/crypto/id.ts'
 import { openAccount, signedInUser } from '../../../testing/people/sign-up.ts'
@@ -65,6 +65,7 @@ async function unfinishedJob({ db, now }: Awaited<ReturnType<typeof wake>>['ctx'
   return id
 }
 
+type Heard = { message: { server?: Server } }
 const JOB = { id: 'job_1', status: 'running' } as Job
 const told = (identifier: string) => ({ identifier, message: { event: 'job.updated', job: JOB } })
 
@@ -92,6 +93,21 @@ test('tells each open page of its own account that it changed, and an expired si
     [{ identifier, message: { event: 'account.updated' } }],
     [],
   ])
+})
+
+test('tells the last of many changes a second later, and before a job that comes after it', async () => {
+  const { jobSockets, sockets } = await wake({})
+  const name = (to: string) => jobSockets.tellServer('server.updated', { id: 'ses_1', name: to } as Server)
+  const heard = () => sockets[0]?.frames.map((frame) => (frame as Heard).message.server?.name ?? 'job')
+  for (let i = 0; i < 300; i++) name(`n${i}`)
+  expect(heard()).toEqual(['n0'])
+  vi.advanceTimersByTime(1_000)
+  expect(heard()).toEqual(['n0', 'n299'])
+  name('first')
+  jobSockets.push(JOB)
+  name('second')
+  vi.advanceTimersByTime(1_000)
+  expect(heard()).toEqual(['n0', 'n299', 'first', 'job', 'second'])
 })
 
 test('lets the tabs of a renewed sign-in connect again before the next push, and closes the others for good', async () => {

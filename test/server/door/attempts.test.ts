@@ -218,7 +218,7 @@ test('an admin has no way in: not by a ticket, a token, or a guest’s link of t
   for (const page of ['open', 'share', 'connect'])
     expect((await admin.request('GET', `/servers/${id}/${page}`)).status).toBe(404)
   expect((await admin.post(`/api/v1/servers/${id}/guests`, { hours: 1 })).status).toBe(404)
-  await admin.open('/api_tokens')
+  await admin.open('/settings/developers')
   const form = { name: `Door ${Math.random()}`, scope: 'operate', days: 1, current_password: SEED_PASSWORD }
   const { token } = (await admin.post('/api_tokens', form)).body
   expect((await ask(url, { authorization: `Bearer ${token}` })).status).toBe(401)

@@ -12,6 +12,7 @@ import { atEnd } from '../../../testing/stack/at-end.ts'
 import {
   ask,
   cookieOf,
+  newBrowser,
   newRunner,
   newToken,
   OPENS,
@@ -118,6 +119,12 @@ async function connectAll({ own, there }: Pick<Runner, 'own' | 'there'>, headers
   }
 }
 
+/** What it gets for a port's host from the main one. */
+async function portCookie(browser: ReturnType<typeof newBrowser>, own: string) {
+  expect((await browser.open(`${own}.door/enter`, { 'sec-fetch-dest': 'empty' })).answer?.status).toBe(204)
+  return browser.cookie(own)
+}
+
 test.concurrent('a guest comes in by a link until its owner ends it, open connections included', async () => {
   const { person, server, there, own } = await newRunnerWithEcho()
   const at = `/api/v1/servers/${server.id}/guests`
@@ -127,12 +134,10 @@ test.concurrent('a guest comes in by a link until its owner ends it, open connec
   expect(made).toMatchObject({ status: 201, body: { guest: { uses: 0 } } })
   const { id, url, expires_at, created_at } = made.body.guest
   expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(3_600_000)
-  const entered = await ask(url, OPENS)
-  expect(entered).toMatchObject({ status: 302, headers: { location: '/' } })
-  const cookie = entered.headers['set-cookie']?.[0]?.split(';')[0] ?? ''
-  expect((await ask(server.door_url, { cookie })).status).toBe(200)
-  // The cookie is for one host; this one is the same run's.
-  const untilClosed = await connectAll({ own, there }, { cookie })
+  const browser = newBrowser()
+  expect((await browser.open(url)).answer?.status).toBe(200)
+  const cookie = browser.cookie(server.door_url)
+  const untilClosed = await connectAll({ own, there }, { cookie: await portCookie(browser, own) })
   expect((await person.get(at)).body).toMatchObject({ guests: [{ id, uses: 1 }] })
 
   const eve = await newPerson(stack.url, 'Eve')
@@ -154,9 +159,11 @@ test.concurrent('a guest comes in by a link until its owner ends it, open connec
 
 test.concurrent('signing out closes the door for that browser only', async () => {
   const { person, server, there, own } = await newRunnerWithEcho()
-  const cookie = await cookieOf(person, server.door_url)
+  const browser = newBrowser(person)
+  await browser.open(server.door_url)
+  const cookie = browser.cookie(server.door_url)
   const token = await tokenOf(person)
-  const untilClosed = await connectAll({ own, there }, { cookie })
+  const untilClosed = await connectAll({ own, there }, { cookie: await portCookie(browser, own) })
   const stays = await socketTo(own, { authorization: `Bearer ${token}` })
   await person.open('/dashboard')
   expect((await person.request('DELETE', '/users/sign_out')).status).toBe(200)

@@ -11,10 +11,13 @@ const there = (headers: Record<string, string>) =>
 const back = (headers: [string, string][]) => toBrowser(new Headers(headers), crossing, 'https://site.example')
 
 test('the machine sees neither our cookie nor our token, and its own cookies', () => {
-  const cookie = 'a=1; __Host-door=ours; b=2;__Host-door=again'
+  const cookie = 'a=1; __Host-door=ours; b=2;__Host-door=again; __Host-door-way=ours'
   expect(there({ cookie, authorization: 'Bearer pg_x' })).toMatchObject({ cookie: 'a=1; b=2' })
   expect(there({ cookie, authorization: 'bearer  pg_x' })).not.toHaveProperty('authorization')
   expect(there({ cookie: '__Host-door=ours' })).not.toHaveProperty('cookie')
+  const comma = 'w=1, x=2; __Host-door=ours; v="a, b=c"'
+  expect(there({ cookie: comma })).toMatchObject({ cookie: 'w=1, x=2; v="a, b=c"' })
+  expect(there({ cookie: 'a=1, __Host-door=ours, b=2' })).toMatchObject({ cookie: 'a=1; b=2' })
   expect(there({ authorization: 'Basic abc' })).toMatchObject({ authorization: 'Basic abc' })
 })
 
@@ -62,6 +65,7 @@ test('a page sets cookies for its own host only, and none that could pass for ou
     'a=1; Domain=door.example; Path=/; HttpOnly',
     'b=2; domain=.door.example',
     '__Host-door=evil; Secure; Path=/',
+    '__host-door-way=evil; Secure; Path=/',
     '__HOST-DOOR=evil',
     '=__Host-door=evil',
     '__Host-door',

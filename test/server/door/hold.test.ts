@@ -1,8 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { hold, type Keeper } from '../../../src/server/door/hold.ts'
 
-vi.mock('cloudflare:workers', () => ({ DurableObject: class {} }))
-
 /** As on the platform: a stub whose object fell over keeps failing. */
 const broken = () => ({ fetch: async () => Promise.reject(new Error('Network connection lost.')) }) as unknown as Keeper
 

@@ -3,12 +3,12 @@ import { expect, test, vi } from 'vitest'
 import { newApiToken } from '../../../src/domain/api-token.ts'
 import { passCookie, readPass } from '../../../src/server/door/cookie.ts'
 import { answerAtDoor } from '../../../src/server/door/entry.ts'
-import type { Context } from '../../../src/server/runtime/context.ts'
+import { testContext } from '../../../testing/stack/test-context.ts'
 
 vi.mock('cloudflare:workers', () => ({ DurableObject: class {} }))
 
 const LABEL = 'abcdefghijklmnopqrstuvwx'
-const door = { domain: 'door.example', scheme: 'https' as const, port: '', webPorts: [], tcpPorts: [] }
+const door = { domain: 'door.example', scheme: 'https' as const, port: '', webPorts: [9090], tcpPorts: [] }
 
 /** As in workerd. */
 class FixedLengthStream {
@@ -23,14 +23,16 @@ function openDoor(rows: unknown[]) {
   let reads = 0
   const query = new Proxy(() => {}, { get: (_, name) => (name === 'then' ? undefined : () => query) }) as never
   const db = { select: () => query, batch: async () => (reads++ < 0 ? [] : rows) }
-  const ctx = {
-    db,
-    now: Date.now,
+  const ctx = testContext({
+    db: db as never,
     config: { door, secretKey: `${Math.random()}`.padEnd(40, '.'), origins: ['https://site.example'] },
-    machine: { fetch: async () => new Response('hello', { headers: { 'content-length': '5' } }) },
+    machine: {
+      fetch: async () => new Response('hello', { headers: { 'content-length': '5' } }),
+      connect: () => expect.unreachable(),
+    },
     background: () => {},
     log: () => {},
-  } as unknown as Context
+  })
   const counted: string[] = []
   let isFull = false
   const env = {
@@ -63,7 +65,10 @@ test('strangers are counted by their network, whatever they show, and refused be
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
     expect(await refused.text()).toContain('Too many requests from your network. Please try again in a minute.')
   }
-  expect((await ask({}, '/.door/enter?ticket=guess')).status).toBe(429)
+  const entering = await ask({}, '/.door/enter?ticket=guess')
+  expect(entering.status).toBe(429)
+  // Its address still has the ticket, which no script of this host may read.
+  expect(entering.headers.get('content-security-policy')).toMatch(/; sandbox$/)
   expect(reads()).toBe(before)
   expect((await ask({ 'cf-connecting-ip': '127.0.0.1' })).status).toBe(401)
 })
@@ -99,6 +104,23 @@ test('entering always counts, with a pass as well, and so does a pass that ended
   ended.fill()
   for (let i = 0; i < 20; i++) expect((await ended.ask({ cookie: old })).status).toBe(429)
   expect(ended.reads()).toBe(1)
+})
+
+test('of the way into the ports, only what we would read for counts, so a whole room comes in at once', async () => {
+  const { ctx, ask, counted, fill, reads } = openDoor([[FOUND], [{ id: 'in_1' }], []])
+  const port = { label: `${LABEL}-9090` }
+  fill()
+  const asked = await ask({ 'sec-fetch-dest': 'empty' }, '/.door/enter', port)
+  const pass = passCookie(ctx, door, LABEL, { kind: 'sign_in', id: 'in_1' }).split(';')[0] as string
+  const { pathname, search } = new URL(asked.headers.get('location') ?? '')
+  const back = await ask({ cookie: pass }, pathname + search)
+  const given = new URL(back.headers.get('location') ?? '')
+  const way = { cookie: asked.headers.getSetCookie()[0]?.split(';')[0] ?? '', 'sec-fetch-dest': 'empty' }
+  expect((await ask(way, given.pathname + given.search, port)).status).toBe(204)
+  expect([counted.length, reads()]).toEqual([0, 1])
+  // Whether they are in by a faster tab is a read.
+  expect((await ask(way, '/.door/enter?pass=forged', port)).status).toBe(429)
+  expect([counted.length, reads()]).toEqual([1, 1])
 })
 
 test('what was read a moment ago counts for one door and one pass only', async () => {

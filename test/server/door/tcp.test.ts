@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { TCP_PORTS } from '../../../src/domain/machine-ports.ts'
-import { newPerson } from '../../../testing/people/client.ts'
+import { newPerson, waitFor } from '../../../testing/people/client.ts'
 import { listenOn, newRunner, openDoorStack, socketTo, tokenOf } from '../../../testing/stack/door.ts'
 
 const stack = await openDoorStack()
@@ -59,6 +59,24 @@ test('what the client sent before it closed reaches the machine, and then the cl
   machine?.resume()
   await expect.poll(() => ended).toBe(true)
   expect(hashOf(Buffer.concat(arrived))).toBe(hashOf(sent))
+})
+
+test.each(['FIN', 'RST', '1001'])("the machine's connection ends with a client that leaves by %s", async (how) => {
+  let isOpen: boolean | null = null
+  const port = { FIN: 2000, RST: 2001, 1001: 7447 }[how] as number
+  await listenOn(server.machine, port, (socket) => {
+    isOpen = true
+    // It ends only when its client does.
+    socket.on('close', () => (isOpen = false)).on('end', () => socket.end())
+    echo(socket)
+  })
+  const { socket, received } = await open(port, [WINDOWS])
+  socket.send(Buffer.from('bytes'))
+  await waitFor(async () => received.length > 0)
+  if (how === '1001') socket.close(1001)
+  else if (how === 'FIN') socket.terminate()
+  else (socket as unknown as { _socket: Socket })._socket.resetAndDestroy()
+  await waitFor(async () => isOpen === false)
 })
 
 test('a client with windows ends its half and still gets the answer', async () => {

@@ -9,9 +9,9 @@ import { renewSecrets } from '../../../src/server/events/renew-secrets.ts'
 import { openSecret, sealSecret } from '../../../src/server/events/secrets.ts'
 import { wakeSenders } from '../../../src/server/events/sweep.ts'
 import type { WebhookAnswer } from '../../../src/server/ports/webhooks.ts'
-import type { Context } from '../../../src/server/runtime/context.ts'
 import { ownDatabase } from '../../../testing/stack/own-database.ts'
 import { recordLog } from '../../../testing/stack/recorded-log.ts'
+import { testContext } from '../../../testing/stack/test-context.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -29,20 +29,19 @@ let answer: (message: Sent) => Promise<WebhookAnswer> | WebhookAnswer = () => TA
 const mailsTo: string[] = []
 const woken: string[] = []
 const pending: Promise<unknown>[] = []
-const ctx = {
+const ctx = testContext({
   db,
   now: () => clock.ms,
-  random: () => 0,
   log,
-  background: (work: Promise<unknown>) => pending.push(work),
-  mailer: { send: async ({ to }: { to: string }) => void mailsTo.push(to) },
-  eventSender: (userId: string) => ({ wake: async () => void woken.push(userId) }),
-  postWebhook: async (url: string, headers: Record<string, string>, body: string) => {
+  background: (work) => void pending.push(work),
+  mailer: { send: async ({ to }) => void mailsTo.push(to) },
+  eventSender: (userId) => ({ wake: async () => void woken.push(userId) }),
+  postWebhook: async (url, headers, body) => {
     sent.push({ url, headers, body })
     return answer({ url, headers, body })
   },
   config: { secretKey: KEY, origins: ['https://site.example'], local: false },
-} as unknown as Context
+})
 
 let ada = ''
 beforeEach(async () => {

@@ -43,10 +43,7 @@ test('uploads straight to the bucket, lists, counts, downloads, and deletes', as
 
   expect((await ada.request('GET', '/api/v1/files/size?path=runs/')).body).toMatchObject({ files: 1, bytes: 12 })
   const missed = await ada.request('DELETE', '/api/v1/files?path=runs')
-  expect([missed.status, missed.body.error]).toEqual([
-    404,
-    'There is no file with this path. The path of a folder ends in a slash.',
-  ])
+  expect([missed.status, missed.body.error]).toEqual([404, "No file has this path. A folder's path ends in a slash."])
   const gone = await ada.request('DELETE', '/api/v1/files?path=runs/')
   expect([gone.status, gone.body]).toMatchObject([200, { message: 'Deleted runs/.', path: 'runs/', files_left: 0 }])
   expect(await listFolder(ada)).toMatchObject({ folders: [], files: [{ name: 'رحلة.txt' }], used_bytes: 10 })
@@ -100,7 +97,7 @@ test('refuses paths that lead elsewhere, and what is larger than the rest of the
   await upload(ada, 'a.txt', 'hello')
   expect(await refused('b.bin', 1_000_000_000)).toEqual([
     422,
-    'This upload has 1 GB, more than the 999.9 MB left: your files use 5 bytes of the 1 GB that your plan includes. Delete files, or choose a larger plan.',
+    'This upload is 1 GB, more than the 999.9 MB you have left: your files use 5 bytes of the 1 GB in your plan. Delete files, or choose a larger plan.',
   ])
   expect(await refused('b.bin', -1)).toMatchObject([422, 'The size must be a whole number of bytes.'])
 })
@@ -130,9 +127,9 @@ test('what there was once says where it went, for one release', async () => {
   ]
   expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
     [410, "A bucket can't rename. Rename or move files in /data on a server, or with rclone."],
-    [410, 'A folder is there once a file is in it. Upload a file into it.'],
-    [410, 'Deleted files are gone for good. This can no longer be undone.'],
-    [410, 'Deleted files are gone for good. This can no longer be undone.'],
+    [410, 'A folder exists once it has a file. Upload a file into it.'],
+    [410, "Deleted files are gone for good. You can't undo this."],
+    [410, "Deleted files are gone for good. You can't undo this."],
   ])
 })
 

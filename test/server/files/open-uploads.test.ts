@@ -271,7 +271,32 @@ test('parts that a program sends to an upload of ours count beyond what it began
   await openQuery(ada.ctx, ada.userId, ada.clock.ms)
   ada.clock.ms += MINUTE
   await countChanged(ada.ctx)
-  expect(ada.takeLines()).toMatchObject([{ event: 'alert', matter: `files_over:${ada.userId}` }])
+  expect(ada.takeLines()).toMatchObject([{ event: 'alert', matter: `files_over:${ada.userId}:200` }])
+})
+
+test('what unfinished uploads in parts may bring is not there for credentials and servers', async () => {
+  const ada = await open()
+  const mode = async (bytes: number) => {
+    ada.put('a', bytes)
+    ada.clock.ms += MINUTE
+    await openQuery(ada.ctx, ada.userId, ada.clock.ms)
+    ada.clock.ms += 1
+    return filesModeOf(ada.ctx, ada.userId)
+  }
+  const { id } = await beginParts(ada.ctx, ada.userId, { path: 'b', size: 600 * MB, version: '1' })
+  expect(await mode(400 * MB - 1)).toMatchObject({ mode: 'write' })
+  expect(await mode(400 * MB)).toMatchObject({ mode: 'read', why: 'full' })
+  await abortParts(ada.ctx, ada.userId, id)
+  expect(await mode(400 * MB)).toMatchObject({ mode: 'write' })
+})
+
+test('an upload that another program ended takes no other file of its size for its own', async () => {
+  const ada = await open()
+  const { prefix } = await ada.folder()
+  const { id } = await beginParts(ada.ctx, ada.userId, { path: 'f', size: 4, version: '1' })
+  await ada.memory.bucket.abortParts(`${prefix}/files/f`, ada.memory.begun()[0] ?? '')
+  ada.put('f', 4)
+  await expect(completeParts(ada.ctx, ada.userId, id)).rejects.toMatchObject({ code: 'not_found' })
 })
 
 test('thousands of uploads that programs begin hide none behind them, and go', async () => {
@@ -295,6 +320,26 @@ test('thousands of uploads that programs begin hide none behind them, and go', a
   await endFilesWithPlans(ada.ctx)
   await continueRemovals(ada.ctx)
   expect(ada.memory.begun()).toEqual([])
+})
+
+test('accounts that cost many calls leave the rest of their trigger enough, and everyone has a turn', async () => {
+  const accounts = await Promise.all(Array.from({ length: 12 }, () => open()))
+  const [ada] = accounts as [(typeof accounts)[0], ...typeof accounts]
+  ada.clock.ms += 1e7
+  for (const one of accounts) {
+    const { prefix } = await one.folder()
+    for (let i = 0; i < 1_100; i++) await ada.memory.bucket.startParts(`${prefix}/files/${i}`, '')
+    ada.memory.put(`${prefix}/files/a`, 7)
+    await openQuery(ada.ctx, one.userId, ada.clock.ms)
+    ada.clock.ms++
+  }
+  for (let triggers = 0; triggers < 3; triggers++) {
+    const before = ada.memory.calls()
+    ada.clock.ms += MINUTE
+    await countChanged(ada.ctx)
+    expect(ada.memory.calls() - before).toBeLessThan(5_000 + 4 * 2_000)
+  }
+  for (const one of accounts) expect((await one.folder()).usedBytes).toBe(7)
 })
 
 test('no upload makes more than 12 calls to the bucket, however deep its path', async () => {

@@ -1,5 +1,8 @@
+import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
+import { plans } from '../../../db/schema.ts'
 import { filesModeOf } from '../../../src/server/files/mode.ts'
+import { filesThen } from '../../../src/server/files/over-limit.ts'
 import { endFilesWithPlans } from '../../../src/server/files/plan-end.ts'
 import { continueRemovals, removalQuery } from '../../../src/server/files/removals.ts'
 import { countChanged, openQuery } from '../../../src/server/files/usage.ts'
@@ -9,8 +12,8 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const MB = 1_000_000
-const IN_7_DAYS = 'We delete your newest files in 7 days'
-const TOMORROW = 'We delete your newest files tomorrow'
+const IN_7_DAYS = "We'll delete your newest files in 7 days"
+const TOMORROW = "We'll delete your newest files tomorrow"
 
 async function open(planType: 'demo' | 'basic' | 'premium' = 'demo') {
   const ada = await openFilesAccount(planType)
@@ -47,14 +50,21 @@ test('what passes the limit is counted within a minute of the end of what wrote 
   expect(await filesModeOf(ada.ctx, ada.userId)).toMatchObject({ mode: 'read', why: 'full' })
 })
 
-test('the operator hears of twice the limit', async () => {
+test('the operator hears of twice the limit, and each time it doubles', async () => {
   const ada = await open()
   await ada.write('a', 2000 * MB - 1)
   await countChanged(ada.ctx)
   expect(ada.takeLines()).toEqual([])
   await ada.write('b', 1)
   await countChanged(ada.ctx)
-  expect(ada.takeLines()).toMatchObject([{ event: 'alert', matter: `files_over:${ada.userId}` }])
+  expect(ada.takeLines()).toMatchObject([{ event: 'alert', matter: `files_over:${ada.userId}:200` }])
+  await ada.write('b', 2_000 * MB)
+  await countChanged(ada.ctx)
+  expect(ada.takeLines()).toEqual([])
+  await ada.write('c', 1 * MB)
+  await countChanged(ada.ctx)
+  expect(ada.takeLines()).toMatchObject([{ event: 'alert', matter: `files_over:${ada.userId}:400` }])
+  expect(await ada.mails()).toEqual(['Your files are full'])
 })
 
 test('after 7 days and two emails, the newest files go until the rest fits, and no others', async () => {
@@ -76,7 +86,7 @@ test('after 7 days and two emails, the newest files go until the rest fits, and 
   expect(ada.keys()).toEqual(['files/b', 'files/old'])
   await ada.pass(3 * DAY)
   expect(await ada.told()).toEqual([IN_7_DAYS, TOMORROW, 'We deleted your newest files'])
-  expect(await ada.folder()).toMatchObject({ overSince: null, overDeleteAt: null, usedBytes: 900 * MB })
+  expect(await ada.folder()).toMatchObject({ overDeleteAt: null, usedBytes: 900 * MB })
 })
 
 test('who makes room in time loses nothing, and a later excess begins again', async () => {
@@ -110,25 +120,45 @@ test('if nobody looked for a week, the second email still comes a day before', a
   expect(ada.keys()).toEqual([])
 })
 
-test('a smaller plan takes nothing that was there, and announces nothing', async () => {
+test('what a larger plan held for an hour or a year goes 7 days and two emails after the smaller one, the newest first', async () => {
   const ada = await open('premium')
-  await ada.write('a', 20_000 * MB)
+  await ada.write('old', 9_000 * MB)
+  await ada.write('new', 2_000 * MB)
   await countChanged(ada.ctx)
+  const switchAt = ada.clock.ms + 20 * DAY
+  const isTheirs = eq(plans.userId, ada.userId)
+  await ada.ctx.db.update(plans).set({ nextPlanType: 'basic', nextPlanAt: switchAt }).where(isTheirs)
+  expect((await filesThen(ada.ctx, ada.userId)).get('basic')).toMatch(
+    /^Your files use 11 GB, and Basic includes 10 GB\. /,
+  )
+  await ada.pass(12 * DAY)
+  expect(await ada.mails()).toEqual([])
+  await ada.pass(8 * DAY - MINUTE)
+  expect(await ada.mails()).toEqual(["Your files don't fit in Basic"])
+  ada.clock.ms = switchAt
   await ada.endPlan()
   await ada.givePlan('basic')
-  await ada.pass(9 * DAY)
-  expect(await ada.told()).toEqual([])
-  await ada.write('b', 1 * MB)
-  await ada.pass(9 * DAY)
-  expect(ada.keys()).toEqual(['files/a'])
+  await ada.pass(6 * DAY)
+  expect(ada.keys()).toHaveLength(2)
+  await ada.pass(2 * DAY)
+  expect(ada.keys()).toEqual(['files/old'])
   expect(await ada.told()).toEqual([IN_7_DAYS, TOMORROW, 'We deleted your newest files'])
-  // What they deleted since doesn't come back for free.
-  ada.put('a', 15_000 * MB)
-  await ada.write('c', 1)
-  await ada.pass(2 * HOUR)
-  await ada.write('c', 5_000 * MB)
-  await ada.pass(9 * DAY)
-  expect(ada.keys()).toEqual(['files/a'])
+  expect((await filesThen(ada.ctx, ada.userId)).size).toBe(0)
+})
+
+test('who pays late keeps nothing beyond the limit after the day that was announced', async () => {
+  const ada = await open('basic')
+  await ada.write('old', 9_000 * MB)
+  await ada.write('new', 2_000 * MB)
+  await ada.pass(6 * DAY + 12 * HOUR)
+  expect(await ada.told()).toEqual([IN_7_DAYS, TOMORROW])
+  const isTheirs = eq(plans.userId, ada.userId)
+  await ada.ctx.db.update(plans).set({ status: 'unpaid' }).where(isTheirs)
+  await ada.pass(20 * DAY)
+  expect(ada.keys()).toHaveLength(2)
+  await ada.ctx.db.update(plans).set({ status: 'active' }).where(isTheirs)
+  await ada.pass(3 * HOUR)
+  expect(ada.keys()).toEqual(['files/old'])
 })
 
 test('who deletes a large folder on the last day loses no other file', async () => {

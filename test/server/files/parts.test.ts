@@ -155,7 +155,7 @@ test('what is larger than the plan is refused before the first byte', async () =
   const ada = await newPerson(url)
   expect(await begin(ada, { size: 1_000_000_001 })).toMatchObject({
     status: 422,
-    error: expect.stringContaining('more than the 1 GB left'),
+    error: expect.stringContaining('more than the 1 GB you have left'),
   })
   expect((await begin(ada, { size: 1_000_000_000 })).status).toBe(200)
   expect((await begin(ada, { path: '../x' })).status).toBe(422)

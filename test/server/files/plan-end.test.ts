@@ -1,6 +1,6 @@
-import { eq, isNull } from 'drizzle-orm'
+import { desc, eq, isNull } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { plans, users } from '../../../db/schema.ts'
+import { outbox, plans, users } from '../../../db/schema.ts'
 import { deleteFiles } from '../../../src/server/files/delete.ts'
 import { linkToFile } from '../../../src/server/files/download.ts'
 import { openFolder } from '../../../src/server/files/folder.ts'
@@ -38,14 +38,14 @@ test('after a plan, files can be read for 30 days, with three emails, and are th
     code: 'no_plan',
     page: '/subscriptions',
   })
-  expect(await ada.mails()).toEqual(['We delete your files in 30 days'])
+  expect(await ada.mails()).toEqual(["We'll delete your files in 30 days"])
   await ada.at(22 * DAY)
   expect(await ada.mails()).toHaveLength(1)
   await ada.at(23 * DAY + HOUR)
   await ada.at(23 * DAY + 2 * HOUR)
-  expect((await ada.mails()).slice(1)).toEqual(['We delete your files in 7 days'])
+  expect((await ada.mails()).slice(1)).toEqual(["We'll delete your files in 7 days"])
   await ada.at(29 * DAY + 2 * HOUR)
-  expect((await ada.mails()).slice(2)).toEqual(['We delete your files tomorrow'])
+  expect((await ada.mails()).slice(2)).toEqual(["We'll delete your files tomorrow"])
   await ada.at(30 * DAY - 1)
   expect(ada.keys()).toEqual(['files/a'])
   await ada.at(30 * DAY + HOUR)
@@ -55,6 +55,24 @@ test('after a plan, files can be read for 30 days, with three emails, and are th
   expect(await ada.mails()).toHaveLength(4)
   // Nobody can switch off hearing of this.
   expect(await ada.notices()).toMatchObject((await ada.mails()).map((title) => ({ kind: 'account', title })))
+})
+
+test('the emails say with numbers what a smaller plan does not include, and promise no more', async () => {
+  const ada = await openFilesAccount('premium')
+  ada.put('a', 500_000_000_000)
+  await getUsageOfFiles(ada.ctx, await openFolder(ada.ctx, ada.userId))
+  const told = async () => {
+    await endFilesWithPlans(ada.ctx)
+    ada.clock.ms += 2 * HOUR
+    const own = ada.ctx.db.select().from(outbox).where(eq(outbox.recipient, ada.email))
+    return (await own.orderBy(desc(outbox.createdAt)))[0]?.text
+  }
+  await ada.ctx.db.update(plans).set({ status: 'unpaid' }).where(eq(plans.userId, ada.userId))
+  expect(await told()).toContain('If you pay the open invoice before then, the files that your plan includes stay.')
+  await ada.endPlan()
+  const ended = await told()
+  expect(ended).toContain('If you choose a plan that includes them before then, your files stay.')
+  expect(ended).toContain('Your files use 500 GB, and Basic includes 10 GB. Once it begins, you can only read')
 })
 
 test.each(['past_due', 'unpaid', 'paused'])('files of a plan that is %s can be read for 30 days', async (status) => {
@@ -69,7 +87,7 @@ test.each(['past_due', 'unpaid', 'paused'])('files of a plan that is %s can be r
       await continueRemovals(ada.ctx)
     }
   }
-  const thirty = 'We delete your files in 30 days'
+  const thirty = "We'll delete your files in 30 days"
   await setStatus(status)
   await pass(20)
   expect(await ada.mails()).toEqual([thirty])
@@ -86,7 +104,7 @@ test.each(['past_due', 'unpaid', 'paused'])('files of a plan that is %s can be r
   expect(ada.keys()).toEqual(['files/a'])
   await pass(2)
   expect(ada.keys()).toEqual([])
-  const all = [thirty, thirty, 'We delete your files in 7 days', 'We delete your files tomorrow']
+  const all = [thirty, thirty, "We'll delete your files in 7 days", "We'll delete your files tomorrow"]
   expect(await ada.mails()).toEqual([...all, 'We are deleting your files'])
 })
 
@@ -143,7 +161,7 @@ test('a new plan keeps them, and a later end begins again', async () => {
   expect((await filesModeOf(ada.ctx, ada.userId)).mode).toBe('write')
   await ada.endPlan()
   await ada.at(33 * DAY)
-  expect(await ada.mails()).toEqual(['We delete your files in 30 days', 'We delete your files in 30 days'])
+  expect(await ada.mails()).toEqual(["We'll delete your files in 30 days", "We'll delete your files in 30 days"])
   await ada.at(62 * DAY)
   expect(ada.keys()).toEqual(['files/a'])
 })
@@ -157,7 +175,7 @@ test('a plan that begins and ends between two looks also begins again', async ()
   await ada.endPlan()
   await ada.at(31 * DAY)
   expect(ada.keys()).toEqual(['files/a'])
-  expect(await ada.mails()).toEqual(['We delete your files in 30 days', 'We delete your files in 30 days'])
+  expect(await ada.mails()).toEqual(["We'll delete your files in 30 days", "We'll delete your files in 30 days"])
   await ada.at(31 * DAY + 30 * DAY)
   expect(ada.keys()).toEqual([])
 })
@@ -213,9 +231,9 @@ test('a file whose name ends in a slash is deleted as well', async () => {
   }
   expect(ada.keys()).toEqual([])
   expect(await ada.mails()).toEqual([
-    'We delete your files in 30 days',
-    'We delete your files in 7 days',
-    'We delete your files tomorrow',
+    "We'll delete your files in 30 days",
+    "We'll delete your files in 7 days",
+    "We'll delete your files tomorrow",
     'We are deleting your files',
   ])
 })
@@ -235,7 +253,7 @@ test('after a plan, what ends late is counted, and goes as well', async () => {
   expect(await ada.mails()).toEqual([])
   ada.put('late', 1)
   await pass(8)
-  expect(await ada.mails()).toEqual(['We delete your files in 30 days'])
+  expect(await ada.mails()).toEqual(["We'll delete your files in 30 days"])
   await pass(31)
   expect(ada.keys()).toEqual([])
 })

@@ -4,12 +4,12 @@ import { s3Bucket } from '../../../src/server/files/s3-bucket.ts'
 import { atEnd } from '../../../testing/stack/at-end.ts'
 
 /** An endpoint that gives one answer, and keeps what it was asked. */
-async function endpoint(status: number, answer: string, now = Date.now) {
+async function endpoint(status: number, answer: string, now = Date.now, ofHead = status) {
   const asked: { url: string; body: string; headers: IncomingHttpHeaders }[] = []
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString()
     asked.push({ url: request.url ?? '', body, headers: request.headers })
-    response.writeHead(status, { 'content-type': 'application/xml' }).end(answer)
+    response.writeHead(request.method === 'HEAD' ? ofHead : status, { 'content-type': 'application/xml' }).end(answer)
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   atEnd(() => void server.close())
@@ -24,7 +24,7 @@ test('reads keys as S3 and R2 write them, and asks for the next page', async () 
   const { asked, bucket } = await endpoint(
     200,
     `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>a&amp;b</NextContinuationToken>
-    <Contents><Key>p/a+b%2Bc%C3%A9.txt</Key><LastModified>2026-11-25T00:00:00.000Z</LastModified><ETag>&quot;x&quot;</ETag><Size>7</Size></Contents>
+    <Contents><Key>p/a+b%2Bc%C3%A9.txt</Key><LastModified>2026-11-25T00:00:00.000Z</LastModified><ETag>&quot;x&quot;</ETag><Size>7</Size><StorageClass>STANDARD_IA</StorageClass></Contents>
     <CommonPrefixes><Prefix>p/q%20r/</Prefix></CommonPrefixes></ListBucketResult>`,
   )
   expect(await bucket.list({ prefix: 'p/', delimiter: '/', after: 'c&d' })).toEqual({
@@ -32,6 +32,7 @@ test('reads keys as S3 and R2 write them, and asks for the next page', async () 
     prefixes: ['p/q r/'],
     next: 'a&b',
     at: expect.any(Number),
+    otherClass: 1,
   })
   expect(asked[0]?.url).toContain('continuation-token=c%26d')
 })
@@ -40,6 +41,14 @@ test('a page that does not exist is a refusal, and any other 400 an outage', asy
   const { bucket } = await endpoint(400, '<Error><Code>InvalidArgument</Code></Error>')
   await expect(bucket.list({ prefix: 'p/', after: 'x' })).rejects.toMatchObject({ code: 'invalid' })
   await expect(bucket.list({ prefix: 'p/' })).rejects.toMatchObject({ code: 'unavailable' })
+})
+
+test('finds a file that a program encrypted with a key of its own, of which a bucket says only 400', async () => {
+  const listed = (key: string) =>
+    `<ListBucketResult><Contents><Key>${key}</Key><LastModified>2026-11-25T00:00:00.000Z</LastModified><ETag>&quot;x&quot;</ETag><Size>7</Size></Contents></ListBucketResult>`
+  const { bucket } = await endpoint(200, listed('p/a'), Date.now, 400)
+  expect(await bucket.find('p/a')).toMatchObject({ key: 'p/a', size: 7 })
+  expect(await bucket.find('p/')).toBe(null)
 })
 
 test('asks for the next page of uploads in parts', async () => {
@@ -102,7 +111,12 @@ test('asks STS for credentials that its policy limits to the folder', async () =
   const policy = new URLSearchParams(asked[1]?.body).get('Policy') ?? ''
   // AWS takes no longer one.
   expect(policy.length).toBeLessThan(2048)
-  const [objects, , denied] = JSON.parse(policy).Statement
+  const [objects, , denied, byClass] = JSON.parse(policy).Statement
+  const key = 's3:x-amz-storage-class'
+  expect(byClass).toEqual({
+    ...{ Effect: 'Deny', Action: 's3:PutObject', Resource: '*' },
+    Condition: { StringNotEquals: { [key]: 'STANDARD' }, Null: { [key]: 'false' } },
+  })
   expect(objects.Action).toContain('s3:PutObject')
   expect(denied).toMatchObject({ Effect: 'Deny', Action: 's3:PutObject' })
   const isDenied = (key: string) =>

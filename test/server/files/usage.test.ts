@@ -132,7 +132,7 @@ test.each(['while it lists', 'before this rule'])(
         async list(wanted: Parameters<typeof bucket.list>[0]) {
           const page = await bucket.list(wanted)
           ada.clock.ms += MINUTE
-          if (wanted.after === null) await countChanged(ada.ctx)
+          if (wanted.startAfter?.endsWith('/files')) await countChanged(ada.ctx)
           return page
         },
       },
@@ -206,7 +206,7 @@ test('a plan without a limit mails nobody, and the operator hears of a terabyte'
   ada.put('b', MB)
   await openQuery(ada.ctx, ada.userId, ada.clock.ms)
   expect(await ada.usage()).toMatchObject({ usedBytes: 1_000_000 * MB, limitBytes: null })
-  expect(ada.takeLines()).toMatchObject([{ event: 'alert', matter: `files_large:${ada.userId}` }])
+  expect(ada.takeLines()).toMatchObject([{ event: 'alert', matter: `files_large:${ada.userId}:100` }])
   expect(await ada.mails()).toEqual([])
   expect((await filesModeOf(ada.ctx, ada.userId)).mode).toBe('write')
 })
@@ -300,23 +300,104 @@ test('a count that we die of has had its turn', async () => {
   expect(await ada.folder()).toMatchObject({ countDueAt: ada.clock.ms + 2 * MINUTE, countFailures: 1 })
 })
 
-test('a count that fails at the page where it stopped begins anew', async () => {
-  const ada = await open('premium')
-  ada.put('a', 1)
-  await ada.ctx.db
-    .update(fileFolders)
-    .set({ countNext: 'a', countBegunAt: ada.clock.ms, countDueAt: ada.clock.ms })
-    .where(eq(fileFolders.userId, ada.userId))
+test('an upload in parts that is completed behind a count is in it, and so is each file, wherever it begins', async () => {
+  const ada = await open()
+  for (let i = 0; i < 3_500; i++) ada.put(`m${String(i).padStart(4, '0')}`, 1)
+  const { prefix } = await ada.folder()
   const { bucket } = ada.ctx
+  const starts: (string | undefined)[] = []
+  let end = async () => {}
   ada.ctx.bucket = {
     ...bucket,
-    list: (wanted) => (wanted.after ? Promise.reject(new Error('There is no such page')) : bucket.list(wanted)),
+    async list(wanted) {
+      const page = await bucket.list(wanted)
+      if (wanted.prefix.startsWith(prefix)) starts.push(wanted.startAfter?.slice(prefix.length + 1))
+      if (page.next !== null) await end()
+      return page
+    },
   }
-  for (let tries = 0; tries < 3; tries++) {
+  const count = async () => {
+    starts.length = 0
+    await openQuery(ada.ctx, ada.userId, ada.clock.ms + HOUR)
+    ada.clock.ms += MINUTE
     await countChanged(ada.ctx)
-    ada.clock.ms += 10 * MINUTE
+    return (await ada.folder()).usedBytes
   }
-  expect((await ada.folder()).countNext).toBe(null)
+  for (const [random, from] of [
+    [0.9, 'files'],
+    [0.4, 'files/m0999'],
+    [0.3, 'files/m2999'],
+    [0.3, 'files/m1999'],
+  ] as const) {
+    ada.ctx.random = () => random
+    expect([await count(), starts[0]]).toEqual([3_500, from])
+  }
+  // Twice, so that it ends one in the second try as well.
+  for (const key of ['m1000a', 'm1000b']) {
+    const begun = await bucket.startParts(`${prefix}/files/${key}`, '')
+    ada.memory.putPart(begun, 1, 600 * MB)
+  }
+  end = async () => {
+    const [first] = ada.memory.begun()
+    if (first)
+      await bucket.completeParts(`${prefix}/files/${first === 'upload-1' ? 'm1000a' : 'm1000b'}`, first, [], null)
+    end = async () => {}
+  }
+  await count()
+  expect(await filesModeOf(ada.ctx, ada.userId)).toMatchObject({ mode: 'read', why: 'full' })
+  expect(ada.memory.begun()).toHaveLength(1)
+})
+
+test('uploads that end while they are counted, and again while that is repeated, count once', async () => {
+  const ada = await open()
+  for (let i = 0; i < 2_000; i++) ada.put(`m${String(i).padStart(4, '0')}`, 0)
+  const { prefix } = await ada.folder()
+  const { bucket } = ada.ctx
+  for (const key of ['m0000a', 'z', 'm0000b']) {
+    const begun = await bucket.startParts(`${prefix}/files/${key}`, '')
+    ada.memory.putPart(begun, 1, 300 * MB)
+  }
+  // One behind the first page of the first count, one ahead of the first page of its repetition.
+  const ends = ['', 'm0000a', 'z']
+  ada.ctx.random = () => 0.9
+  ada.ctx.bucket = {
+    ...bucket,
+    async list(wanted) {
+      const key = wanted.prefix.startsWith(prefix) ? ends.shift() : ''
+      const uploadId = ada.memory.begun()[0]
+      if (key && uploadId) await bucket.completeParts(`${prefix}/files/${key}`, uploadId, [], null)
+      return bucket.list(wanted)
+    },
+  }
+  await openQuery(ada.ctx, ada.userId, ada.clock.ms + HOUR)
+  ada.clock.ms += MINUTE
+  await countChanged(ada.ctx)
+  expect(ends).toEqual([])
+  expect(await ada.folder()).toMatchObject({ usedBytes: 600 * MB, partsBytes: 300 * MB })
+  expect((await filesModeOf(ada.ctx, ada.userId)).mode).toBe('write')
+})
+
+test('a repeated count that takes several turns goes once around all the same', async () => {
+  const ada = await open()
+  for (let i = 0; i < 1_995; i++) ada.put(`m${String(i).padStart(4, '0')}`, 1)
+  const key = `${(await ada.folder()).prefix}/files/m0000a`
+  const { bucket } = ada.ctx
+  ada.memory.putPart(await bucket.startParts(key, ''), 1, 7)
+  ada.ctx.random = () => 0.9
+  ada.ctx.bucket = {
+    ...bucket,
+    async list(wanted) {
+      const page = await bucket.list({ ...wanted, most: 10 })
+      const [uploadId] = ada.memory.begun()
+      if (uploadId && key.startsWith(wanted.prefix)) await bucket.completeParts(key, uploadId, [], null)
+      return page
+    },
+  }
+  await openQuery(ada.ctx, ada.userId, ada.clock.ms + HOUR)
+  ada.clock.ms += MINUTE
+  await countChanged(ada.ctx)
+  expect(ada.memory.lists()).toBeGreaterThan(400)
+  expect(await ada.folder()).toMatchObject({ usedBytes: 2_002, usedFiles: 1_996, countBegunAt: null })
 })
 
 test('what moves to where a count has been is counted', async () => {
@@ -332,6 +413,28 @@ test('what moves to where a count has been is counted', async () => {
   ada.clock.ms += MINUTE
   await countChanged(ada.ctx)
   expect(await filesModeOf(ada.ctx, ada.userId)).toMatchObject({ mode: 'read', why: 'full' })
+})
+
+test('the operator hears of files in a storage class that costs by each reading, once while there are such files', async () => {
+  const ada = await open()
+  const { bucket } = ada.ctx
+  let otherClass = 1
+  ada.ctx.bucket = { ...bucket, list: async (wanted) => ({ ...(await bucket.list(wanted)), otherClass }) }
+  for (let i = 0; i < 1_500; i++) ada.put(String(i), 1)
+  await openQuery(ada.ctx, ada.userId, ada.clock.ms + 6 * HOUR)
+  const count = async (minutes: number) => {
+    for (let passed = 0; passed < minutes; passed += 10) {
+      ada.clock.ms += 10 * MINUTE
+      await ada.usage()
+    }
+    return ada.takeLines().map(({ matter }) => matter)
+  }
+  const told = [`files_class:${ada.userId}`]
+  expect(await count(180)).toEqual(told)
+  otherClass = 0
+  expect(await count(70)).toEqual([])
+  otherClass = 1
+  expect(await count(10)).toEqual(told)
 })
 
 test('files without bytes use up a plan as well, and are never deleted for it', async () => {
@@ -364,4 +467,22 @@ test('a trigger counts all that is due, in its minute', async () => {
   ada.clock.ms += 2 * MINUTE + 1e6
   await countChanged(ada.ctx)
   for (const one of [ada, ...others]) expect((await one.folder()).usedBytes).toBe(7)
+})
+
+test('a page of the bucket without files is not its end', async () => {
+  const ada = await open()
+  ada.put('a', 900 * MB)
+  const { bucket } = ada.ctx
+  ada.ctx.bucket = {
+    ...bucket,
+    // S3 may send one at any time. What follows has its token, and not the last key.
+    async list(wanted) {
+      if (wanted.startAfter === undefined) return bucket.list(wanted)
+      return { ...(await bucket.list(wanted)), files: [], next: wanted.startAfter }
+    },
+  }
+  await openQuery(ada.ctx, ada.userId, ada.clock.ms + HOUR)
+  ada.clock.ms += MINUTE
+  await countChanged(ada.ctx)
+  expect((await ada.folder()).usedBytes).toBe(900 * MB)
 })

@@ -97,6 +97,19 @@ test('an end that has come is not taken back, even before anyone looked', async 
   expect((await recorded()).at(-1)).toEqual(['renamed', 'Lidar', 'site'])
 })
 
+test('a program that renames its run all day waits, and leaves the last hundred names beside its moves', async () => {
+  const { ada, run, change, recorded } = await running(HOUR)
+  const first = (await run()).endsAt ?? 0
+  await change(undefined, 'same')
+  for (let i = 0; i < 200; i++) await change(undefined, 'same')
+  for (let i = 1; i < 120; i++) await change(undefined, `at ${i}`)
+  await expect(change(undefined, 'too often')).rejects.toMatchObject({ code: 'too_many' })
+  const names = Array.from({ length: 100 }, (_, i) => ['renamed', `at ${i + 20}`, 'site'])
+  expect(await recorded()).toEqual([['end_set', iso(first), 'token:CI'], ...names])
+  await pressStop(world, ada)
+  await settle(world, ada)
+})
+
 test('a stop between the read and the write wins', async () => {
   const { ada, run, change, recorded } = await running(HOUR)
   let came = false

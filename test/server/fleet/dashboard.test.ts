@@ -12,7 +12,7 @@ import { joinLine } from '../../../src/server/fleet/line/join.ts'
 import { keepLine } from '../../../src/server/fleet/line/keep.ts'
 import { type Starter, startRun } from '../../../src/server/fleet/start-run.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
-import { type Customer, freshPlaces, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
+import { type Customer, freshPlaces, giveToken, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, settle } from '../../../testing/world/play.ts'
 import { openWorld } from '../../../testing/world/world.ts'
 
@@ -150,6 +150,7 @@ test('a start by an API token is no choice, from the line neither', async () => 
   const [place = ''] = await freshPlaces(world, 1)
   const reserve = (reservedBy: string | null) => world.db.update(places).set({ reservedBy }).where(eq(places.id, place))
   await reserve('ses_other')
+  await giveToken(world, ada, 'CI')
   await joinLine(world.ctx, { ...ada, tokenName: 'CI' }, NO_WISHES, true)
   await reserve(null)
   await keepLine(world.ctx)

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
 import { environments, plans } from '../../../db/schema.ts'
+import { DAY_MS } from '../../../src/domain/instant.ts'
 import type { PlanType } from '../../../src/domain/money/plan.ts'
 import {
   MAX_OWN_ENVIRONMENTS,
@@ -9,6 +10,7 @@ import {
   TOO_MANY_ENVIRONMENTS,
 } from '../../../src/domain/own-environment.ts'
 import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
+import { listActivity } from '../../../src/server/accounts/activity.ts'
 import {
   addOwnEnvironment,
   ownEnvironmentsQuery,
@@ -26,8 +28,8 @@ afterEach(() => {
 })
 const IMAGE = 'ghcr.io/ada/harbor:1'
 
-const add = ({ user }: Customer, name = 'Harbor', image = IMAGE) =>
-  addOwnEnvironment(world.process.ctx, user.id, { name, image })
+const add = (customer: Customer, name = 'Harbor', image = IMAGE) =>
+  addOwnEnvironment(world.process.ctx, customer, { name, image })
 const own = ({ user }: Customer) => ownEnvironmentsQuery(world.process.ctx, user.id)
 const start = (customer: Customer, environment = 'Harbor') =>
   startRun(world.process.ctx, customer, null, null, { ...NO_WISHES, environment })
@@ -43,12 +45,57 @@ test('someone on Premium starts an image of their own, and its machine learns th
   await world.process.settle()
   await finishJobs(world, ada)
   expect(instancesOf(world, ada.user.id)[0]?.tags).toMatchObject({ environment: 'Harbor', image: IMAGE })
-  await removeOwnEnvironment(world.process.ctx, ada.user.id, 'HARBOR')
+  await removeOwnEnvironment(world.process.ctx, ada, 'HARBOR')
   expect(await own(ada)).toEqual([])
   expect((await runsOf(world, ada.user.id))[0]?.endedAt).toBeNull()
   await pressStop(world, ada)
   await settle(world, ada)
   await expect(start(ada)).rejects.toMatchObject({ code: 'not_offered' })
+})
+
+test('an image that a token adds or swaps is emailed, and on Activity', async () => {
+  const ada = await newCustomer(world, { premium: true })
+  const { ctx } = world.process
+  const token = { ...ada, tokenName: 'CI' }
+  await add(ada)
+  await removeOwnEnvironment(ctx, token, 'Harbor')
+  await expect(removeOwnEnvironment(ctx, token, 'Harbor')).rejects.toMatchObject({ code: 'not_found' })
+  await addOwnEnvironment(ctx, token, { name: 'Harbor', image: 'ghcr.io/evil/harbor:1' })
+  await expect(addOwnEnvironment(ctx, token, { name: 'Harbor', image: IMAGE })).rejects.toThrow()
+  await world.process.settle()
+  const texts = world.mails.filter(({ to }) => to === ada.user.email).map(({ text }) => text.replaceAll(/\s+/g, ' '))
+  expect(texts.map((text) => /\w+ the environment [^.]+\./.exec(text)?.[0]).sort()).toEqual([
+    'added the environment Harbor with the API token CI.',
+    'added the environment Harbor.',
+    'removed the environment Harbor with the API token CI.',
+  ])
+  expect(texts.join()).not.toContain('ghcr.io')
+  const { lines } = await listActivity(ctx, ada.user, null)
+  expect(
+    lines
+      .map(({ what }) => what)
+      .filter((what) => what.startsWith('Environment'))
+      .sort(),
+  ).toEqual(['Environment added', 'Environment added', 'Environment removed'])
+})
+
+test('a program swaps an image with each of 60 builds: three emails a day about each, and all on Activity', async () => {
+  const ada = await newCustomer(world, { premium: true })
+  const { ctx } = world.process
+  const told = () =>
+    world.mails.filter(({ to, subject }) => to === ada.user.email && subject.includes('environment')).length
+  for (let build = 0; build < 60; build++) {
+    await add(ada)
+    await removeOwnEnvironment(ctx, ada, 'Harbor')
+  }
+  await world.process.settle()
+  expect(told()).toBe(6)
+  const { lines } = await listActivity(ctx, ada.user, null, 200)
+  expect(lines.filter(({ what }) => what.startsWith('Environment'))).toHaveLength(120)
+  world.clock.ms += DAY_MS
+  await add(ada)
+  await world.process.settle()
+  expect(told()).toBe(7)
 })
 
 test.each(['demo', 'basic'] as const)('someone on %s adds none', async (plan) => {
@@ -89,7 +136,7 @@ test("someone else's image can be neither started nor removed, and its name is f
   const [ada, eve] = [await newCustomer(world, { premium: true }), await newCustomer(world, { premium: true })]
   await add(ada)
   await expect(start(eve)).rejects.toMatchObject({ code: 'not_offered' })
-  await expect(removeOwnEnvironment(world.process.ctx, eve.user.id, 'Harbor')).rejects.toMatchObject({
+  await expect(removeOwnEnvironment(world.process.ctx, eve, 'Harbor')).rejects.toMatchObject({
     code: 'not_found',
   })
   await add(eve, 'Harbor', 'ghcr.io/eve/harbor:2')
@@ -100,7 +147,7 @@ test("takes no name of the catalog, in any letters, and doesn't remove the catal
   const ada = await newCustomer(world, { premium: true })
   for (const name of ['Mountains', 'MOUNTAINS'])
     await expect(add(ada, name)).rejects.toMatchObject({ code: 'conflict', message: NAME_TAKEN, field: 'name' })
-  await expect(removeOwnEnvironment(world.process.ctx, ada.user.id, 'Mountains')).rejects.toMatchObject({
+  await expect(removeOwnEnvironment(world.process.ctx, ada, 'Mountains')).rejects.toMatchObject({
     code: 'not_found',
   })
   await add(ada, 'Valley')
@@ -114,6 +161,6 @@ test('ten at most, also when they arrive at once', async () => {
   expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
   expect(await world.db.$count(environments, eq(environments.userId, ada.user.id))).toBe(MAX_OWN_ENVIRONMENTS)
   await expect(add(ada, 'D')).rejects.toMatchObject({ code: 'conflict', message: TOO_MANY_ENVIRONMENTS })
-  await removeOwnEnvironment(world.process.ctx, ada.user.id, 'World-1')
+  await removeOwnEnvironment(world.process.ctx, ada, 'World-1')
   await add(ada, 'D')
 })

@@ -36,6 +36,9 @@ test('refuses what no container can be told, naming it, and starts nothing', asy
     [{ constructor: 'x' }, '"constructor"'],
     [JSON.parse('{"__proto__": "x"}'), '"__proto__"'],
     [{ LD_PRELOAD: 'x' }, 'LD_PRELOAD'],
+    [{ SEED: '1', PYTHONPATH: '/data' }, 'PYTHONPATH'],
+    [{ NODE_OPTIONS: '--require=/data/x.js' }, 'NODE_OPTIONS'],
+    [{ BASH_ENV: '/data/x.sh' }, 'BASH_ENV'],
     [{ A: 'a\nb' }, 'parameter A '],
     [{ A: 'x'.repeat(4_096) }, '4097 bytes'],
   ] as const) {

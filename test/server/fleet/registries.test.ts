@@ -50,7 +50,7 @@ test('a server pulls a private image with the login that its account saved', asy
 })
 
 test.each([
-  ['no login', null, 'image_denied', 'The registry refused to give us registry.example.com/private:1.'],
+  ['no login', null, 'image_denied', "The registry wouldn't let your server pull registry.example.com/private:1."],
   ['a wrong one', 'wrong-token', 'image_login_refused', 'refused your login. Check its username'],
   ['one that ended', 'expired', 'image_login_expired', 'has expired. Make a new token there'],
 ])('with %s, the start fails, says so, and is free', async (_, token, code, sentence) => {
@@ -89,7 +89,14 @@ test('a machine gets the login for its own image until its container starts, and
 
 /** Everything that people, programs, and operators are shown of an account and a run. */
 async function everythingAbout(person: Awaited<ReturnType<typeof newOwner>>, id: string) {
-  const paths = ['/registries', '/api/v1/registries', '/dashboard', '/servers', '/servers.csv', '/environments']
+  const paths = [
+    '/settings/developers',
+    '/api/v1/registries',
+    '/dashboard',
+    '/servers',
+    '/servers.csv',
+    '/settings/servers',
+  ]
   const ofRun = [`/api/v1/servers/${id}`, `/api/v1/servers/${id}/log`, `/servers/${id}`, `/servers/${id}/log.txt`]
   const all = [...paths, ...ofRun, '/api/v1/users/export', '/api/v1/aws/get_jobs']
   const answers = await Promise.all(all.map(async (path) => (await person.request('GET', path)).text))

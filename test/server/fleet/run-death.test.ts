@@ -93,7 +93,9 @@ test('a program that ends again and again after it answered: one notice, and it 
   expect(await notices()).toEqual([])
   await end(139)
   const [notice] = await notices()
-  expect(notice?.text).toMatch(/three times within 10 minutes, the last time with exit code 139 \(a memory access/)
+  expect(notice?.text).toMatch(
+    /three times within 10 minutes, the last time with exit code 139 \(an invalid memory access/,
+  )
   expect(notice?.link).toBe(`/servers/${machine.id}#log`)
   for (let i = 0; i < 4; i++) await end(2)
   expect(await notices()).toHaveLength(1)

@@ -1,3 +1,4 @@
+import { createClient } from '@libsql/client'
 import { beforeAll, expect, inject, test } from 'vitest'
 import type { Metrics, Sample } from '../../../src/domain/run-metrics.ts'
 import type { Server } from '../../../src/domain/wire.ts'
@@ -5,6 +6,7 @@ import { type Client, newPerson } from '../../../testing/people/client.ts'
 import { type Machine, machinesOf } from '../../../testing/people/machines.ts'
 
 const url = inject('url')
+const database = createClient({ url: inject('databaseUrl') })
 const { nextOf, say, startMachine } = machinesOf(url, inject('databaseUrl'))
 
 let ada: Awaited<ReturnType<typeof newPerson>>
@@ -96,6 +98,29 @@ test('a disk that is 90 % full says so on its server until there is room again',
   expect(await isFull()).toBe(true)
   await sample(busy(later, { disk_bytes: 84_000_000_000 }))
   expect(await isFull()).toBe(false)
+})
+
+test('tells the operator when a server has sent 200 GB, and again each time that doubles', async () => {
+  const told = async () => {
+    // Each has an email: another within the hour is for another matter.
+    const sql = 'SELECT matter FROM alerts WHERE matter LIKE ?'
+    return (await database.execute({ sql, args: [`traffic:${machine.id}%`] })).rows.length
+  }
+  const later = (await now()) + 7_200_000
+  const sent = async (second: number, sent_bytes: number, host_sent_bytes?: number) => {
+    await sample({ ...busy(later + 1_000 * second, { sent_bytes }), host_sent_bytes })
+    return told()
+  }
+  expect(await sent(1, 199e9)).toBe(0)
+  // Its container has started again. The same sample again counts once.
+  expect(await sent(2, 0.5e9)).toBe(0)
+  expect(await sent(2, 0.5e9)).toBe(0)
+  expect(await sent(3, 1e9)).toBe(1)
+  expect(await sent(4, 200e9)).toBe(1)
+  expect(await sent(5, 201e9)).toBe(2)
+  // What /data uploads is only in the count of the whole machine. The larger one counts.
+  expect(await sent(6, 202e9, 799e9)).toBe(2)
+  expect(await sent(7, 203e9, 801e9)).toBe(3)
 })
 
 test('at most 60 samples come at once', async () => {

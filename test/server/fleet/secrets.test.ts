@@ -35,7 +35,15 @@ const logOf = (person: Client, id: string) =>
 
 /** Everything that people, programs, and operators are shown of an account and a run. */
 async function everythingAbout(person: Client & { email: string }, id: string) {
-  const paths = ['/secrets', '/api/v1/secrets', '/dashboard', '/servers', '/servers.csv', '/environments', '/notices']
+  const paths = [
+    '/settings/developers',
+    '/settings/servers',
+    '/api/v1/secrets',
+    '/dashboard',
+    '/servers',
+    '/servers.csv',
+    '/notices',
+  ]
   const ofRun = ['', '/log', '/log.txt'].map((path) => `/api/v1/servers/${id}${path}`)
   const all = [...paths, ...ofRun, `/servers/${id}`, `/servers/${id}/log.txt`, '/api/v1/users/export']
   const answers = await Promise.all(all.map(async (path) => (await person.request('GET', path)).text))

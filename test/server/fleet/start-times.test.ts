@@ -1,14 +1,16 @@
-import { sql } from 'drizzle-orm'
+import { isNull, sql } from 'drizzle-orm'
 import { beforeEach, expect, test } from 'vitest'
 import { writeBatch } from '../../../db/client.ts'
-import { environments, jobs, places, runs, startTimes } from '../../../db/schema.ts'
+import { environments, jobs, launches, places, runs, startTimes, warmMachines } from '../../../db/schema.ts'
 import { DAY_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
 import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
+import type { StartTimes } from '../../../src/domain/start-time.ts'
 import { getAllowance } from '../../../src/server/billing/allowance.ts'
 import { newId } from '../../../src/server/crypto/id.ts'
-import { findAvailability } from '../../../src/server/fleet/availability.ts'
+import { findAvailability, machineQueries, toMachines } from '../../../src/server/fleet/availability.ts'
 import { countStartTimes } from '../../../src/server/fleet/count-start-times.ts'
 import { startTimesQuery, toStartTimes } from '../../../src/server/fleet/start-times.ts'
+import { toServer } from '../../../src/server/fleet/wire.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { type Customer, freshPlaces, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, settle } from '../../../testing/world/play.ts'
@@ -21,7 +23,7 @@ await freshPlaces(world, 1)
 const SMALL = 'g6.4xlarge'
 
 beforeEach(async () => {
-  await writeBatch(db, [db.delete(jobs), db.delete(startTimes), db.delete(runs)])
+  await writeBatch(db, [db.delete(jobs), db.delete(startTimes), db.delete(launches), db.delete(runs)])
   await db.update(places).set({ reservedBy: null, retiredAt: 1 })
 })
 
@@ -64,6 +66,8 @@ async function told({ user }: Customer, untilExit = false) {
   return toStartTimes(await startTimesQuery(world.ctx, user.id), untilExit)
 }
 
+const ofBlocks = (times: StartTimes[string][string]) => ({ Blocks: { [SMALL]: times } })
+
 test("with 19 starts we don't know yet, with 20 we do", async () => {
   const ada = await newCustomer(world)
   await began(ada, times(19, 30))
@@ -72,26 +76,39 @@ test("with 19 starts we don't know yet, with 20 we do", async () => {
   await began(ada, times(1, 30))
   world.advance(600)
   await countStartTimes(world.ctx)
-  expect(await told(ada)).toEqual({ Blocks: { [SMALL]: { p50: 30, p90: 30 } } })
+  expect(await told(ada)).toEqual(ofBlocks({ cold: { p50: 30, p90: 30 } }))
 })
 
 test('a start that failed or was canceled makes it no shorter', async () => {
   const ada = await newCustomer(world)
   await began(ada, [...times(15, 100), ...times(5, 200)])
   await countStartTimes(world.ctx)
-  expect(await told(ada)).toEqual({ Blocks: { [SMALL]: { p50: 100, p90: 200 } } })
+  expect(await told(ada)).toEqual(ofBlocks({ cold: { p50: 100, p90: 200 } }))
   const bob = await newCustomer(world)
   // He gave up after 2 s, and after 150 s.
   await began(bob, [...times(12, 2, { ready: false }), ...times(8, 150, { ready: false })])
   world.advance(600)
   await countStartTimes(world.ctx)
-  expect(await told(ada)).toEqual({ Blocks: { [SMALL]: { p50: 100, p90: 200 } } })
+  expect(await told(ada)).toEqual(ofBlocks({ cold: { p50: 100, p90: 200 } }))
   // Too many gave up later than any was ready: nobody knows how long nine in ten take.
   const eve = await newCustomer(world)
   await began(eve, times(20, 300, { ready: false }))
   world.advance(600)
   await countStartTimes(world.ctx)
   expect(await told(ada)).toEqual({})
+})
+
+test('starts whose users were told of a warm machine are apart, whatever became of it', async () => {
+  const [ada, bob] = await Promise.all([newCustomer(world), newCustomer(world)])
+  // Each account counts with its latest 20 starts, warm and cold together.
+  await began(ada, [...times(19, 6, { toldWarm: true }), ...times(20, 75), ...times(19, 80)])
+  await countStartTimes(world.ctx)
+  expect(await told(ada)).toEqual(ofBlocks({ cold: { p50: 75, p90: 75 } }))
+  // Its machine was given up: it took as long as a cold one, and a minute more.
+  await began(bob, times(3, 140, { toldWarm: true, warm: false }))
+  world.advance(600)
+  await countStartTimes(world.ctx)
+  expect(await told(bob)).toEqual(ofBlocks({ cold: { p50: 75, p90: 75 }, warm: { p50: 6, p90: 140 } }))
 })
 
 test('environments, machines, and runs that end with their program are apart', async () => {
@@ -103,9 +120,9 @@ test('environments, machines, and runs that end with their program are apart', a
     ...times(20, 10, { untilExit: true }),
   ])
   await countStartTimes(world.ctx)
-  const [quick, slow, large, exits] = [30, 90, 60, 10].map((seconds) => ({ p50: seconds, p90: seconds }))
+  const [quick, slow, large, exits] = [30, 90, 60, 10].map((seconds) => ({ cold: { p50: seconds, p90: seconds } }))
   expect(await told(ada)).toEqual({ Blocks: { [SMALL]: quick, 'g6.12xlarge': large }, Mountains: { [SMALL]: slow } })
-  expect(await told(ada, true)).toEqual({ Blocks: { [SMALL]: exits } })
+  expect(await told(ada, true)).toEqual(exits && ofBlocks(exits))
 })
 
 test("of an image of one's own, only one's own starts count, and nobody else sees them", async () => {
@@ -124,7 +141,7 @@ test("of an image of one's own, only one's own starts count, and nobody else see
   await began(ada, times(20, 45, { environment: 'Harbor' }))
   await began(bob, times(19, 400, { environment: 'Harbor' }))
   await countStartTimes(world.ctx)
-  expect(await told(ada)).toEqual({ Harbor: { [SMALL]: { p50: 45, p90: 45 } } })
+  expect(await told(ada)).toEqual({ Harbor: { [SMALL]: { cold: { p50: 45, p90: 45 } } } })
   expect(await told(bob)).toEqual({})
   expect(await told(eve)).toEqual({})
 })
@@ -136,7 +153,7 @@ test('in the catalog, nobody decides for everyone: of each account, its latest 2
   await began(bob, times(20, 30, ago(10)))
   await began(eve, times(20, 30, ago(10)))
   await countStartTimes(world.ctx)
-  expect(await told(eve)).toEqual({ Blocks: { [SMALL]: { p50: 30, p90: 400 } } })
+  expect(await told(eve)).toEqual(ofBlocks({ cold: { p50: 30, p90: 400 } }))
 })
 
 test('after 30 days a start no longer counts, and a kind that nobody starts is forgotten', async () => {
@@ -205,6 +222,40 @@ test('is told with what is free, for the environment and the machine that would 
   expect(await p50({ environment: 'Blocks' })).toBe(60)
 })
 
+test('whether a ready machine waits is known before the click, and kept', async () => {
+  await freshPlaces(world, 60)
+  const rows = await db.select().from(places).where(isNull(places.retiredAt)).orderBy(places.position)
+  // The keeper takes the last places, behind all that an answer lists as free.
+  const [placeId = '', zone] = [rows.at(-1)?.id, rows.at(-1)?.availabilityZone]
+  const ada = await newCustomer(world)
+  await began(ada, [...times(20, 75), ...times(20, 6, { toldWarm: true })])
+  await countStartTimes(world.ctx)
+  const allowance = await getAllowance(world.ctx, ada.user.id)
+  const before = async () => {
+    const wished = { ...NO_WISHES, environment: 'Blocks' }
+    const { ready_in_seconds, candidates } = await findAvailability(world.ctx, ada.user.id, allowance, wished)
+    const [machine] = toMachines(await db.batch([...machineQueries(world.ctx, ada.user.id)]), 1)
+    return [ready_in_seconds?.p50, candidates[0]?.server_id === placeId, candidates[0]?.warm, machine?.warm]
+  }
+  const cold = [75, false, false, false]
+  expect(await before()).toEqual(cold)
+  const now = world.clock.ms
+  await db.insert(warmMachines).values({ token: 'warm_1', placeId, createdAt: now, instanceId: 'i-1', askedAt: now })
+  // It boots.
+  expect(await before()).toEqual(cold)
+  await db.update(warmMachines).set({ readyAt: now })
+  expect(await before()).toEqual([6, true, true, true])
+  // It hangs, as far as we know.
+  world.advance(60)
+  expect(await before()).toEqual(cold)
+  await db.update(warmMachines).set({ askedAt: world.clock.ms })
+  const [eve, bob] = [await newCustomer(world), await newCustomer(world)]
+  const { run } = await pressStart(world, eve)
+  expect(run).toMatchObject({ placeId, availabilityZone: zone, toldWarm: true })
+  expect(toServer(run).warm).toBe(true)
+  expect((await pressStart(world, bob)).run.toldWarm).toBe(false)
+})
+
 test('what it takes is from the click until the server answers', async () => {
   await freshPlaces(world, 1)
   world.answerMs = 40_000
@@ -219,5 +270,5 @@ test('what it takes is from the click until the server answers', async () => {
   const bob = await newCustomer(world)
   await began(bob, times(19, took, { environment }))
   await countStartTimes(world.ctx)
-  expect(await told(bob)).toEqual({ [environment ?? '']: { [SMALL]: { p50: took, p90: took } } })
+  expect(await told(bob)).toEqual({ [environment ?? '']: { [SMALL]: { cold: { p50: took, p90: took } } } })
 })

@@ -13,7 +13,7 @@ const takeAlert = () => expect(inBrief(world.takeLines())).toEqual([expect.strin
 const { cloud } = world.ctx
 
 const launch = (token: string, tags: Record<string, string>) =>
-  cloud.launch({ token, instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', name: token, tags })
+  cloud.launch({ token, instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', tags })
 
 /** What a look at the fleet does with the orphans it has found. */
 const sweep = async () => endOrphans(world.ctx, (await cloud.listPage(null)).instances)

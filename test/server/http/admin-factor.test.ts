@@ -82,15 +82,20 @@ test('adds a passkey first only with that link, which works once, and the consol
     return { status: response.status, body: await response.json() }
   }
   const startKey = (link: string) => send('/account_security/passkeys/options', { ...PROOF, link })
+  const add = (response: object) => send('/account_security/passkeys', { name: 'Key', response })
   for (const link of ['', 'guessed'])
     expect((await startKey(link)).body).toMatchObject({ code: 'forbidden', error: LINK_NEEDED })
   const eve = await setup()
   expect((await startKey(await eve.mailedLink())).status).toBe(403)
+  const ended = await mailedLink()
+  clock.ms += 10 * 60_000 - 1
+  const begun = (await startKey(ended)).body.options
+  clock.ms += 1
+  expect((await add(newPasskeyDevice().create(begun))).body.code).toBe('conflict')
   const link = await mailedLink()
   const { options } = (await startKey(link)).body
   const late = newPasskeyDevice().create((await startKey(link)).body.options)
   const device = newPasskeyDevice()
-  const add = (response: object) => send('/account_security/passkeys', { name: 'Key', response })
   expect((await add(device.create(options))).status).toBe(201)
   expect((await add(late)).body.code).toBe('conflict')
   expect((await browser.request('/console')).status).toBe(200)
@@ -195,6 +200,6 @@ test("an operator's command opens the way back, in the audit log and with a mail
   await mailedLink()
   await settle()
   expect(sent.filter(({ to }) => to === user.email).map(({ subject }) => subject)).toContain(
-    'Your second factor is removed',
+    'Your second factor was removed',
   )
 })

@@ -16,7 +16,7 @@ test('every file of ours passes the Worker first, unless its name holds a hash',
   const forCloudflare = ['/_headers', '/.assetsignore']
   const first = files.filter((file) => !covers(file) && !forCloudflare.includes(file))
   expect(first.length).toBeGreaterThan(20)
-  const hashed = /^\/(assets\/[\w-]+-[\w-]{8}\.\w+|machines\/agent-[0-9a-f]{16}\.py)$/
+  const hashed = /^\/assets\/[\w-]+-[\w-]{8}\.\w+$/
   expect(first.filter((file) => !hashed.test(file))).toEqual([])
 })
 

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { plans, users } from '../../../db/schema.ts'
+import { places, plans, runs, users } from '../../../db/schema.ts'
 import { CLIENT_ID } from '../../../src/domain/device-code.ts'
 import { EVENT_TYPES } from '../../../src/domain/webhook.ts'
 import { newId } from '../../../src/server/crypto/id.ts'
@@ -61,6 +61,16 @@ const isCustomer: Call[2] = ({ db }, userId) =>
     .update(users)
     .set({ stripeCustomerId: newId('cus' as never) })
     .where(eq(users.id, userId))
+const withServer =
+  (id: string, endedAt: number | null): NonNullable<Call[2]> =>
+  async ({ db }, userId) => {
+    const place = { id: newId('srv'), instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', position: 0 }
+    await db.insert(places).values({ ...place, retiredAt: 1 })
+    const { id: placeId, instanceType } = place
+    await db.insert(runs).values({ id, userId, placeId, instanceType, requestedAt: 1, endedAt })
+  }
+const hadServer = withServer('ses_x', 2)
+const hasServer = withServer('ses_y', null)
 const owesAPlan: Call[2] = ({ db }, userId) =>
   db.insert(plans).values({
     id: newId('sub'),
@@ -131,10 +141,31 @@ const CALLS: Record<Exclude<Limited, 'ask_stripe' | 'known_sign_in'>, [Role, ...
     ['POST /activate', { user_code: 'BCDF-GHJK', decision: 'deny' }],
     ['POST /activate', { user_code: 'BCDF-GHJK', decision: 'approve', name: 'CI', ...password }],
   ],
+  name_run: ['user', ['PUT /api/v1/servers/ses_x', { name: 'n' }, hadServer]],
+  move_end: [
+    'user',
+    ['PUT /api/v1/servers/ses_y', { ends_at: new Date(Date.now() + 86_400_000).toISOString() }, hasServer],
+  ],
+  change_environment: [
+    'user',
+    ['POST /api/v1/environments', { name: 'sim', image: 'ghcr.io/ada/sim:1' }],
+    ['DELETE /api/v1/environments/sim'],
+  ],
+  join_line: ['user', ['POST /api/v1/line', { start: true }]],
+  export: ['user', ['GET /api/v1/users/export']],
   feedback: ['user', ['POST /api/v1/feedback', { message: 'Hello' }]],
   new_webhook: ['user', ['POST /webhooks', webhook]],
   files_access: ['user', ['POST /api/v1/files/credentials', { mode: 'read' }]],
-  files_list: ['user', ['GET /api/v1/files']],
+  files_change: [
+    'user',
+    ['POST /api/v1/files', { path: 'a', size: 1 }],
+    ['POST /api/v1/files/uploads', { path: 'a', size: 1, version: '1' }],
+    ['POST /api/v1/files/uploads/upl_x/parts', { parts: [1] }],
+    ['POST /api/v1/files/uploads/upl_x/complete'],
+    ['DELETE /api/v1/files?path=a/'],
+  ],
+  files_list: ['user', ['GET /api/v1/files'], ['GET /api/v1/files/content?path=a/../b']],
+  files_open: ['user', ['GET /api/v1/files/content?path=a']],
   files_size: ['user', ['GET /api/v1/files/size?path=a/']],
   new_webhook_secret: ['user', ['POST /webhooks/whk_x/secret', password]],
   put_secret: [

@@ -113,6 +113,41 @@ test("a reset by mail also forgives the owner's mistyped passwords in a known br
   expect((await signIn(owner, email, 'a newer one')).status).toBe(200)
 })
 
+test.each(['sets a new password', 'resets it by mail'])('once its owner %s, no other browser is known', async (way) => {
+  const { account, app, sent, settle } = setup()
+  const owner = openAppBrowser(app)
+  const { email } = await signedInUser(owner, account)
+  const thieves = [await from(app, '192.0.2.1'), await from(app, '192.0.2.2')]
+  for (const thief of thieves) expect((await signIn(thief, email, PASSWORD)).status).toBe(200)
+
+  const password = 'a newer one'
+  const next = { password, password_confirmation: password }
+  if (way === 'sets a new password')
+    await owner.json('PUT', '/users', { user: { name: 'A', current_password: PASSWORD, ...next } })
+  else {
+    await owner.json('POST', '/users/password', { user: { email } })
+    await settle()
+    const token = /reset_password_token=([\w-]+)/.exec(sent.at(-1)?.text ?? '')?.[1]
+    expect(
+      (await owner.json('PUT', '/users/password', { user: { reset_password_token: token, ...next } })).status,
+    ).toBe(200)
+  }
+  const statuses: number[] = []
+  for (const thief of thieves) {
+    await thief.open('/sign_in')
+    for (let i = 0; i < 5; i++) statuses.push((await signIn(thief, email, `guess ${i}`)).status)
+  }
+  expect(statuses).toEqual([...Array(5).fill(401), ...Array(5).fill(429)])
+
+  await settle()
+  sent.length = 0
+  await owner.json('DELETE', '/users/sign_out')
+  await owner.open('/sign_in')
+  expect((await signIn(owner, email, password)).status).toBe(200)
+  await settle()
+  expect(sent).toEqual([])
+})
+
 test('a hundred guesses at the same moment count like a hundred in a row', async () => {
   const { account, app } = setup()
   const { email } = await signedInUser(openAppBrowser(app), account)
@@ -162,15 +197,17 @@ test.each([
     }),
   ],
   ['/api/v1/contact_sales', (email: string) => ({ name: 'A', email, source: 'Referral', message: 'Hello' })],
-])('%s floods nobody: five an hour per address, whether or not it has an account', async (path, body) => {
+])('%s floods nobody: five an hour per mailbox, whether or not it has an account', async (path, body) => {
   const { account, app, clock, sent, settle } = setup()
   const { email: known } = await signedInUser(openAppBrowser(app), account)
   clock.ms += 3_600_000
   sent.length = 0
   for (const email of [known, newAddress()]) {
     const statuses: number[] = []
-    for (let i = 0; i < 7; i++)
-      statuses.push((await (await from(app, `198.${i}.7.7`)).json('POST', path, body(email))).status)
+    for (let i = 0; i < 7; i++) {
+      const spelled = i % 2 ? email : email.replace('@', `+${i}@`)
+      statuses.push((await (await from(app, `198.${i}.7.7`)).json('POST', path, body(spelled))).status)
+    }
     expect(statuses.slice(5)).toEqual([429, 429])
     expect(statuses.slice(0, 5).every((status) => status < 300)).toBe(true)
   }
@@ -220,7 +257,7 @@ test('while no password can be checked, retrying locks nobody out', async () => 
   const close = (password: string) => browser.json('DELETE', '/users', { user: { current_password: password } })
 
   for (let i = 0; i < 4; i++) expect((await signIn(owner, email, 'a guess')).status).toBe(401)
-  ctx.hasher = { derive: async () => null }
+  ctx.hasher = { derive: () => new Promise((resolve) => setTimeout(resolve, 20, null)) }
   const refused = await Promise.all(Array.from({ length: 20 }, () => signIn(owner, email, PASSWORD)))
   expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503, 429]))
   for (let i = 0; i < 20; i++) expect((await signIn(owner, email, PASSWORD)).status).toBe(503)

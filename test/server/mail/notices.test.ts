@@ -50,7 +50,7 @@ test('a notice and an email say the same: subject, first sentence, and first lin
   const [[notice], [mail]] = [await heard(), await mailed()]
   expect(notice).toMatchObject({
     kind: 'budget',
-    link: '/budget',
+    link: '/settings/billing#budget',
     label: 'Change your budget',
     readAt: null,
     at: clock.ms,

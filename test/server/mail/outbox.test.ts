@@ -5,14 +5,14 @@ import { outbox } from '../../../db/schema.ts'
 import { composeMail } from '../../../src/server/mail/letter.ts'
 import { deliverMail, mailQuery } from '../../../src/server/mail/outbox.ts'
 import type { Mail } from '../../../src/server/ports/mailer.ts'
-import type { Context } from '../../../src/server/runtime/context.ts'
 import { ownDatabase } from '../../../testing/stack/own-database.ts'
 import { recordLog } from '../../../testing/stack/recorded-log.ts'
+import { testContext } from '../../../testing/stack/test-context.ts'
 
 const db = await ownDatabase()
 const clock = { ms: 1_800_000_000_000 }
-const write = (subject: string) =>
-  mailQuery({ db, now: () => clock.ms }, 'a@example.com', composeMail(subject, ['Hello.']))
+const write = (subject: string, to = 'a@example.com') =>
+  mailQuery({ db, now: () => clock.ms }, to, composeMail(subject, ['Hello.']))
 const rows = () => db.select().from(outbox).orderBy(asc(outbox.createdAt))
 
 beforeEach(async () => {
@@ -23,7 +23,7 @@ function mailer(fails: (nth: number) => boolean = () => false, code?: string) {
   const { log, takeLines } = recordLog()
   const sent: Mail[] = []
   let nth = 0
-  const context = {
+  const context = testContext({
     db,
     now: () => clock.ms,
     log,
@@ -33,7 +33,7 @@ function mailer(fails: (nth: number) => boolean = () => false, code?: string) {
         sent.push(mail)
       },
     },
-  } as unknown as Context
+  })
   return { sent, context, deliver: () => deliverMail(context), tries: () => nth, takeLines }
 }
 
@@ -45,6 +45,18 @@ test('sends what is due once, however many deliver at once, and then forgets its
   expect(sent[0]?.text).toContain('Hello.')
   for (const row of await rows()) expect([row.text, row.html, row.sendAt, row.sentAt]).toEqual(['', '', null, clock.ms])
   expect(takeLines()).toEqual([])
+})
+
+test('who waits for an email gets it before everybody else, in the order of their own', async () => {
+  for (let i = 0; i < 30; i++) await write(`group ${i}`)
+  for (const subject of ['confirm 1', 'confirm 2']) {
+    clock.ms += 1
+    await write(subject, 'ada@example.com')
+  }
+  const { sent, context } = mailer()
+  await deliverMail(context, 'ada@example.com')
+  expect(sent.slice(0, 2).map(({ subject }) => subject)).toEqual(['confirm 1', 'confirm 2'])
+  expect(sent).toHaveLength(32)
 })
 
 test('a mail that is sent slowly, or waits for slow ones, is sent once, however many deliver meanwhile', async () => {

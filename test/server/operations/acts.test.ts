@@ -149,14 +149,20 @@ test("drift shows and ends an instance that nobody owns, but not a live run's", 
     false,
     true,
   ])
-  const end = (instance: string) => act('/admin/instances/end', { instance }, admin.cookie, far)
+  const end = (...instances: string[]) => act('/admin/instances/end', { instances }, admin.cookie, far)
   expect((await end(foreign)).status).toBe(404)
   expect((await end('i-123')).status).toBe(422)
   const refused = await end(owned)
   expect([refused.status, await refused.json()]).toMatchObject([409, { error: expect.stringContaining(run) }])
   cloud.ec2.inject('UnauthorizedOperation', 1, { action: 'TerminateInstances' })
   expect((await end(lost)).status).toBe(502)
-  expect((await end(` ${lost} `)).status).toBe(200)
+  expect((await end()).status).toBe(422)
+  // What can't be ended doesn't keep the others, and is named.
+  const ended = await end(lost, owned)
+  expect([ended.status, await ended.json()]).toMatchObject([
+    200,
+    { message: expect.stringMatching(new RegExp(`^EC2 is ending 1 of 2\\. ${owned}: .*${run}`)) },
+  ])
   expect((await end(lost)).status).toBe(409)
   expect((await actsOn(lost)).sort()).toEqual(['end_instance', 'end_instance', 'end_instance_failed'])
   expect(await actsOn(owned)).toEqual([])

@@ -67,7 +67,7 @@ test('removes a lost factor a day after an operator decided it, with two mails a
   ])
   const cronMails = await ctx.db.$client.execute({
     sql: 'SELECT count(*) AS n FROM outbox WHERE recipient = ? AND subject = ?',
-    args: [owner.email, 'Your second factor is removed'],
+    args: [owner.email, 'Your second factor was removed'],
   })
   expect(Number(cronMails.rows[0]?.n)).toBe(1)
   expect((await signIn()).status).toBe(200)

@@ -131,10 +131,10 @@ test('says that webhooks fail while the latest did', async () => {
 
 test('says once that no place is free, and nothing without any place', async () => {
   await db.update(places).set({ reservedBy: 'ses_x' })
-  expect(await told()).toEqual(['No free place: nobody can start a server'])
+  expect(await told()).toEqual(['No free place: no server can start'])
   await db.update(places).set({ reservedBy: null, setAsideUntil: clock.now + 1 })
   clock.now += 2 * HOUR
   expect(await told()).toEqual([])
   await db.update(places).set({ retiredAt: clock.now })
-  expect(await told()).toEqual(['No free place: nobody can start a server'])
+  expect(await told()).toEqual(['No free place: no server can start'])
 })

@@ -1,6 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
+import { changePlan } from '../../../src/server/billing/plans/change-plan.ts'
 import type { Random } from '../../../testing/random.ts'
-import { does, type Habit, stops } from '../habits/habit.ts'
+import { at, does, type Habit, stops } from '../habits/habit.ts'
 import type { Person } from '../people.ts'
 import type { World } from '../world.ts'
 import { change, newSize, PATHS, upload } from './page-acts.ts'
@@ -127,6 +128,49 @@ export const letThePlanEnd = ofOpenAccounts(async (world, random, person) => {
   await world.advance(2 * HOUR_MS)
   for (let weeks = random.between(2, 7); weeks > 0; weeks--) await world.advance(7 * DAY_MS)
   await startAServer(world, random, person)
+})
+
+/** Has the larger plan for an hour, keeps more than the smaller one includes, and goes back. */
+export const keepWhatPremiumHeld = ofOpenAccounts(async (world, random, person) => {
+  await startAServer(world, random, person)
+  const to = (planType: string) => changePlan(world.ctx, person.user, { planType, quotedAt: null })
+  await does(world, person, 'upgrade', () => person.decides('upgrade', () => to('premium')))
+  for (let n = 0; n < 3; n++)
+    await does(world, person, 'uploads', () => upload(world, person, `huge/${n}.bin`, random.pick([900, 4_500])))
+  await world.advance(random.between(MINUTE_MS, HOUR_MS))
+  await does(world, person, 'downgrade', () => person.decides('downgrade', () => to('basic')))
+  for (let weeks = 6; weeks > 0; weeks--) {
+    await world.advance(7 * DAY_MS)
+    // Its end comes, so that it costs no hours.
+    await does(world, person, 'stop', () => person.stop())
+  }
+})
+
+/** Writes more than Basic includes, and pays each month so late that the plan is paid for four days. */
+export const payLateWithTooMuch = ofOpenAccounts(async (world, random, person) => {
+  await startAServer(world, random, person)
+  const end = () => (person.subscription()?.items.data[0]?.current_period_end ?? 0) * 1000
+  await does(world, person, 'stop', () => person.stop())
+  await at(world, end() - 4 * DAY_MS)
+  await startAServer(world, random, person)
+  const machine = world.files?.of(person.user.id)
+  if (!machine?.mayWrite()) return
+  for (const path of PATHS.slice(0, 3)) {
+    world.note('content')
+    machine.write(path, newSize(world, 4_500))
+  }
+  await world.advance(MINUTE_MS)
+  await does(world, person, 'stop', () => person.stop())
+  for (let months = 3; months > 0; months--) {
+    const plan = person.subscription()
+    if (!plan) return
+    world.stripe.setCard(plan.id, 'declined_later')
+    await at(world, end() + DAY_MS)
+    await at(world, end() - 4 * DAY_MS)
+    await does(world, person, 'pay', () => person.payPlan())
+    world.note('too much stored, and paid late')
+    for (let days = 3; days > 0; days--) await world.advance(DAY_MS)
+  }
 })
 
 /** Closes the account while a server writes. */

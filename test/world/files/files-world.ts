@@ -1,8 +1,9 @@
 import { type Identities, openIdentities } from '../../../dev/ec2/identity.ts'
 import type { Instance } from '../../../dev/ec2/instance.ts'
 import { Store } from '../../../dev/stand-in/store.ts'
+import { DAY_MS } from '../../../src/domain/instant.ts'
 import { isUnpaid } from '../../../src/domain/money/plan.ts'
-import { FILES_LIMIT } from '../../../src/domain/money/plan-files.ts'
+import { FILES_LIMIT, FILES_OVER_DAYS } from '../../../src/domain/money/plan-files.ts'
 import { memoryBucket } from '../../../testing/stack/memory-bucket.ts'
 import type { Task } from '../program.ts'
 import type { World } from '../world.ts'
@@ -28,9 +29,11 @@ export class FilesWorld {
   readonly contradictions: { rule: string; seen: string }[] = []
   /** When something below a key's first folder last changed. */
   readonly changedAt = new Map<string, number>()
+  /** Whose plan includes less than they have: since when it's paid, and when what passes it is due, as we first emailed. */
+  readonly over = new Map<string, { paidSince: number | null; dueAt: number | null }>()
   #settled = 0
-  /** Since when each account has more than its limit, also once that is over. */
-  #overSince = new Map<string, number>()
+  /** By account, as of the last look: all but the oldest that fit in its plan. */
+  #mayGo = new Map<string, { at: number; paths: string[] }>()
   #world: World
 
   constructor(world: World) {
@@ -116,26 +119,56 @@ export class FilesWorld {
   }
 
   /**
-   * Takes note of everything that may go: with its account, 30 days after its plan or unpaid, or 7 days over its limit. What was
-   * there while it last fitted stays.
+   * Takes note of everything that may go: with its account, 30 days after its plan or unpaid, or 7 days over its limit. The
+   * oldest that fit stay.
    */
   settle(): void {
     const { users, witnessed, folders } = this.#world.database.read()
     for (const { id, closedAt } of users) if (closedAt !== null) this.kept.forget(id)
     const now = this.#world.clock.ms
-    for (const { userId, overSince, overTold, overDeleteAt } of folders) {
-      if (overSince === null) continue
-      this.#overSince.set(userId, overSince)
-      if (overTold === 1 && overDeleteAt !== null && overDeleteAt <= now) this.kept.forgetNewer(userId, overSince)
-    }
+    for (const { userId, overTold, overDeleteAt } of folders)
+      if (overTold === 1 && overDeleteAt !== null && overDeleteAt <= now) this.#forgetOver(userId)
     for (const { what } of witnessed.slice(this.#settled)) {
       const [, why, userId] = /^mailed \d+ files-(end|unpaid|over):0:(.+):\d+$/.exec(what) ?? []
       if (userId === undefined) continue
       if (why !== 'over') this.kept.forget(userId)
-      else this.kept.forgetNewer(userId, this.#overSince.get(userId) ?? Infinity)
+      else this.#forgetOver(userId)
       this.#world.note(why !== 'over' ? 'files deleted after their plan' : 'files deleted over a limit')
     }
     this.#settled = witnessed.length
+    for (const { userId } of folders) this.#lookOver(userId, now)
+  }
+
+  #lookOver(userId: string, now: number): void {
+    const space = this.#space(userId)
+    const isOver = space !== null && space.limit !== null && space.used > space.limit
+    const { calm } = this.#world
+    const { paidSince, dueAt = null } = this.over.get(userId) ?? {}
+    if (isOver) {
+      const since = paidSince ?? now
+      // One round counts, and another emails.
+      const isTold = calm.rounds.filter((at) => at > calm.from('money', since)).length >= 2
+      this.over.set(userId, { paidSince: since, dueAt: dueAt ?? (isTold ? now + FILES_OVER_DAYS * DAY_MS : null) })
+    }
+    // It may be paid at any time, which begins nothing anew.
+    else if (this.#planOf(userId) && !space) this.over.set(userId, { paidSince: null, dueAt })
+    else this.over.delete(userId)
+    if (!isOver) return
+    const prefix = `${this.#prefixOf(userId)}/files/`
+    const times = this.memory.times()
+    const timeOf = (path: string) => times.get(prefix + path) ?? 0
+    const oldestFirst = [...this.inBucket(userId)].sort(([a], [b]) => timeOf(a) - timeOf(b))
+    let sum = 0
+    const paths = oldestFirst.flatMap(([path, size]) => {
+      sum += size
+      return sum > (space.limit ?? 0) ? [path] : []
+    })
+    this.#mayGo.set(userId, { at: now, paths })
+  }
+
+  #forgetOver(userId: string): void {
+    const { at, paths } = this.#mayGo.get(userId) ?? { at: 0, paths: [] }
+    this.kept.forgetThese(userId, paths, at)
   }
 
   /** Not one that we gave up, while its owner has another. */
@@ -149,10 +182,14 @@ export class FilesWorld {
     return this.#world.database.read().folders.find((folder) => folder.userId === userId)?.prefix
   }
 
-  #space(userId: string): Space {
+  #planOf(userId: string) {
     const { plans } = this.#world.database.read()
     const now = this.#world.clock.ms
-    const plan = plans.find((one) => one.userId === userId && one.endedAt === null && (one.cancelAt ?? Infinity) > now)
+    return plans.find((one) => one.userId === userId && one.endedAt === null && (one.cancelAt ?? Infinity) > now)
+  }
+
+  #space(userId: string): Space {
+    const plan = this.#planOf(userId)
     const used = [...this.inBucket(userId).values()].reduce((sum, size) => sum + size, 0)
     return plan && !isUnpaid(plan) ? { used, limit: FILES_LIMIT[plan.planType] } : null
   }

@@ -50,10 +50,10 @@ export class KeptFiles {
     this.#sure.delete(userId)
   }
 
-  /** What was written after this moment may be gone: it passed the limit. */
-  forgetNewer(userId: string, since: number): void {
+  /** These, and what was written since, may be gone: they passed the limit. */
+  forgetThese(userId: string, paths: string[], since: number): void {
     const all = this.#all(userId)
-    for (const [path, { writtenAt }] of all) if (writtenAt > since) all.delete(path)
+    for (const [path, { writtenAt }] of all) if (writtenAt > since || paths.includes(path)) all.delete(path)
   }
 
   /** Until its answer, nobody can rely on what it takes; after a refusal, everything is as it was. */

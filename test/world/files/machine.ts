@@ -179,11 +179,10 @@ export class Machine {
       if (isMishap(error) || known.code === 'unexpected') throw error
       return c.body(null, statusOf(known))
     })
-    const answer = await app.request(`/machines/${path}`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...(address && { 'CF-Connecting-IP': address }) },
-      body: JSON.stringify({ ...this.#identities.proofOf(this.instance, clock.ms), ...more }),
-    })
+    const headers = { 'Content-Type': 'application/json', ...(address && { 'CF-Connecting-IP': address }) }
+    const body = JSON.stringify({ ...this.#identities.proofOf(this.instance, clock.ms), ...more })
+    // Without a limit of the platform's.
+    const answer = await app.request(`/machines/${path}`, { method: 'POST', headers, body }, {})
     return { status: answer.status, given: answer.status === 200 ? ((await answer.json()) as MachineFiles) : null }
   }
 }

@@ -78,6 +78,8 @@ async function useMore(world: World, random: Random, person: Person, card: Card)
   if (!person.subscription()) {
     await does(world, person, 'checkout', () => person.openCheckout('basic'))
     await does(world, person, 'pay', () => {
+      // A page that has just expired can't be paid.
+      world.stripe.passTime()
       const page = random.pick(person.openPages())
       if (page) world.stripe.pay(page.id, card, { chargeUsage: random.chance(0.85) ? 'yes' : 'no' })
     })

@@ -33,7 +33,7 @@ async function prepare(world: World, random: Random, person: Person): Promise<vo
     await does(world, person, 'pay', () => person.pay(random, false))
   }
   await world.advance(3 * MINUTE_MS)
-  await does(world, person, 'add an environment', () => addOwnEnvironment(world.ctx, user.id, OWN))
+  await does(world, person, 'add an environment', () => addOwnEnvironment(world.ctx, { user }, OWN))
 }
 
 async function goToTheEndOfACycle(world: World, random: Random, person: Person): Promise<void> {

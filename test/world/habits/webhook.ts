@@ -44,7 +44,7 @@ async function tend(world: World, random: Random, { user }: Person): Promise<voi
     offAt !== null
       ? (['turn on', () => turnOnWebhook(world.ctx, user.id, id)] as const)
       : chance < 0.15
-        ? (['delete webhook', () => deleteWebhook(world.ctx, user.id, id)] as const)
+        ? (['delete webhook', () => deleteWebhook(world.ctx, user, id)] as const)
         : (['send again', () => event && sendAgain(world.ctx, user.id, id, event.eventId)] as const)
   if (offAt === null && chance > 0.6) return
   world.receivers.change(url, random)

@@ -1,7 +1,8 @@
-import { type Instance, publicIp, stateOf } from '../../../dev/ec2/instance.ts'
+import { beginsAt, type Instance, publicIp, stateOf } from '../../../dev/ec2/instance.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../src/domain/instant.ts'
 import { hearMachine } from '../../../src/server/fleet/machines/hear.ts'
-import { giveRunKey } from '../../../src/server/fleet/machines/run-key.ts'
+import { readIdentity } from '../../../src/server/fleet/machines/identity.ts'
+import { giveRunKey, readRunKey } from '../../../src/server/fleet/machines/run-key.ts'
 import { toAppError } from '../../../src/server/http/error-response.ts'
 import { amazon } from '../files/files-world.ts'
 import { isMishap } from '../mishaps.ts'
@@ -47,7 +48,7 @@ export class Agent {
     this.#instanceId = instance.id
     this.runId = instance.tags.session ?? ''
     this.plan = plan
-    this.#at = instance.runsFrom + BOOT_MS
+    this.#at = beginsAt(instance) + BOOT_MS
   }
 
   /** When its container ended or will end: by itself, or with its machine. */
@@ -175,7 +176,7 @@ export class Agent {
   #mayStart(): boolean {
     const { clock } = this.#world
     if (this.startedAt !== null || this.#hasStopped) return true
-    this.#at = this.#instance.runsFrom + this.plan.startsAfterMs
+    this.#at = beginsAt(this.#instance) + this.plan.startsAfterMs
     if (clock.ms < this.#at) return false
     this.#at = Infinity
     this.startedAt = clock.ms
@@ -197,14 +198,18 @@ export class Agent {
     this.#key ??= await this.#ask()
     const lines = word ? [{ at: word.at + this.plan.liesByMs, source: 'machine', text: 'a word' }] : []
     const body = { first, lines, ...(word?.phase && { phase: word.phase }), complete: false }
-    const { next } = await hearMachine(ctx, this.#key, async () => body)
+    const { next } = await hearMachine(ctx, readRunKey(ctx.config.secretKey, this.#key), async () => body)
     this.#next = next
   }
 
   async #ask(): Promise<string> {
     const { ctx, clock } = this.#world
     const proof = amazon().proofOf(this.#instance, clock.ms)
-    const { key } = await giveRunKey(ctx, proof, publicIp(this.#instance, clock.ms))
+    const { key } = await giveRunKey(
+      ctx,
+      await readIdentity(ctx.config.machines, proof),
+      publicIp(this.#instance, clock.ms),
+    )
     this.#isTold = true
     return key
   }

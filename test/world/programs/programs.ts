@@ -1,4 +1,5 @@
 import type { RunRow } from '../../../db/schema.ts'
+import { hasBegun } from '../../../dev/ec2/instance.ts'
 import { LogStore } from '../../../src/server/channel/log-store.ts'
 import type { RunLogCalls } from '../../../src/server/ports/objects.ts'
 import { noLog } from '../../../testing/stack/no-log.ts'
@@ -32,7 +33,7 @@ export class Programs {
 
   moments(): number[] {
     for (const instance of this.#world.ec2.alive())
-      if (instance.tags.agent === 'required' && !this.#agents.has(instance.id))
+      if (instance.tags.agent === 'required' && hasBegun(instance) && !this.#agents.has(instance.id))
         this.#agents.set(
           instance.id,
           new Agent(this.#world, instance, this.#plans.get(instance.tags.user ?? '') ?? USUAL_PLAN),

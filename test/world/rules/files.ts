@@ -124,6 +124,18 @@ export const FILES_RULES: Rule[] = [
     },
   },
   {
+    name: 'files-fit-their-plan',
+    sentence:
+      'What is stored beyond a paid plan, also after a larger one, is gone after 9 quiet days, however late they pay.',
+    broken: ({ world }) =>
+      [...(world.files?.over ?? [])].flatMap(([userId, { paidSince, dueAt }]) =>
+        // A look emails again, and one a day later deletes; one that comes a moment early does nothing.
+        paidSince !== null && dueAt !== null && world.calm.roundsSince('money', Math.max(paidSince, dueAt), DAY_MS) >= 3
+          ? [`${userId} has more than their plan, paid since ${iso(paidSince)}, which was due at ${iso(dueAt)}`]
+          : [],
+      ),
+  },
+  {
     name: 'closed-accounts-keep-no-files',
     sentence: 'Three quiet hours after an account is closed, the bucket has nothing of it.',
     broken: ({ world, rows }) =>

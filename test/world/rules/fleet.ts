@@ -29,11 +29,12 @@ export const FLEET_RULES: Rule[] = [
   },
   {
     name: 'no-orphans',
-    sentence: 'Every running instance belongs to a live run, or ends within 10 quiet minutes.',
+    sentence: 'Every running instance belongs to a live run, waits for one, or ends within 10 quiet minutes.',
     broken: ({ world, rows, memory }) =>
       world.ec2.alive().flatMap((one) => {
         const run = rows.runs.find(({ id }) => id === one.tags.session)
-        const owned = run?.endedAt === null && !isGivenUp(one.clientToken, rows)
+        const waits = rows.warm.some(({ token, endedAt }) => token === one.clientToken && endedAt === null)
+        const owned = waits || (run?.endedAt === null && !isGivenUp(one.clientToken, rows))
         const since = memory.since(`orphan ${one.id}`, !owned)
         return since !== null && isOverdue(world, 'fleet', since, 10 * MINUTE_MS)
           ? [`${one.id} since ${iso(since)}`]
@@ -42,10 +43,13 @@ export const FLEET_RULES: Rule[] = [
   },
   {
     name: 'places-are-held-by-live-runs',
-    sentence: 'Every live run holds its place, and every held place belongs to a live run, or to someone in line.',
+    sentence:
+      'Every live run holds its place, and every held place belongs to a live run, to someone in line, or to a warm machine that we end.',
     broken: ({ rows }) => [
       ...rows.places.flatMap((place) => {
         if (place.reservedBy === null || rows.line.some(({ userId }) => userId === place.reservedBy)) return []
+        const ending = rows.warm.find(({ token }) => token === place.reservedBy)
+        if (ending?.endingAt && ending.endedAt === null && ending.placeId === place.id) return []
         const run = rows.runs.find(({ id }) => id === place.reservedBy)
         return run?.endedAt === null && run.placeId === place.id ? [] : [`${place.id} is held by ${place.reservedBy}`]
       }),

@@ -19,7 +19,9 @@ export const INCLUDED_HOURS_RULES: Rule[] = [
             ({ parent, customer: payer, billing_reason }) =>
               parent !== null && payer === customer && billing_reason !== 'subscription_update',
           )
-        const own = charges.find(({ lines }) => (lines.data[0]?.period.start ?? 0) * 1000 === bill.periodStart)
+        // A plan bought in the second in which an unpaid one renews begins the same period.
+        const ofPeriod = charges.filter(({ lines }) => (lines.data[0]?.period.start ?? 0) * 1000 === bill.periodStart)
+        const own = ofPeriod.find(({ status }) => status === 'paid') ?? ofPeriod[0]
         if (!own) return []
         const idOf = ({ parent }: Invoice) => parent?.subscription_details.subscription
         const paidAtOf = ({ status_transitions }: Invoice) => (status_transitions.paid_at ?? Infinity) * 1000

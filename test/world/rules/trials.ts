@@ -32,12 +32,13 @@ export const TRIALS_RULES: Rule[] = [
     sentence: 'People with more than 5 minutes of a trial get one email when 5 are left, within 2 quiet minutes.',
     broken: ({ world, rows }) => [
       ...rows.runs.flatMap((run) => {
-        const { id, billedFrom, mustStopAt, endsAt, stopRequestedAt, trialWarnedAt } = run
+        const { id, billedFrom, mustStopAt, endsAt, endsSetAt, stopRequestedAt, trialWarnedAt } = run
         if (billedFrom === null || mustStopAt === null || stopRequestedAt !== null || trialWarnedAt !== null) return []
         // It ends earlier, when its user wanted.
         if (endsAt !== null && endsAt < mustStopAt) return []
         const from = mustStopAt - WARNED_MS
-        return from > billedFrom && isOverdue(world, 'fleet', from, 2 * MINUTE_MS, 0)
+        // Until its user moved it out of the way, their own end came first.
+        return from > billedFrom && isOverdue(world, 'fleet', Math.max(from, endsSetAt ?? 0), 2 * MINUTE_MS, 0)
           ? [`${id} ends ${iso(mustStopAt)}, nobody is warned`]
           : []
       }),

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { and, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { passkeyChallenges, passkeys, signInChallenges, users } from '../../../../db/schema.ts'
+import { line, passkeyChallenges, passkeys, signInChallenges, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import {
   CHALLENGE_MINUTES,
@@ -14,30 +14,39 @@ import {
 } from '../../../domain/factor.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import { INVALID_CREDENTIALS } from '../../../domain/user.ts'
-import { type Caller, limitCalls, mayStill } from '../../limits/limits.ts'
+import { limitCalls, mayStill } from '../../limits/limits.ts'
 import { deliverMail } from '../../mail/outbox.ts'
 import { type Context, siteOrigin } from '../../runtime/context.ts'
 import { keepFactorQueries } from '../keep-factor.ts'
-import { type Device, newSignIn, type SignedIn, signInQueries } from '../new-sign-in.ts'
-import { noteRefused } from '../refused-sign-ins.ts'
+import { type Attempt, type Device, newSignIn, type Proved, type SignedIn, signInQueries } from '../new-sign-in.ts'
+import { noteRefusedQuery } from '../refused-sign-ins.ts'
 import { hashOf, secondFactorOptions } from './passkeys.ts'
 import type { Proven } from './proven.ts'
 import { checkFactor, factorSecret, getFactors } from './second-factor.ts'
 import type { RequestOptions } from './webauthn.ts'
 
 /** What someone gets who typed the right password of an account with a second factor. @throws invalid_credentials */
-export async function newChallenge(ctx: Context, user: { id: string; passwordHash: string }): Promise<string> {
+export async function newChallenge(
+  ctx: Context,
+  user: { id: string; passwordHash: string },
+  { userAgent, address, newBrowser }: Device & { newBrowser: boolean },
+): Promise<string> {
   const challenge = randomBytes(32).toString('base64url')
   // A password change during our check ends every challenge, so no new one may follow it.
   const { rowsAffected } = await ctx.db.run(sql`
-    INSERT INTO sign_in_challenges (hash, user_id, browser, expires_at)
-    SELECT ${hashOf(challenge)}, id, ${hashOf(ctx.browser)}, ${ctx.now() + CHALLENGE_MINUTES * MINUTE_MS} FROM users
+    INSERT INTO sign_in_challenges (hash, user_id, browser, expires_at, new_browser, user_agent, address)
+    SELECT ${hashOf(challenge)}, id, ${hashOf(ctx.browser)}, ${ctx.now() + CHALLENGE_MINUTES * MINUTE_MS},
+      ${newBrowser}, ${userAgent}, ${address} FROM users
     WHERE id = ${user.id} AND password_hash = ${user.passwordHash} AND closed_at IS NULL`)
   if (!rowsAffected) throw new AppError('invalid_credentials', INVALID_CREDENTIALS)
   return challenge
 }
 
-/** For a new password: what was begun is over, and passkeys wait for it. Part of that write batch. @param when an SQL condition */
+/**
+ * For a new password: what was begun is over, passkeys wait for it, and the line holds a place instead of starting what
+ * someone else may have asked for. Part of that write batch.
+ * @param when an SQL condition
+ */
 export function newPasswordQueries(ctx: Pick<Context, 'db'>, userId: string, when: SQL) {
   return [
     ...[signInChallenges, passkeyChallenges].map((table) =>
@@ -47,16 +56,27 @@ export function newPasswordQueries(ctx: Pick<Context, 'db'>, userId: string, whe
       .update(passkeys)
       .set({ waitsForPassword: true })
       .where(and(eq(passkeys.userId, userId), when)),
+    ctx.db
+      .update(line)
+      // A start already under way continues, but no other follows: see `endedQuery`.
+      .set({ start: sql`start AND session_id IS NOT NULL`, wishes: sql`json_set(wishes, '$.startsOnce', 1)` })
+      .where(and(eq(line.userId, userId), when)),
   ]
+}
+
+/** Part of a sign-in's batch: what this browser began earlier wasn't a stranger. @param isIn an SQL condition */
+export function endChallengesQuery(ctx: Pick<Context, 'db' | 'browser'>, userId: string, isIn: SQL) {
+  const own = and(eq(signInChallenges.userId, userId), eq(signInChallenges.browser, hashOf(ctx.browser)))
+  return ctx.db.delete(signInChallenges).where(and(own, isIn))
 }
 
 /** Whom an open challenge is for; null for one that is over, or of another browser. */
 export async function findChallenge(
   ctx: Pick<Context, 'db' | 'now' | 'browser'>,
   challenge: string,
-): Promise<{ userId: string; email: string } | null> {
+): Promise<{ userId: string; email: string; passwordHash: string } | null> {
   const [found] = await ctx.db
-    .select({ userId: users.id, email: users.email })
+    .select({ userId: users.id, email: users.email, passwordHash: users.passwordHash })
     .from(signInChallenges)
     .innerJoin(users, eq(users.id, signInChallenges.userId))
     .where(isOpen(ctx, challenge))
@@ -88,11 +108,6 @@ function isOpen(ctx: Pick<Context, 'now' | 'browser'>, challenge: string) {
   )
 }
 
-type Attempt = Caller & {
-  /** This browser's id if it has signed in to that account before. */
-  knownDevice: (email: string) => string | null
-}
-
 /**
  * Signs in who proves a second factor after the right password.
  * @throws unauthenticated: start over. invalid, invalid_code, too_many
@@ -106,7 +121,8 @@ export async function answerChallenge(
   const factor = readFactor(given)
   if (!factor) throw new AppError('invalid', FACTOR_REQUIRED, { field: 'totp' })
   const found = await findChallenge(ctx, challenge)
-  const known = found && knownDevice(found.email)
+  const proved = { passwordHash: found?.passwordHash ?? '', hasFactor: true }
+  const known = found && knownDevice?.(found.email, proved)
   const isKnown = found && known && (await mayStill(ctx, 'known_sign_in', found.email))
   if (!isKnown) await limitCalls(ctx, 'second_factor', caller)
   if (!found) throw over()
@@ -122,18 +138,19 @@ export async function answerChallenge(
     challenge,
   }).catch((error) => {
     if (error instanceof AppError && error.code === 'invalid_code')
-      ctx.background(noteRefused(ctx, 'code', sql`id = ${userId}`, device))
+      ctx.background(noteRefusedQuery(ctx, 'code', sql`id = ${userId}`, device))
     throw error
   })
-  return finish(ctx, userId, { hash: hashOf(challenge), proven, device, isNew: !known })
+  return finish(ctx, userId, { hash: hashOf(challenge), proven, device, isNew: !known, proved })
 }
 
 /** A password change, or another call with this challenge, may have ended it meanwhile. */
 async function finish(
   ctx: Context,
   userId: string,
-  { hash, proven, device, isNew }: { hash: string; proven: Proven; device: Device; isNew: boolean },
+  given: { hash: string; proven: Proven; device: Device; isNew: boolean; proved: Proved },
 ): Promise<SignedIn> {
+  const { hash, proven, device, isNew, proved } = given
   const row = newSignIn(ctx)
   const isThere = sql`EXISTS (SELECT 1 FROM sign_in_challenges WHERE hash = ${hash})`
   const isIn = sql`EXISTS (SELECT 1 FROM sign_ins WHERE id = ${row.id})`
@@ -147,7 +164,7 @@ async function finish(
     ...proven.spendQueries(isIn),
     // They have it, so it isn't lost.
     ...keepFactorQueries(hand, whose, siteOrigin(ctx), isIn),
-    ctx.db.delete(signInChallenges).where(and(eq(signInChallenges.hash, hash), isIn)),
+    endChallengesQuery(ctx, userId, isIn),
   ])
   const [user] = await ctx.db
     .select({ id: users.id, name: users.name, email: users.email, admin: users.admin })
@@ -156,7 +173,7 @@ async function finish(
   if (!made?.rowsAffected || !user)
     throw (await ctx.db.$count(signInChallenges, eq(signInChallenges.hash, hash))) ? proven.lapsed() : over()
   ctx.background(deliverMail(ctx))
-  return { user, signIn: row }
+  return { user, signIn: row, proved }
 }
 
 function over(): AppError {

@@ -12,9 +12,10 @@ import {
 } from '../../../domain/factor.ts'
 import { MINUTE_MS, toIso } from '../../../domain/instant.ts'
 import type { Passkey } from '../../../domain/wire.ts'
+import { isSignature, signatureOf } from '../../crypto/keys.ts'
 import { limitPerson } from '../../limits/limits.ts'
-import { passkeyCopiedMail } from '../../mail/factor-letters.ts'
-import { deliverMail, mailQuery } from '../../mail/outbox.ts'
+import { COPIED_MAILS, passkeyCopiedMail } from '../../mail/factor-letters.ts'
+import { deliverMail, fewToday, mailQuery } from '../../mail/outbox.ts'
 import { type Context, siteOrigin } from '../../runtime/context.ts'
 import type { Proven } from './proven.ts'
 import { type RequestOptions, requestOptions, signedChallenge, verifyAnswer } from './webauthn.ts'
@@ -35,12 +36,45 @@ export function toPasskey({
   return { id, name, added_at: toIso(createdAt), last_used_at: toIso(lastUsedAt) }
 }
 
-type Purpose = 'sign_in' | 'add' | 'confirm'
+type Purpose = 'add' | 'confirm'
 
 /** 256 random bits for a passkey to sign, in this browser. */
 export function newPasskeyChallenge(): { challenge: string; hash: string } {
   const challenge = randomBytes(32).toString('base64url')
   return { challenge, hash: hashOf(challenge) }
+}
+
+const NONCE_BYTES = 16
+const EXPIRY_BYTES = 6
+
+/** For signing in with nothing else, in this browser. Everyone who opens the page gets one, so we sign it and keep nothing. */
+export function newSignInChallenge(ctx: Pick<Context, 'config' | 'now' | 'browser'>): string {
+  const expiry = Buffer.alloc(EXPIRY_BYTES)
+  expiry.writeUIntBE(ctx.now() + CHALLENGE_MINUTES * MINUTE_MS, 0, EXPIRY_BYTES)
+  const start = Buffer.concat([randomBytes(NONCE_BYTES), expiry])
+  const signature = signatureOf(ctx.config.secretKey, 'passkey', signInText(ctx, start))
+  return Buffer.concat([start, signature]).toString('base64url')
+}
+
+/** Whether this browser may still answer it. Only the first who asks may: we keep its hash until it has expired. */
+export async function spendSignInChallenge(
+  ctx: Pick<Context, 'db' | 'config' | 'now' | 'browser'>,
+  challenge: string,
+): Promise<boolean> {
+  const bytes = Buffer.from(challenge, 'base64url')
+  const start = bytes.subarray(0, NONCE_BYTES + EXPIRY_BYTES)
+  const isOurs = isSignature(bytes.subarray(start.length), ctx.config.secretKey, 'passkey', signInText(ctx, start))
+  if (!isOurs) return false
+  const expiresAt = start.readUIntBE(NONCE_BYTES, EXPIRY_BYTES)
+  if (expiresAt <= ctx.now()) return false
+  // What it says, not how it was written: the same bytes have several spellings.
+  const row = { hash: hashOf(bytes.toString('base64url')), browser: hashOf(ctx.browser), expiresAt }
+  const spent = ctx.db.insert(passkeyChallenges).values({ ...row, purpose: 'sign_in' })
+  return (await spent.onConflictDoNothing()).rowsAffected > 0
+}
+
+function signInText({ browser }: Pick<Context, 'browser'>, start: Buffer): string {
+  return `${browser}\n${start.toString('base64url')}`
 }
 
 /** @param of the columns `user_id` and `link`, and where they come from: an SQL query */
@@ -93,14 +127,15 @@ export async function checkPasskey(
   const row = await findPasskey(ctx, answer)
   if (row?.userId !== userId) throw wrongPasskey()
   if (challenge !== null) {
-    const isAsked = sql`EXISTS (SELECT 1 FROM sign_in_challenges WHERE hash = ${hashOf(challenge)})`
-    return usePasskey(ctx, { challenge, isAsked, verified, alone: false }, row, answer)
+    const askedUntil = sql`SELECT expires_at FROM sign_in_challenges WHERE hash = ${hashOf(challenge)}`
+    return usePasskey(ctx, { challenge, askedUntil, verified, alone: false }, row, answer)
   }
   const signed = signedChallenge(answer)
   const isOpen = sql`${isOpenChallenge(ctx, hashOf(signed), 'confirm')} AND user_id = ${userId}`
   if (!(await ctx.db.$count(passkeyChallenges, isOpen))) throw wrongPasskey()
-  const isAsked = sql`EXISTS (SELECT 1 FROM passkey_challenges WHERE ${isOpen})`
-  const proven = await usePasskey(ctx, { challenge: signed, isAsked, verified, alone: false }, row, answer)
+  const askedUntil = sql`SELECT expires_at FROM passkey_challenges WHERE ${isOpen}`
+  const isAsked = sql`EXISTS (${askedUntil})`
+  const proven = await usePasskey(ctx, { challenge: signed, askedUntil, verified, alone: false }, row, answer)
   return {
     ...proven,
     holds: sql`(${proven.holds} AND ${isAsked})`,
@@ -118,15 +153,23 @@ export async function findPasskey(ctx: Pick<Context, 'db'>, { id }: PasskeyRespo
   return row ?? null
 }
 
+/** A passkey's answer to `challenge`. `askedUntil`: an SQL query for when that expires, which finds nothing once it was answered. */
+type Asked = { challenge: string; askedUntil: SQL; verified: boolean; alone: boolean }
+
+/** After `spendSignInChallenge`: nothing else says who it is, so the device must have verified its owner. */
+export function askedAlone(challenge: string): Asked {
+  const askedUntil = sql`SELECT expires_at FROM passkey_challenges WHERE hash = ${hashOf(challenge)}`
+  return { challenge, askedUntil, verified: true, alone: true }
+}
+
 /**
  * Checks a signature and the passkey's counter, which must have grown: otherwise someone else uses a copy, and its owner
  * gets an email. Devices that don't count always say 0.
- * @param asked `isAsked`: an SQL condition, that nobody has answered meanwhile
  * @throws invalid_code
  */
 export async function usePasskey(
   ctx: Context,
-  asked: { challenge: string; isAsked: SQL; verified: boolean; alone: boolean },
+  asked: Asked,
   row: PasskeyRow,
   answer: PasskeyResponse,
 ): Promise<Proven> {
@@ -150,13 +193,18 @@ export async function usePasskey(
 
 async function copied(
   ctx: Context,
-  { id, userId }: PasskeyRow,
-  { challenge, isAsked }: { challenge: string; isAsked: SQL },
+  { id, userId, lastUsedAt, createdAt }: PasskeyRow,
+  { challenge, askedUntil }: Asked,
 ): Promise<AppError> {
+  const [asked] = await ctx.db.all<{ until: number }>(sql`SELECT (${askedUntil}) AS until`)
+  const askedAt = (asked?.until ?? 0) - CHALLENGE_MINUTES * MINUTE_MS
+  // It may have signed before that use, in a form that waited.
+  if (askedAt < (lastUsedAt ?? createdAt)) return wrongPasskey()
   ctx.log('passkey_counter_back', { userId, passkeyId: id })
   const cause = `passkey counter ${id} ${hashOf(challenge)}`
   const owner = sql`(SELECT email FROM users WHERE id = ${userId})`
-  await writeBatch(ctx.db, [mailQuery(ctx, owner, passkeyCopiedMail(siteOrigin(ctx)), isAsked, cause)])
+  const when = fewToday(ctx, owner, 'passkey_copied', COPIED_MAILS)
+  await writeBatch(ctx.db, [mailQuery(ctx, owner, passkeyCopiedMail(siteOrigin(ctx)), when, cause)])
   ctx.background(deliverMail(ctx))
   return new AppError('invalid_code', PASSKEY_COPIED, { field: 'totp' })
 }

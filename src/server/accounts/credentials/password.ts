@@ -15,12 +15,25 @@ const NOBODYS_HASH = `scrypt$16384$8$5$${'A'.repeat(22)}$${'A'.repeat(43)}`
 type PasswordContext = { hasher: HasherCalls; config: { passwordPepper: string } }
 
 /** @throws unavailable when the queue is full */
-export async function hashPassword(ctx: PasswordContext, password: string): Promise<string> {
-  const salt = randomBytes(16)
+export async function hashPassword(
+  ctx: PasswordContext,
+  password: string,
+  salt: Buffer = randomBytes(16),
+): Promise<string> {
   const [pepper] = peppersOf(ctx)
   const key = await derive(ctx, pepper, password, salt, COST)
   const texts = [salt, Buffer.from(key)].map((bytes) => bytes.toString('base64url'))
   return ['scrypt', COST.N, COST.r, COST.p, ...texts, idOf(pepper)].join('$')
+}
+
+/** Hashes the same password again, at today's cost and with the newest pepper. */
+export function renewHash(ctx: PasswordContext, password: string, stored: string): Promise<string> {
+  return hashPassword(ctx, password, Buffer.from(saltOf(stored), 'base64url'))
+}
+
+/** It tells passwords apart, and stays when a hash is renewed. */
+export function saltOf(stored: string): string {
+  return stored.split('$')[4] ?? ''
 }
 
 /**

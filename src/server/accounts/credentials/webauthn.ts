@@ -19,8 +19,15 @@ type Known = { credentialId: string; transports: string[] }
 
 type Site = Pick<Context, 'config'>
 
-/** EdDSA, ES256, RS256: what authenticators can and workerd verifies. */
-const ALGORITHMS = [-8, -7, -257]
+/** EdDSA, ES256, RS256: what authenticators can and workerd verifies. Each with the only keys that sign by it, as COSE numbers. */
+const KEYS = [
+  { alg: -8, kty: 1, crv: 6 },
+  { alg: -7, kty: 2, crv: 1 },
+  { alg: -257, kty: 3, crv: null },
+]
+const ALGORITHMS = KEYS.map(({ alg }) => alg)
+/** 1023 bytes in base64url: the standard allows no longer one. */
+const MAX_ID_LETTERS = 1364
 const TIMEOUT_MS = CHALLENGE_MINUTES * MINUTE_MS
 
 /** In a chunk of its own: few calls check an answer. */
@@ -109,11 +116,31 @@ export async function readNewPasskey(
     })
     if (!verified) return null
     const { id, publicKey, counter, transports = [] } = registrationInfo.credential
+    if (id.length > MAX_ID_LETTERS) return null
+    await requireUsable(publicKey)
     const texts = transports.filter((one) => typeof one === 'string' && one.length <= 20).slice(0, 10)
     return { credentialId: id, publicKey: Buffer.from(publicKey).toString('base64url'), counter, transports: texts }
   } catch {
     return null
   }
+}
+
+/** A signature in the form (DER) that no key has made. */
+const NO_SIGNATURE = Uint8Array.of(0x30, 6, 2, 1, 1, 2, 1, 1)
+
+/** A key that can check nothing would lock its owner out. With one that can, this signature is just wrong. @throws */
+async function requireUsable(credentialPublicKey: Uint8Array<ArrayBuffer>): Promise<void> {
+  const { cose, decodeCredentialPublicKey, verifySignature } = await helpers()
+  const key = decodeCredentialPublicKey(credentialPublicKey)
+  const { alg, kty, crv } = cose.COSEKEYS
+  const [of, type, curve] = [alg, kty, crv].map((label) => (key as Map<number, unknown>).get(label))
+  // The library checks a signature by the key's type, whatever algorithm the key names.
+  if (!KEYS.some((one) => one.alg === of && one.kty === type && (one.crv === null || one.crv === curve)))
+    throw new Error('The key is of another kind than its algorithm.')
+  // workerd throws for one of another length than the key's, which no DER has.
+  const modulus = cose.isCOSEPublicKeyRSA(key) ? key.get(cose.COSEKEYS.n) : undefined
+  const signature = cose.isCOSEPublicKeyEC2(key) ? NO_SIGNATURE : new Uint8Array(modulus?.length ?? 64)
+  await verifySignature({ credentialPublicKey, signature, data: new Uint8Array() })
 }
 
 /**

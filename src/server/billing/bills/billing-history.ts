@@ -1,11 +1,10 @@
-import { and, desc, eq, gt, inArray, isNotNull, isNull, lt, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import {
   type BillRow,
   bills,
   type InvoiceRow,
   invoices,
   type PlanPaymentRow,
-  planPayments,
   type RunRow,
   runs,
 } from '../../../../db/schema.ts'
@@ -43,7 +42,7 @@ export function toBills(rows: Row[], payments: PlanPaymentRow[], now: number): B
   return found.sort((a, b) => b.at - a.at).map(({ bill }) => bill)
 }
 
-/** Also the unpaid ones of accounts that the user closed. */
+/** Includes unpaid bills from accounts they've closed. */
 export function billsQuery(ctx: Context, userId: string | SQL, which?: SQL) {
   const isDebt = sql<number>`${bills.userId} <> ${userId}`
   return ctx.db
@@ -65,7 +64,7 @@ const overdue = (ctx: Context) => sql<number | null>`${isOverdue(ctx.now())}`
 /** The reads for `toUnpaidDollars`. */
 export function openInvoiceQueries(ctx: Context, userId: string | SQL) {
   const open = inArray(invoices.status, ['open', 'uncollectible'])
-  return [billsQuery(ctx, userId, open), planPaymentsQuery(ctx, userId, ne(planPayments.status, 'paid'))] as const
+  return [billsQuery(ctx, userId, open), planPaymentsQuery(ctx, userId)] as const
 }
 
 /** What is unpaid and can be paid now. */
@@ -192,6 +191,7 @@ function toBill({ record, invoice, isDebt, overdue }: Row): Bill {
     reason: record.reason,
     ...(invoice && willBeCharged(invoice) ? { charge_date: toDay(invoice.chargeAt ?? 0) } : {}),
     ...(invoice?.processingAt != null && !isPaid(bill) ? { processing: true } : {}),
+    ...(invoice?.heldAt != null && !isPaid(bill) ? { held: true } : {}),
     ...reversalOf(invoice),
     ...(record.runId === null ? {} : { run_id: record.runId }),
     ...(isDebt ? { of_closed_account: true } : {}),

@@ -1,4 +1,5 @@
-import { openInvoices, unpaidDollars } from '../../../domain/money/bill.ts'
+import { toIso } from '../../../domain/instant.ts'
+import { openInvoices, owed, unpaidDollars } from '../../../domain/money/bill.ts'
 import type { BillingView } from '../../../domain/views.ts'
 import type { Context } from '../../runtime/context.ts'
 import { billsQuery, toBills } from './billing-history.ts'
@@ -15,11 +16,12 @@ export async function getBillingOverview(ctx: Context, userId: string): Promise<
   ])
   const now = ctx.now()
   const all = toBills(rows, payments, now)
-  const unpaid = all.filter((bill) => !bill.paid)
+  const unpaid = owed(all)
   const usage = countUsage(history, runs, now)
   return {
     summary: toSummary(usage),
     budget: usage.budget,
+    until: Number.isFinite(usage.cycle.end) ? toIso(usage.cycle.end) : null,
     unpaidDollars: unpaidDollars(unpaid),
     openInvoices: openInvoices(all),
     overdue: unpaid.some((bill) => bill.overdue),

@@ -57,7 +57,7 @@ export async function setCharging(ctx: Context, userId: string, { on }: { on: bo
   await writeBatch(ctx.db, chargeAnswerQueries(ctx, on, sql`id = ${userId} AND closed_at IS NULL`))
   return {
     message: on
-      ? 'From your next invoice on, we charge your card for usage.'
+      ? 'Starting with your next invoice, we charge your card for usage.'
       : "We don't charge your card for usage, open invoices included. We email you invoices to pay.",
     charges_card: on,
   }

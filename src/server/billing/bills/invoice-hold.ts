@@ -48,7 +48,7 @@ async function change(
   if (!results[1]?.rowsAffected)
     throw new AppError(
       'conflict',
-      act === 'hold_invoice' ? 'This invoice is paid, void, or held already.' : "Nobody holds this bill's invoice.",
+      act === 'hold_invoice' ? 'This invoice is paid, void, or held already.' : "This bill's invoice isn't on hold.",
     )
   return invoice
 }

@@ -37,7 +37,8 @@ export async function awaitAnswer(input: StepInput, runningAt: number, address: 
   if (pull || now - (run.containerStartedAt ?? runningAt) < ANSWER_DEADLINE_MS)
     return { wait: Math.max(0, askedAt + LOOK_AGAIN_MS - now) }
   const isOwn = await hasOwnImage(ctx, run)
-  if (!isOwn)
+  // Parameters may keep any program from answering.
+  if (!isOwn && !run.parameters)
     await alertOperator(ctx, {
       matter: 'no_answer',
       subject: 'A server never answered',

@@ -2,8 +2,13 @@ import { sql } from 'drizzle-orm'
 import { type RunRow, runs } from '../../../../db/schema.ts'
 import type { Context } from '../../runtime/context.ts'
 
+/** The tags of a run's instance. From them, `npm run restore` knows whose it is. */
+export function launchTags(run: RunRow): Record<string, string> {
+  return { Name: `proving-ground ${run.id}`, session: run.id, user: run.userId, ...worldTags(run) }
+}
+
 /** What the machine reads to know what to run: infra/image/simulator.sh. */
-export function worldTags({ environment, vehicle, image, ...told }: RunRow): Record<string, string> {
+function worldTags({ environment, vehicle, image, ...told }: RunRow): Record<string, string> {
   // Only the agent learns of these, so without it such a container must not start.
   const agent = told.parameters || told.secrets || told.registry || told.untilExit ? 'required' : null
   return Object.fromEntries(

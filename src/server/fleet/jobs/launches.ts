@@ -3,20 +3,15 @@ import { type Query, writeBatch } from '../../../../db/client.ts'
 import { type LaunchRow, launches, type RunRow } from '../../../../db/schema.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import { newId } from '../../crypto/id.ts'
-import type { CloudInstance, LaunchRefusal } from '../../ports/cloud.ts'
+import type { CloudInstance } from '../../ports/cloud.ts'
 import type { Context } from '../../runtime/context.ts'
-import { vendorErrorOf } from '../../settings/log.ts'
-import { endedQuery, isFreeFor, isNobodysTurn, passOnQueries } from '../line/turns.ts'
-import { IS_FREE, setAsideQuery } from '../places.ts'
+import { endedQuery, passOnQueries } from '../line/turns.ts'
 import { nextLookIn, takeLook } from './sight.ts'
 
 /** If an instance still runs this long after EC2 agreed to terminate it, ask again, doubling the wait each time. */
 const ASK_AGAIN_MS = 30_000
 /** But no longer than this: a stop may wait for days before it reaches EC2, and a lost request then costs minutes. */
 const ASK_AGAIN_MOST_MS = 10 * MINUTE_MS
-
-/** So many instances may die before they run; then the start fails. */
-const MOST_DEAD = 3
 
 /** The current attempt, if any. */
 export async function findOpenLaunch(ctx: Context, run: RunRow): Promise<LaunchRow | null> {
@@ -38,26 +33,6 @@ export async function recordLaunch(ctx: Context, run: RunRow): Promise<LaunchRow
   return launch as LaunchRow
 }
 
-const refused = ({ code, error }: LaunchRefusal, dead: CloudInstance | null) => ({
-  outcome: 'refused' as const,
-  refusalCode: code,
-  refusalRequestId: vendorErrorOf(error).vendor_request_id ?? null,
-  ...(dead && ec2Record(dead)),
-})
-
-/**
- * EC2 refused the only request with this token, or ended its instance before it ran, so there is nothing to look for.
- * @param dead that instance
- */
-export async function recordRefusal(
-  ctx: Context,
-  launch: LaunchRow,
-  refusal: LaunchRefusal,
-  dead: CloudInstance | null,
-): Promise<void> {
-  await ctx.db.update(launches).set(refused(refusal, dead)).where(eq(launches.token, launch.token))
-}
-
 export async function recordInstance(ctx: Context, launch: LaunchRow, instance: CloudInstance): Promise<void> {
   const { id: instanceId, launchTime: launchedAt } = instance
   await writeBatch(ctx.db, [
@@ -65,45 +40,10 @@ export async function recordInstance(ctx: Context, launch: LaunchRow, instance: 
       .update(launches)
       .set({ instanceId, launchedAt, outcome: 'launched' })
       .where(eq(launches.token, launch.token)),
-    ctx.db.run(sql`UPDATE server_sessions SET instance_id = ${instanceId} WHERE id = ${launch.runId}`),
+    // The launch of a warm machine that EC2 never heard of: this one is the run's own, and needs no telling.
+    ctx.db.run(sql`UPDATE server_sessions SET instance_id = ${instanceId}, warm = warm AND ${instance.tags.warm !== undefined}
+      WHERE id = ${launch.runId}`),
   ])
-}
-
-/**
- * EC2 refused this place. Sets it aside so that the next customer isn't sent there, frees it, and reserves
- * the next place that this run hasn't tried. Those in line come first, unless it was this run's turn.
- * @param dead the instance that it ended before it ran
- * @param gpus the most that the user's plan and wish allow
- * @returns false if no place is left, or too many instances died; the old one then stays reserved until the run is
- * cleaned up
- */
-export async function moveToNextPlace(
-  ctx: Context,
-  run: RunRow,
-  launch: LaunchRow,
-  refusal: LaunchRefusal,
-  dead: CloudInstance | null,
-  gpus: number,
-): Promise<boolean> {
-  const now = ctx.now()
-  const next = sql`(SELECT id FROM servers WHERE ${isFreeFor(run.userId, now)} AND gpus <= ${gpus} AND id NOT IN
-    (SELECT server_id FROM launches WHERE session_id = ${run.id})
-    AND (SELECT count(instance_id) FROM launches WHERE session_id = ${run.id} AND outcome = 'refused') < ${MOST_DEAD}
-    AND (${isNobodysTurn(run.userId, now)} OR EXISTS (SELECT 1 FROM line WHERE session_id = ${run.id})) ORDER BY gpus DESC, position LIMIT 1)`
-  const [, , , , moved] = await writeBatch(ctx.db, [
-    ctx.db.update(launches).set(refused(refusal, dead)).where(eq(launches.token, launch.token)),
-    setAsideQuery(ctx, sql`id = ${launch.placeId}`),
-    ctx.db.run(
-      sql`UPDATE server_sessions SET server_id = coalesce(${next}, server_id), instance_id = NULL WHERE id = ${run.id}`,
-    ),
-    ctx.db.run(sql`UPDATE servers SET reserved_by = NULL, reserved_at = NULL WHERE reserved_by = ${run.id}
-      AND id <> (SELECT server_id FROM server_sessions WHERE id = ${run.id})`),
-    ctx.db.run(sql`UPDATE servers SET reserved_by = ${run.id}, reserved_at = ${now} WHERE ${IS_FREE}
-      AND id = (SELECT server_id FROM server_sessions WHERE id = ${run.id})`),
-    ctx.db.run(sql`UPDATE server_sessions SET (instance_type, availability_zone) =
-      (SELECT instance_type, availability_zone FROM servers WHERE id = server_id) WHERE id = ${run.id}`),
-  ])
-  return moved?.rowsAffected === 1
 }
 
 /**
@@ -118,6 +58,7 @@ export async function clearLaunches(ctx: Context, run: RunRow): Promise<number |
       and(eq(launches.runId, run.id), or(isNull(launches.outcome), notInArray(launches.outcome, ['gone', 'refused']))),
     )
   for (const launch of open) {
+    if (run.warm && run.workGivenAt === null && (await dropForeign(ctx, run, launch))) continue
     const end = await endInstance(ctx, run, launch)
     if (typeof end === 'number') return end
     await ctx.db
@@ -128,8 +69,12 @@ export async function clearLaunches(ctx: Context, run: RunRow): Promise<number |
   return null
 }
 
+/** Loaded when needed: few starts end before their warm machine has heard of them. */
+const dropForeign: Drop = async (...about) => (await import('../warm/foreign.ts')).dropForeign(...about)
+type Drop = typeof import('../warm/foreign.ts').dropForeign
+
 /** What a launch keeps of EC2's own record of its terminated instance. */
-function ec2Record({ launchTime, endedAt, endReason }: CloudInstance) {
+export function ec2Record({ launchTime, endedAt, endReason }: CloudInstance) {
   return { launchedAt: launchTime, endedAt, endReason }
 }
 

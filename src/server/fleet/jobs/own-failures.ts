@@ -30,7 +30,8 @@ async function filesFailure(ctx: Context, run: RunRow): Promise<Failure> {
 
 /**
  * Why a run never starts whose program died, or whose machine shut itself down before it answered: that's what one that
- * says nothing does when it can't pull its image. Alerts the operator, unless the image is its user's own.
+ * says nothing does when it can't pull its image. Alerts the operator, unless the image is its user's own, or its program may
+ * have ended because of its parameters.
  */
 export async function programFailure(ctx: Context, run: RunRow): Promise<Failure> {
   // Registries don't tell an image that isn't there from one that isn't public.
@@ -38,6 +39,12 @@ export async function programFailure(ctx: Context, run: RunRow): Promise<Failure
   if (await hasOwnImage(ctx, run)) return { code, message: deathText(code, run.image, run.exitCode) }
   const image = run.image ?? 'the default image'
   const isPull = code.startsWith('image_')
+  const what = run.environment === null ? 'Your server' : run.environment
+  if (run.parameters && !isPull)
+    return {
+      code,
+      message: `${what} didn't start, because its program ended. Check its parameters, or start without them.`,
+    }
   const how = run.exitCode === null ? code : `${code}, ${exitText(run.exitCode)}`
   await alertOperator(ctx, {
     matter: `image_failed:${image}`,
@@ -49,7 +56,6 @@ export async function programFailure(ctx: Context, run: RunRow): Promise<Failure
     ],
     fields: { instanceId: run.instanceId, image },
   })
-  const what = run.environment === null ? 'Your server' : run.environment
   const why = isPull ? "its image couldn't be loaded" : 'its program ended'
   return {
     code,

@@ -8,7 +8,7 @@ import type { StepInput } from './step.ts'
 type Place = Pick<PlaceRow, 'id' | 'instanceType' | 'availabilityZone'>
 
 /** Alerts the operator to a refused launch, at most once an hour per code. */
-export async function alertLaunchRefused({ ctx }: StepInput, place: Place, refusal: LaunchRefusal) {
+export async function alertLaunchRefused({ ctx }: Pick<StepInput, 'ctx'>, place: Place, refusal: LaunchRefusal) {
   const { instanceType, availabilityZone } = place
   const { refused, code, error } = refusal
   const words =
@@ -39,7 +39,7 @@ export async function alertIfRefused(ctx: Context, error: unknown): Promise<void
     matter: `ec2_refused:${code}`,
     subject: `EC2 refuses our calls: ${code}`,
     sentences: [
-      `EC2 refused to describe or terminate a server (${code}). We keep trying, but until it works, the server may keep running.`,
+      `EC2 refused to describe, tag, or terminate a server (${code}). We keep trying. Until it works, the server may keep running, and starts can't use warm machines.`,
       'Check the permissions of the access key and the state of the AWS account.',
     ],
   }

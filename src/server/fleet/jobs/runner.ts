@@ -5,7 +5,6 @@ import { type Context, withLogFields } from '../../runtime/context.ts'
 import { currentJobsQuery } from '../dashboard.ts'
 import { toJob } from '../wire.ts'
 import { idleQuery, lookIdle } from './idle.ts'
-import { alertIfRefused } from './refusals.ts'
 import type { Step, Tell } from './step.ts'
 import { watchEnd } from './watch-end.ts'
 
@@ -81,7 +80,7 @@ async function runStep(base: Context, job: JobRow, run: RunRow, publish: Publish
     await writeUnfinished(ctx, job, { runAt: ctx.now() + outcome.wait, attempts: 0 })
   } catch (error) {
     ctx.log('job_step_failed', {}, error)
-    await alertIfRefused(ctx, error)
+    await (await import('./refusals.ts')).alertIfRefused(ctx, error)
     const again = { runAt: Math.round(ctx.now() + retryDelay(attempts + 1, ctx.random())), attempts: attempts + 1 }
     // The write that ended the job may have gone through even though we got no answer.
     if (!(await writeUnfinished(ctx, job, again))) await publishJob(ctx, job.id, publish)

@@ -9,9 +9,8 @@ import type { CloudInstance, LaunchRefusal } from '../../ports/cloud.ts'
 import { addressOf } from '../machine.ts'
 import { requestStop } from '../stop-run.ts'
 import { awaitAnswer } from './await-answer.ts'
-import { worldTags } from './images.ts'
-import { findOpenLaunch, moveToNextPlace, recordInstance, recordLaunch, recordRefusal } from './launches.ts'
-import { alertLaunchRefused } from './refusals.ts'
+import { launchTags } from './images.ts'
+import { findOpenLaunch, recordInstance, recordLaunch } from './launches.ts'
 import { nextLookIn, takeLook } from './sight.ts'
 import { clearUp, fail } from './start-failure.ts'
 import { LOOK_AGAIN_MS, type Outcome, type Step, type StepInput } from './step.ts'
@@ -44,6 +43,8 @@ export const stepServerStart: Step = async (input) => {
     await report('Booting…')
     return { wait: LOOK_AGAIN_MS }
   }
+  if (run.warm && run.workGivenAt === null)
+    return (await import('../warm/await-work.ts')).awaitWork(input, launch, instance)
   if (instance !== 'lost' && instance.state !== 'running' && run.exitedAt !== null) {
     // Its program ended before we saw its machine run, so it costs nothing.
     await requestStop(ctx, run, run.exitedAt)
@@ -68,6 +69,10 @@ export const stepServerStart: Step = async (input) => {
   return recordRunning(input, ipAddress, instance.privateIp)
 }
 
+/** Loaded when needed: EC2 rarely refuses. */
+const alertLaunchRefused: Alert = async (...about) => (await import('./refusals.ts')).alertLaunchRefused(...about)
+type Alert = typeof import('./refusals.ts').alertLaunchRefused
+
 async function failByItself(input: StepInput): Promise<Outcome> {
   const { ownFailure } = await import('./own-failures.ts')
   const { code, message } = await ownFailure(input.ctx, input.run)
@@ -82,8 +87,7 @@ async function launchInstance(input: StepInput, launch: LaunchRow, isFirstReques
     instanceType: place.instanceType,
     availabilityZone: place.availabilityZone,
     launchTemplate: place.launchTemplate,
-    name: `proving-ground ${run.id}`,
-    tags: { session: run.id, user: run.userId, ...worldTags(run) },
+    tags: launchTags(run),
   })
   if (!('refused' in answer)) {
     await recordInstance(ctx, launch, answer)
@@ -121,6 +125,7 @@ async function tryElsewhere(
   dead: CloudInstance | null,
 ): Promise<Outcome> {
   const { ctx, run } = input
+  const { moveToNextPlace, recordRefusal } = await import('./next-place.ts')
   await alertLaunchRefused(input, place, refusal)
   if (refusal.refused === 'account') {
     await recordRefusal(ctx, launch, refusal, dead)

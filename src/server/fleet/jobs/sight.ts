@@ -8,8 +8,8 @@ import type { Context } from '../../runtime/context.ts'
 export const ENDED: ReadonlySet<InstanceState> = new Set(['shutting-down', 'terminated', 'stopping', 'stopped'])
 
 /** EC2 may fail to find a running instance. It is gone only after this many looks in a row, over this long. */
-const LOOKS = 3
-const UNSEEN_MS = 90_000
+export const LOOKS = 3
+export const UNSEEN_MS = 90_000
 /**
  * If more instances than this, and a larger share of all than this, vanish at once, we asked the wrong question.
  */

@@ -10,18 +10,18 @@ import { type Context, siteOrigin } from '../../runtime/context.ts'
 import { fourAtOnce } from '../../runtime/four-at-once.ts'
 import { leftQuery } from './leave.ts'
 import { tellLine } from './show.ts'
-import { MAY_START } from './turns.ts'
+import { mayStart } from './turns.ts'
 
 /**
- * Removes those whose wait is over: who closed their account, is suspended, or has a server doesn't wait. A trial that
- * became a plan waits with the plans.
+ * Removes those whose wait is over: who closed their account, is suspended, or has a server doesn't wait, and no more
+ * does an API token that ended. A trial that became a plan waits with the plans.
  */
 export async function clearLine(ctx: Context): Promise<void> {
   const isTrial = isOnTrial(sql`line.user_id`)
   // A trial's form asks for no end, so its server gets the first one of a plan.
   const wishes = sql`CASE WHEN trial AND wishes ->> 'stopAfterMs' IS NULL
     THEN json_set(wishes, '$.stopAfterMs', ${FIRST_STOP_AFTER * 1000}) ELSE wishes END`
-  const isBarred = sql`session_id IS NULL AND NOT ${MAY_START}`
+  const isBarred = sql`session_id IS NULL AND NOT ${mayStart(ctx.now())}`
   const [barred, started] = await ctx.db.batch([
     ctx.db.select({ userId: line.userId }).from(line).where(isBarred),
     // Not at the start: EC2 may have no machine, and then they wait again where they were.

@@ -11,8 +11,11 @@ const TOLD_AT_ONCE = 200
 /** Of each size and class, the latest. */
 const MOST_WAITS = 2_000
 
-/** Writes down where everyone is in line and how long they will wait, and tells those for whom that changed. */
-export async function countLine(ctx: Context): Promise<void> {
+/**
+ * Writes down where everyone is in line and how long they will wait, and tells those for whom that changed.
+ * @param userId only this one: the others hear at the next look
+ */
+export async function countLine(ctx: Context, userId?: string): Promise<void> {
   const [rows, turns] = await ctx.db.batch([
     ctx.db.select().from(line).where(isNull(line.runId)),
     ctx.db.select().from(lineTurns),
@@ -24,7 +27,9 @@ export async function countLine(ctx: Context): Promise<void> {
     const paid = turns.find((turn) => turn.gpus === gpus)?.paid ?? 0
     for (const [id, position] of positionsOf(ofSize, paid)) positions.set(id, position)
   }
-  const moved = rows.filter((row) => row.position !== (positions.get(row.userId) ?? 0))
+  const moved = rows.filter(
+    (row) => row.position !== (positions.get(row.userId) ?? 0) && (userId === undefined || row.userId === userId),
+  )
   if (!moved.length) return
   const estimates = await estimatesFor(ctx, moved)
   const now = moved.map((row) => {

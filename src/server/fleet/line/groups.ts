@@ -42,18 +42,20 @@ export async function makeGroup(hand: Hand, input: NewGroup): Promise<LineGroupR
   const name = input.name.trim()
   const people = groupEmails(input.people)
   const [startsAt, endsAt] = [timeOf(input.from), timeOf(input.until)]
-  requireUsable(hand, { ...input, name }, people, startsAt, endsAt)
+  requireUsable(hand, { ...input, name }, startsAt, endsAt)
+  requirePeople(people, people.length)
+  if (!people.length && !input.withCode) refuse('people', 'Please list its people, or let them join with a code.')
   const { gpus, places, withCode } = input
   const code = withCode ? newUserCode(randomInt) : null
   const row = { id: newId('grp'), name, gpus, places, startsAt, endsAt, code, madeAt: hand.now(), releasedAt: null }
   // The log outlives the group: no addresses, and no code.
   const detail = { name, gpus, count: places, from: startsAt, to: endsAt, people: people.length, code: withCode }
-  const joinedAt = hand.now()
+  const joined = { joinedAt: hand.now(), news: 'added' } as const
   await writeBatch(hand.db, [
     auditQuery(hand, { act: 'make_group', subject: row.id, detail }),
     hand.db.insert(lineGroups).values(row),
     ...(people.length
-      ? [hand.db.insert(lineGroupPeople).values(people.map((email) => ({ groupId: row.id, email, joinedAt })))]
+      ? [hand.db.insert(lineGroupPeople).values(people.map((email) => ({ groupId: row.id, email, ...joined })))]
       : []),
   ])
   return row
@@ -61,11 +63,13 @@ export async function makeGroup(hand: Hand, input: NewGroup): Promise<LineGroupR
 
 const timeOf = (text: string) => parseInstant(text) ?? Number.NaN
 
-function requireUsable({ now }: Hand, input: NewGroup, people: string[], from: number, until: number): void {
-  const refuse = (field: string, sentence: string) => {
-    throw new AppError('invalid', sentence, { field })
-  }
-  const { name, gpus, places, withCode } = input
+export function refuse(field: string, sentence: string): never {
+  throw new AppError('invalid', sentence, { field })
+}
+
+type Promised = Pick<NewGroup, 'name' | 'gpus' | 'places'>
+
+function requireUsable({ now }: Hand, { name, gpus, places }: Promised, from: number, until: number): void {
   if (!name || name.length > LONGEST_GROUP_NAME || !usableName(name))
     refuse('name', `Please give the group a name of at most ${LONGEST_GROUP_NAME} characters.`)
   if (!Number.isInteger(gpus) || gpus < 1 || gpus > MAX_GPUS)
@@ -76,24 +80,72 @@ function requireUsable({ now }: Hand, input: NewGroup, people: string[], from: n
   if (Number.isNaN(until)) refuse('until', 'Please say when it ends, such as 2026-11-28T12:00 (UTC).')
   if (until <= Math.max(from, now())) refuse('until', 'It must end after it starts, and later than now.')
   if (until - Math.max(from, now()) > LONGEST_GROUP_MS) refuse('until', 'It can last 14 days.')
-  const wrong = people.find((email) => !isEmail(email))
-  if (wrong) refuse('people', `${wrong} is no email address.`)
-  if (people.length > MOST_GROUP_PEOPLE) refuse('people', `A group can have ${MOST_GROUP_PEOPLE} people.`)
-  if (!people.length && !withCode) refuse('people', 'Please list its people, or let them join with a code.')
 }
 
-/** Gives its unused places back now. Nobody's server stops. @throws not_found, conflict */
+/** @param count how many the group would have */
+export function requirePeople(emails: string[], count: number): void {
+  const wrong = emails.find((email) => !isEmail(email))
+  if (wrong) refuse('people', `${wrong} isn't an email address.`)
+  if (count > MOST_GROUP_PEOPLE) refuse('people', `A group can have at most ${MOST_GROUP_PEOPLE} people.`)
+}
+
+export const isOpen = (id: string, now: number) => sql`line_groups.id = ${id} AND line_groups.ends_at > ${now}`
+
+/** @throws not_found, conflict if it has ended */
+export async function getOpenGroup({ db, now }: Pick<Hand, 'db' | 'now'>, id: string): Promise<LineGroupRow> {
+  const [found] = await db.select().from(lineGroups).where(eq(lineGroups.id, id))
+  if (!found) throw new AppError('not_found', 'No group has this ID.')
+  if (found.endsAt <= now()) throw new AppError('conflict', 'This group has already ended.')
+  return found
+}
+
+const CHANGED_MEANWHILE = 'Someone else changed this group. Reload the page, and try again.'
+
+/**
+ * Changes what is held back, and tells its people. It must not have ended.
+ * @param input `from` may be empty: it stays
+ * @throws invalid, not_found, conflict
+ */
+export async function changeGroup(hand: Hand, id: string, input: Omit<NewGroup, 'people' | 'withCode'>): Promise<void> {
+  const group = await getOpenGroup(hand, id)
+  const name = input.name.trim()
+  const { gpus, places } = input
+  const [startsAt, endsAt] = [input.from ? timeOf(input.from) : group.startsAt, timeOf(input.until)]
+  requireUsable(hand, { name, gpus, places }, startsAt, endsAt)
+  const now = hand.now()
+  if (startsAt !== group.startsAt && group.startsAt <= now) refuse('from', 'It has already started.')
+  const change = { name, gpus, places, startsAt, endsAt }
+  const isSame = Object.entries(change).every(([key, value]) => group[key as keyof typeof change] === value)
+  if (isSame) throw new AppError('conflict', 'The group is like this already.')
+  const asRead = sql`${isOpen(id, now)} AND (name, gpus, places, starts_at, ends_at)
+    = (${group.name}, ${group.gpus}, ${group.places}, ${group.startsAt}, ${group.endsAt})`
+  const stands = sql`EXISTS (SELECT 1 FROM line_groups WHERE ${asRead})`
+  const detail = { name, gpus, count: places, from: startsAt, to: endsAt }
+  const [, , changed] = await writeBatch(hand.db, [
+    auditQuery(hand, { act: 'change_group', subject: id, detail }, stands),
+    // People we haven't told yet hear of it as it is now.
+    hand.db.run(
+      sql`UPDATE line_group_people SET news = coalesce(news, 'changed') WHERE group_id = ${id} AND ${stands}`,
+    ),
+    hand.db.update(lineGroups).set(change).where(asRead),
+  ])
+  if (!changed?.rowsAffected) throw new AppError('conflict', CHANGED_MEANWHILE)
+}
+
+/** Gives its unused places back now, and tells its people. No server stops. @throws not_found, conflict */
 export async function endGroup(hand: Hand, id: string): Promise<void> {
   const now = hand.now()
-  const isOpen = sql`id = ${id} AND ends_at > ${now}`
-  const [, ended] = await writeBatch(hand.db, [
-    auditQuery(hand, { act: 'end_group', subject: id }, sql`EXISTS (SELECT 1 FROM line_groups WHERE ${isOpen})`),
-    hand.db.run(sql`UPDATE line_groups SET ends_at = ${now}, released_at = ${now} WHERE ${isOpen}`),
+  const isOn = sql`EXISTS (SELECT 1 FROM line_groups WHERE ${isOpen(id, now)})`
+  const [, , ended] = await writeBatch(hand.db, [
+    auditQuery(hand, { act: 'end_group', subject: id }, isOn),
+    // Someone who never heard of the group doesn't need to hear of its end.
+    hand.db.run(sql`UPDATE line_group_people SET news = CASE news WHEN 'added' THEN NULL ELSE 'ended' END
+      WHERE group_id = ${id} AND ${isOn}`),
+    hand.db.run(sql`UPDATE line_groups SET ends_at = ${now}, released_at = ${now} WHERE ${isOpen(id, now)}`),
   ])
   if (ended?.rowsAffected) return
-  const [found] = await hand.db.select().from(lineGroups).where(eq(lineGroups.id, id))
-  if (!found) throw new AppError('not_found', 'No group has this ID.')
-  throw new AppError('conflict', 'This group has already ended.')
+  await getOpenGroup(hand, id)
+  throw new AppError('conflict', CHANGED_MEANWHILE)
 }
 
 /** Writes the end of groups whose time is over into the audit log. They hold nothing since that moment. */
@@ -105,7 +157,7 @@ export async function releaseGroups(ctx: Pick<Context, 'db' | 'now'>): Promise<v
     .where(sql`released_at IS NULL AND ends_at <= ${now}`)
   const hand = { db: ctx.db, now: ctx.now, by: { id: 'script', reason: 'Its time was over.' } }
   for (const { id, name, lack } of over) {
-    const isDue = sql`id = ${id} AND released_at IS NULL`
+    const isDue = sql`id = ${id} AND released_at IS NULL AND ends_at <= ${now}`
     const due = sql`EXISTS (SELECT 1 FROM line_groups WHERE ${isDue})`
     await writeBatch(ctx.db, [
       auditQuery(hand, { act: 'release_group', subject: id, detail: { name, unused: lack } }, due),
@@ -139,21 +191,22 @@ export async function listGroups({ db, now: clock }: Pick<Context, 'db' | 'now'>
     new Map(free.map(({ gpus, count }) => [gpus, count])),
   )
   return rows.map(({ row, people, lack }) => {
-    const state = row.endsAt <= now ? 'ended' : row.startsAt > now ? 'upcoming' : 'on'
+    const shown = toGroup(row, now)
+    const { state } = shown
     const has = held.get(row.id) ?? 0
     return {
-      id: row.id,
-      name: row.name,
-      gpus: row.gpus,
-      places: row.places,
-      from: toIso(row.startsAt),
-      until: toIso(row.endsAt),
-      state,
-      code: state === 'ended' ? null : row.code,
+      ...shown,
       people,
       used: state === 'on' ? row.places - lack : 0,
       held: has,
       missing: state === 'on' ? lack - has : 0,
     }
   })
+}
+
+/** Without what it has now. An ended group shows no code. */
+export function toGroup({ id, name, gpus, places, startsAt, endsAt, code }: LineGroupRow, now: number) {
+  const state = endsAt <= now ? 'ended' : startsAt > now ? 'upcoming' : 'on'
+  const shownCode = state === 'ended' ? null : code
+  return { id, name, gpus, places, from: toIso(startsAt), until: toIso(endsAt), state, code: shownCode } as const
 }

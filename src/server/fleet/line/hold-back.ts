@@ -12,9 +12,13 @@ const isOn = (group: SQL, now: number) => sql`(${group}.starts_at <= ${now} AND 
 /** How many places a group still needs: each of its people who has a server, or a held place, has one of them. */
 export function lackOf(group: SQL): SQL<number> {
   return sql<number>`max(0, ${group}.places - (SELECT count(*) FROM line_group_people AS person JOIN users ON users.email = person.email
-    WHERE person.group_id = ${group}.id AND (
-      EXISTS (SELECT 1 FROM server_sessions WHERE server_sessions.user_id = users.id AND server_sessions.ended_at IS NULL)
-      OR EXISTS (SELECT 1 FROM servers AS held WHERE held.reserved_by = users.id))))`
+    WHERE person.group_id = ${group}.id AND ${hasServer(sql`users`)}))`
+}
+
+/** Whether they have a server, or a held place. */
+export function hasServer(user: SQL): SQL {
+  return sql`(EXISTS (SELECT 1 FROM server_sessions WHERE server_sessions.user_id = ${user}.id AND server_sessions.ended_at IS NULL)
+      OR EXISTS (SELECT 1 FROM servers AS held WHERE held.reserved_by = ${user}.id))`
 }
 
 /** The groups with places of a row of `servers` whose people this user is one of, and which lack one. */

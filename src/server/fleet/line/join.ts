@@ -6,6 +6,7 @@ import type { RunWishes } from '../../../domain/run-wishes.ts'
 import { FREE_NOW } from '../../../domain/server-list.ts'
 import type { LinePlace } from '../../../domain/wire.ts'
 import { requireAllowance } from '../../billing/allowance.ts'
+import { limitPerson } from '../../limits/limits.ts'
 import { LINE } from '../../ports/objects.ts'
 import type { Context } from '../../runtime/context.ts'
 import { isOfferedAt } from '../places.ts'
@@ -23,10 +24,12 @@ import { isFreeFor, isNobodysTurn } from './turns.ts'
  * Joins the line for the largest size that the user's plan and wish allow. Again, it changes what happens when it's
  * their turn, and only another size moves them to an end.
  * @param start whether we start their server by ourselves, or hold the place
- * @throws conflict if a server is live, a place is free, or another account of the mailbox waits; what a start would throw
+ * @throws conflict if a server is live, a place is free, or another account of the mailbox waits; too_many; what a start
+ * would throw
  */
 export async function joinLine(ctx: Context, starter: Starter, wishes: RunWishes, start: boolean): Promise<LinePlace> {
   const userId = starter.user.id
+  await limitPerson(ctx, 'join_line', userId)
   const [allowed, catalog] = await Promise.all([
     requireAllowance(ctx, userId),
     ctx.db.batch([...worldQueries(ctx, userId)]),
@@ -60,7 +63,7 @@ export async function joinLine(ctx: Context, starter: Starter, wishes: RunWishes
     if (twin) throw new AppError('conflict', TWIN_WAITS)
     throw new AppError('conflict', FREE_NOW)
   }
-  await countLine(ctx)
+  await countLine(ctx, userId)
   ctx.background(ctx.lineKeeper.wake(LINE))
   const place = await findLinePlace(ctx, userId)
   if (!place) throw new AppError('conflict', "It's your turn already: look at your dashboard.")
@@ -76,9 +79,9 @@ const hasTwinInLine = (userId: string) => sql`EXISTS (SELECT 1 FROM users AS me
 
 /** Gives up their place in line, and a place that is held for them. Nothing happens without one. */
 export async function leaveLine(ctx: Context, userId: string): Promise<void> {
-  await writeBatch(ctx.db, leaveQueries(ctx, userId))
-  await countLine(ctx)
-  ctx.background(Promise.all([tellLine(ctx, userId), ctx.lineKeeper.wake(LINE)]))
+  const left = await writeBatch(ctx.db, leaveQueries(ctx, userId))
+  if (left.some((result) => result?.rowsAffected))
+    ctx.background(Promise.all([tellLine(ctx, userId), ctx.lineKeeper.wake(LINE)]))
 }
 
 /** The largest size that there is. */

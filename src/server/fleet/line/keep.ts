@@ -16,7 +16,7 @@ import { countLine } from './count.ts'
 import { isLeftFor } from './hold-back.ts'
 import { leaveQueries } from './leave.ts'
 import { tellLine } from './show.ts'
-import { IS_HELD, IS_WAITING, passOnQueries } from './turns.ts'
+import { IS_HELD, IS_WAITING, mayStart, passOnQueries } from './turns.ts'
 
 /** No place is idle for longer while someone waits for it. */
 export const LINE_EVERY_MS = 3_000
@@ -129,7 +129,10 @@ async function offerPlace(ctx: Context, offer: Offer): Promise<void> {
     const { gpus } = await requireAllowance(ctx, row.userId)
     if (gpus < row.gpus) throw new AppError('invalid', SMALLER_PLAN)
     const starter = { user: { id: row.userId }, tokenName: row.wishes.tokenName ?? null }
-    if (row.start) await startRun(ctx, starter, placeId, null, row.wishes)
+    // A new password or a revoked token may have come since the look.
+    const isTurn = sql`EXISTS (SELECT 1 FROM line WHERE user_id = ${row.userId} AND given_at = ${row.givenAt}
+      AND start AND ${mayStart(ctx.now())})`
+    if (row.start) await startRun(ctx, starter, placeId, null, row.wishes, isTurn)
     else await hold(ctx, offer)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
@@ -157,7 +160,7 @@ async function hold(ctx: Context, { row, email }: Offer): Promise<void> {
   const cause = `line_held:${row.userId}_${row.givenAt}`
   const results = await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE line SET held_until = ${until} WHERE user_id = ${row.userId} AND given_at = ${row.givenAt}
-      AND held_until IS NULL AND session_id IS NULL`),
+      AND held_until IS NULL AND session_id IS NULL AND ${mayStart(ctx.now())}`),
     ...tellQueries(ctx, { id: row.userId, email }, lineHeldMail(siteOrigin(ctx), until), isHeld, cause),
   ])
   tellSoon(ctx, row.userId, results.at(-1))

@@ -13,10 +13,14 @@ import { isLeftFor, isOfAGroup, isRival } from './hold-back.ts'
 /** A row of `line` that waits for a place. */
 export const IS_WAITING = sql`(line.given_at IS NULL AND line.session_id IS NULL)`
 
-/** The end of these accounts' turn: they may start nothing. */
-export const MAY_START = sql`(EXISTS (SELECT 1 FROM users WHERE users.id = line.user_id AND closed_at IS NULL
+/** The end of these rows' turn: their account may start nothing, or the API token that joined has ended. */
+export const mayStart = (
+  now: number,
+) => sql`(EXISTS (SELECT 1 FROM users WHERE users.id = line.user_id AND closed_at IS NULL
     AND suspended_at IS NULL AND held_at IS NULL)
-  AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE server_sessions.user_id = line.user_id AND ended_at IS NULL))`
+  AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE server_sessions.user_id = line.user_id AND ended_at IS NULL)
+  AND (line.wishes ->> 'tokenName' IS NULL OR EXISTS (SELECT 1 FROM api_tokens WHERE api_tokens.user_id = line.user_id
+    AND api_tokens.name = line.wishes ->> 'tokenName' AND revoked_at IS NULL AND expires_at > ${now})))`
 
 /** A place that is held for someone in line is reserved by their user ID, any other by its run's. */
 export const IS_HELD = sql`(reserved_by >= 'user_' AND reserved_by < 'user~')`
@@ -25,7 +29,7 @@ export const IS_HELD = sql`(reserved_by >= 'user_' AND reserved_by < 'user~')`
 function next(now: number): SQL {
   const isTrialsTurn = sql`coalesce((SELECT paid >= ${PAID_TURNS} FROM line_turns WHERE line_turns.gpus = line.gpus), 0)`
   return sql`(SELECT line.user_id, ${now} FROM line
-    WHERE line.gpus = servers.gpus AND ${IS_WAITING} AND ${MAY_START} AND ${isOfferedAt(now)}
+    WHERE line.gpus = servers.gpus AND ${IS_WAITING} AND ${mayStart(now)} AND ${isOfferedAt(now)}
       AND ${isLeftFor(sql`line.user_id`, now)}
     ORDER BY line.trial = ${isTrialsTurn} DESC, line.queued_at, line.user_id LIMIT 1)`
 }
@@ -78,10 +82,14 @@ export function startedQueries(ctx: Pick<Context, 'db' | 'now'>, userId: string,
   ]
 }
 
-/** For the batch that ends a run: without a machine, they wait again where they were; otherwise they had their turn. */
+/**
+ * For the batch that ends a run: without a machine, they wait again where they were; otherwise they had their turn.
+ * After a new password (`startsOnce`) we hold their next place.
+ */
 export function endedQuery(ctx: Pick<Context, 'db'>, runId: string, foundNoMachine: boolean): Query {
   const isIt = sql`session_id = ${runId} AND EXISTS (SELECT 1 FROM server_sessions WHERE id = ${runId} AND ended_at IS NOT NULL)`
   return foundNoMachine
-    ? ctx.db.run(sql`UPDATE line SET session_id = NULL, given_at = NULL, held_until = NULL WHERE ${isIt}`)
+    ? ctx.db.run(sql`UPDATE line SET session_id = NULL, given_at = NULL, held_until = NULL,
+        start = start AND wishes ->> 'startsOnce' IS NULL WHERE ${isIt}`)
     : ctx.db.run(sql`DELETE FROM line WHERE ${isIt}`)
 }

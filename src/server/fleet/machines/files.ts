@@ -5,7 +5,7 @@ import { MINUTE_MS, toIso } from '../../../domain/instant.ts'
 import { filesModeOf, issueFilesCredentials } from '../../files/mode.ts'
 import { limitMachine } from '../../limits/limits.ts'
 import { type Context, serversKeepFiles } from '../../runtime/context.ts'
-import { getRunOfMachine, type Proof } from './identity.ts'
+import { getRunOfMachine, type Identity } from './identity.ts'
 import { publishesPorts } from './run-key.ts'
 
 /** At least, and at most twice as long. Nobody can end them early, so a thief has them for so long after the run's end. */
@@ -33,9 +33,13 @@ export type MachineFiles = {
  * written must still get out.
  * @throws not_found, forbidden, too_many, unavailable
  */
-export async function giveMachineFiles(ctx: Context, proof: Proof, address: string | null): Promise<MachineFiles> {
+export async function giveMachineFiles(
+  ctx: Context,
+  machine: Identity | null,
+  address: string | null,
+): Promise<MachineFiles> {
   if (!ctx.config.files) throw noFiles()
-  const run = await getRunOfMachine(ctx, proof, address)
+  const run = await getRunOfMachine(ctx, machine, address)
   if (!serversKeepFiles(ctx) && publishesPorts(run)) throw noFiles()
   await limitMachine(ctx, run.id)
   // First: while the bucket doesn't answer, people see what their server waits for.
@@ -85,8 +89,13 @@ const SAID_AFTER = {
 export type Said = keyof typeof SAID_AFTER
 
 /** @throws not_found, forbidden, too_many */
-export async function hearMachine(ctx: Context, proof: Proof, said: Said, address: string | null): Promise<void> {
-  const run = await getRunOfMachine(ctx, proof, address)
+export async function hearMachine(
+  ctx: Context,
+  machine: Identity | null,
+  said: Said,
+  address: string | null,
+): Promise<void> {
+  const run = await getRunOfMachine(ctx, machine, address)
   await limitMachine(ctx, run.id)
   await ctx.db
     .update(runs)

@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import { writeBatch } from '../../../../db/client.ts'
 import { runs } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
+import { sizeText } from '../../../domain/files.ts'
 import { DEATHS } from '../../../domain/run-end.ts'
 import { LOG_SOURCES } from '../../../domain/run-log.ts'
 import type { Sample } from '../../../domain/run-metrics.ts'
@@ -11,7 +12,7 @@ import { noticeQuery, tellSoon } from '../../mail/notices.ts'
 import type { LogBatch, MachineNews, MachinePhase } from '../../ports/objects.ts'
 import { type Context, siteOrigin } from '../../runtime/context.ts'
 import { toServer } from '../wire.ts'
-import { readRunKey } from './run-key.ts'
+import type { RunKey } from './run-key.ts'
 
 /** In ms since 1970. */
 const at = z.number().check(z.minimum(0), z.maximum(1e14))
@@ -44,6 +45,7 @@ const sample = z.object({
   disk_total_bytes: bytes,
   sent_bytes: bytes,
   received_bytes: bytes,
+  host_sent_bytes: bytes,
 }) satisfies z.ZodMiniType<Sample>
 
 const batch = z.object({
@@ -64,11 +66,12 @@ const batch = z.object({
  */
 export async function hearMachine(
   ctx: Context,
-  key: string,
+  key: RunKey | null,
   read: () => Promise<unknown>,
 ): Promise<{ next: number; every_seconds: number }> {
-  const runId = readRunKey(ctx.config.secretKey, key, ctx.now())
-  if (runId === null) throw new AppError('unauthenticated', 'This key has ended. Prove what you are again.')
+  if (!key || key.expiresAt <= ctx.now())
+    throw new AppError('unauthenticated', 'This key has ended. Prove what you are again.')
+  const { runId } = key
   const runLog = ctx.runLog(runId)
   const heard = await runLog.append(toBatch(await read()), ctx.now())
   if (heard === 'over') throw new AppError('forbidden', 'This run is over.')
@@ -91,7 +94,7 @@ function toBatch(said: unknown): LogBatch {
 
 /** What the database knows of the machine. Said twice, it changes nothing. */
 async function actOn(ctx: Context, runId: string, news: MachineNews): Promise<void> {
-  const { phase, phaseAt, pull, diskNearlyFull, keepsEnding } = news
+  const { phase, phaseAt, pull, diskNearlyFull, keepsEnding, sentBytes } = news
   const isLive = sql`id = ${runId} AND ended_at IS NULL`
   if (diskNearlyFull !== null) await noteDisk(ctx, isLive, diskNearlyFull)
   if (pull) await ctx.db.update(runs).set({ pull }).where(sql`${isLive} AND container_started_at IS NULL`)
@@ -106,6 +109,7 @@ async function actOn(ctx: Context, runId: string, news: MachineNews): Promise<vo
     if (run && (run.untilExit || phase.name === 'failed')) await ctx.channel(run.userId).wake(run.userId)
   }
   if (keepsEnding) await tellOfExits(ctx, runId)
+  if (sentBytes !== null) await alertOfTraffic(ctx, runId, sentBytes)
 }
 
 /** What a phase changes about its run, and on which condition. */
@@ -129,6 +133,22 @@ async function noteDisk(ctx: Context, isLive: SQL, diskNearlyFull: boolean): Pro
     .where(sql`${isLive} AND disk_nearly_full <> ${diskNearlyFull}`)
     .returning()
   if (run) ctx.background(ctx.channel(run.userId).tellServer('server.updated', toServer(run, ctx.config)))
+}
+
+/** AWS charges for outgoing traffic, and reports it hours later. */
+async function alertOfTraffic(ctx: Context, runId: string, sentBytes: number): Promise<void> {
+  const [run] = await ctx.db.select({ userId: runs.userId }).from(runs).where(sql`id = ${runId}`)
+  const { alertOperator } = await import('../../mail/alerts.ts')
+  await alertOperator(ctx, {
+    // A matter is emailed once an hour, and a fast server doubles sooner: each doubling is one.
+    matter: `traffic:${runId}:${Math.floor(Math.log2(sentBytes))}`,
+    subject: `A server has sent ${sizeText(sentBytes)}`,
+    sentences: [
+      `The server ${runId} of ${run?.userId} has sent ${sizeText(sentBytes)}. AWS takes about $0.09 for each GB that leaves it. You hear of this server again when that has doubled.`,
+      'Its page in the console shows when. If it is misuse, suspend the account, and stop the server.',
+    ],
+    fields: { runId, userId: run?.userId, sentBytes },
+  })
 }
 
 /** Once a run: its program is started again each time, and its user pays on. Before it answered, the start fails instead. */

@@ -9,7 +9,8 @@ import { isPrivateAddress } from '../machine.ts'
 /** EC2's instance identity document and Amazon's signature of it, both in base64. */
 export type Proof = { document: string; signature: string }
 
-type Identity = { accountId: string; region: string; instanceId: string; pendingTime: string }
+/** Of a machine of ours, as Amazon signed it. */
+export type Identity = { accountId: string; region: string; instanceId: string; pendingTime: string }
 
 /** EC2 writes the same launch time into the document as into its answers, in whole seconds. */
 const SAME_LAUNCH_MS = MINUTE_MS
@@ -20,10 +21,24 @@ const SAME_LAUNCH_MS = MINUTE_MS
  * @param address where the request comes from, as the network reports it
  * @throws forbidden
  */
-export async function getRunOfMachine(ctx: Context, proof: Proof, address: string | null): Promise<RunRow> {
-  const { machines } = ctx.config
-  const identity = await readIdentity(machines, proof)
-  if (!identity) throw refused()
+export async function getRunOfMachine(
+  ctx: Context,
+  identity: Identity | null,
+  address: string | null,
+): Promise<RunRow> {
+  const run = identity && (await findRunOfMachine(ctx, identity, address))
+  // A warm machine first asks for its work. Until EC2's tags say whose it is, it may belong to another run: a
+  // restored database can be wrong.
+  if (!run || (run.warm && run.workGivenAt === null)) throw refused()
+  return run
+}
+
+/** The same, or null if no live run has this machine, which may not have heard of it. @throws forbidden */
+export async function findRunOfMachine(
+  ctx: Context,
+  identity: Identity,
+  address: string | null,
+): Promise<RunRow | null> {
   const [found] = await ctx.db
     .select({ run: runs, launchedAt: launches.launchedAt })
     .from(runs)
@@ -31,8 +46,8 @@ export async function getRunOfMachine(ctx: Context, proof: Proof, address: strin
     .where(and(eq(runs.instanceId, identity.instanceId), isNull(runs.endedAt)))
     .orderBy(desc(launches.createdAt))
     .limit(1)
-  if (!found || found.launchedAt === null) throw refused()
-  if (!(Math.abs(Date.parse(identity.pendingTime) - found.launchedAt) < SAME_LAUNCH_MS)) throw refused()
+  if (!found) return null
+  if (!isSameLaunch(identity, found.launchedAt)) throw refused()
   const { run } = found
   // Before we have seen it run, nothing of a customer's runs there, so nobody else can have its document. Without a public
   // address of its own, it calls from one that others share.
@@ -40,8 +55,12 @@ export async function getRunOfMachine(ctx: Context, proof: Proof, address: strin
   return run
 }
 
-/** Null unless Amazon signed it, for this account and region. */
-async function readIdentity(
+export function isSameLaunch({ pendingTime }: Identity, launchedAt: number | null): boolean {
+  return launchedAt !== null && Math.abs(Date.parse(pendingTime) - launchedAt) < SAME_LAUNCH_MS
+}
+
+/** @returns null unless Amazon signed it, for this account and region */
+export async function readIdentity(
   { publicKey, accountId, region }: MachineSettings,
   { document, signature }: Proof,
 ): Promise<Identity | null> {
@@ -63,4 +82,4 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> | null {
 }
 
 /** The same for every reason: a stranger learns nothing about our machines. */
-const refused = () => new AppError('forbidden', 'This is not the machine of a server that runs.')
+export const refused = () => new AppError('forbidden', 'This is not the machine of a server that runs.')

@@ -4,7 +4,7 @@ import { isSignature, signatureOf } from '../../crypto/keys.ts'
 import { limitMachine } from '../../limits/limits.ts'
 import type { Context } from '../../runtime/context.ts'
 import { openLoginOf, openSecretsOf } from '../secrets.ts'
-import { getRunOfMachine, type Proof } from './identity.ts'
+import { getRunOfMachine, type Identity } from './identity.ts'
 
 const LIFETIME_MS = 15 * MINUTE_MS
 
@@ -13,8 +13,8 @@ const LIFETIME_MS = 15 * MINUTE_MS
  * container is told.
  * @throws forbidden, too_many
  */
-export async function giveRunKey(ctx: Context, proof: Proof, address: string | null) {
-  const row = await getRunOfMachine(ctx, proof, address)
+export async function giveRunKey(ctx: Context, machine: Identity | null, address: string | null) {
+  const row = await getRunOfMachine(ctx, machine, address)
   const { id: run, untilExit, command, parameters } = row
   await limitMachine(ctx, run)
   const secrets = await openSecretsOf(ctx, row)
@@ -41,9 +41,12 @@ export function runKeyUntil(secretKey: string, runId: string, expiresAt: number)
   return `${claim}.${signatureOf(secretKey, 'run', claim).toString('base64url')}`
 }
 
-/** The run of a key that counts; null for any other text. */
-export function readRunKey(secretKey: string, key: string, now: number): string | null {
+/** Until it expires, its machine speaks for the run. */
+export type RunKey = { runId: string; expiresAt: number }
+
+/** Null for a text that we didn't sign. */
+export function readRunKey(secretKey: string, key: string): RunKey | null {
   const [runId = '', expiresAt = '', signature = ''] = key.split('.')
   const isOurs = isSignature(Buffer.from(signature, 'base64url'), secretKey, 'run', `${runId}.${expiresAt}`)
-  return isOurs && Number(expiresAt) > now ? runId : null
+  return isOurs ? { runId, expiresAt: Number(expiresAt) } : null
 }

@@ -25,16 +25,20 @@ export const csrf = createMiddleware<AppEnv>(async (c, next) => {
 })
 
 /** Whether the browser says that our own page sent it; null if it doesn't say. */
-export function isOwn(c: HonoContext<AppEnv>): boolean | null {
+function saysOwn(c: HonoContext<AppEnv>): boolean | null {
   const site = c.req.header('Sec-Fetch-Site')
   const origin = c.req.header('Origin')
   if (site !== undefined) return site === 'same-origin'
   return origin === undefined ? null : c.var.ctx.config.origins.includes(origin)
 }
 
+export function isOwn(c: HonoContext<AppEnv>): boolean {
+  return saysOwn(c) === true
+}
+
 /** No cookie counts here. But no other site should spend a visitor's limits. */
 function refuseForeignPage(c: HonoContext<AppEnv>): void {
-  if (isOwn(c) === false) throw refused()
+  if (saysOwn(c) === false) throw refused()
 }
 
 async function refuseForeign(

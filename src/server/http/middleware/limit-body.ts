@@ -1,91 +1,159 @@
-import type { Context as HonoContext } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
-import { createMiddleware } from 'hono/factory'
+import type { Context as HonoContext, Next } from 'hono'
 import { AppError } from '../../../domain/error.ts'
+import { SECOND_MS } from '../../../domain/instant.ts'
 import { readSignInToken } from '../../accounts/credentials/sign-in-token.ts'
 import { findSignIn } from '../../accounts/live-sign-ins.ts'
+import { connectionOf } from '../../limits/network.ts'
 import type { AppEnv } from '../app-env.ts'
-import { bearerOf } from '../caller.ts'
+import { bearerOf, callerOf, LOOKS_SIGNED } from '../caller.ts'
 import { readCookie } from '../cookies.ts'
-import { mediaType } from '../form-post.ts'
+import { isFormPost, mediaType, wantsPage } from '../form-post.ts'
 import { factsOf } from '../matched-route.ts'
 import { isOwn, refused } from './csrf.ts'
+import { AGAIN, alike, type Coming, coming, hold, KINDS, type Kind, LEAST_BYTES } from './held-bodies.ts'
+import { isPlain } from './outer-limit.ts'
 
-const MAX_BODY_BYTES = 64 * 1024
-/** How much of an oversized body we read and discard. */
-const DRAINED_BYTES = 1024 * 1024
+type Call = HonoContext<AppEnv>
 
-const refuseLarge = bodyLimit({
-  maxSize: MAX_BODY_BYTES,
-  onError: async (c) => {
-    await drain(c.req.raw.body)
-    throw new AppError('too_large', 'The request is larger than 64 KiB.')
-  },
-})
-
-/** What Stripe signs. A scanner that posts anything else says nothing about our secret. */
-export const LOOKS_SIGNED = /^t=\d+,(.+,)?v1=[\da-f]{64}(,|$)/
-
-/** An event holds its whole object: an invoice with many lines, before and after. */
-const refuseLargeEvent = bodyLimit({
-  maxSize: DRAINED_BYTES,
-  onError: async (c) => {
-    await drain(c.req.raw.body)
-    throw new AppError('too_large', 'The event is larger than 1 MiB.')
-  },
-})
-
-/** Browsers without script send files through us; with it, straight to the bucket. */
-const MAX_FILE_FORM_BYTES = 10_000_000
-
-/** A browser shows our answer only once it has sent its file. */
-const DRAINED_FILE_BYTES = 100_000_000
-
-const refuseLargeFile = bodyLimit({
-  maxSize: MAX_FILE_FORM_BYTES,
-  onError: async (c: HonoContext<AppEnv>) => {
-    await drain(c.req.raw.body, DRAINED_FILE_BYTES)
-    // It answers a form, although we read none of it.
-    c.set('form', new URLSearchParams())
-    throw new AppError(
-      'too_large',
-      'Without JavaScript, a file can have 10 MB. Turn on JavaScript, or use the command line, to upload larger files.',
-    )
-  },
-})
+/** As long as we take a signature for. */
+const SIGNED_WITHIN_MS = 300 * SECOND_MS
 
 /**
  * Reads the whole body before we check who sent it. Otherwise a request that holds back its last byte passes with a
  * live sign-in, and still acts after the sign-in has ended.
+ * @throws too_large, late, too_many, unavailable
  */
-export const readBody = createMiddleware<AppEnv>(async (c, next) => {
-  const facts = factsOf(c)
-  const takesFile = facts?.takesFile && mediaType(c) === 'multipart/form-data' && bearerOf(c) === null
-  const isEvent = facts?.signedBySender && LOOKS_SIGNED.test(c.req.header('Stripe-Signature') ?? '')
-  if (takesFile) await refuseStrangers(c)
-  return (takesFile ? refuseLargeFile : isEvent ? refuseLargeEvent : refuseLarge)(c, async () => {
-    if (c.req.raw.body) await (takesFile ? c.req.arrayBuffer() : c.req.text())
+export async function readBody(c: Call, next: Next): Promise<void> {
+  const name = kindOf(c)
+  // A refusal answers a form, although we may read none of it.
+  if (isFormPost(c) && wantsPage(c) && isOwn(c)) c.set('form', new URLSearchParams())
+  let body: Coming | undefined
+  try {
+    await within(KINDS[name], async (end) => {
+      const who = name === 'file' ? await refuseStrangers(c) : connectionOf(callerOf(c).address ?? '')
+      const now = Date.now()
+      body = { name, who, bytes: 0, until: now + KINDS[name].ms, heardAt: now, end, isHere: false }
+      const bytes = await readAll(c, body)
+      const text = () => new TextDecoder().decode(bytes)
+      // As Hono keeps what it has read.
+      Object.assign(
+        c.req.bodyCache,
+        name === 'file' ? { arrayBuffer: Promise.resolve(bytes) } : { text: Promise.resolve(text()) },
+      )
+    })
+    // A file is held until it is stored.
+    if (body && name === 'file') Object.assign(body, { isHere: true, until: Date.now() + STORED_WITHIN_MS })
+    else if (body) coming.delete(body)
     await next()
+  } finally {
+    // A body that never arrives never ends, so whatever waits for it can't clean up.
+    if (body) coming.delete(body)
+  }
+}
+
+function kindOf(c: Call): keyof typeof KINDS {
+  const facts = factsOf(c)
+  if (facts?.takesFile && mediaType(c) === 'multipart/form-data' && bearerOf(c) === null) return 'file'
+  if (facts?.signedBySender && isSignedNow(c)) return 'event'
+  return facts?.countsCaller && isPlain(c) ? 'machine' : 'text'
+}
+
+/** Stripe signs each try anew. */
+function isSignedNow(c: Call): boolean {
+  const signature = c.req.header('Stripe-Signature') ?? ''
+  const signedAt = Number(/^t=(\d+)/.exec(signature)?.[1]) * SECOND_MS
+  return LOOKS_SIGNED.test(signature) && Math.abs(c.var.ctx.now() - signedAt) < SIGNED_WITHIN_MS
+}
+
+const LATE = 'Your request took too long to arrive. Please try again.'
+
+/** @param work gets what ends it at once @throws late */
+async function within({ ms }: Kind, work: (end: Coming['end']) => Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let end: Coming['end'] = () => {}
+  const late = new Promise<never>((_, reject) => {
+    end = (why = LATE) => reject(new AppError('late', why))
+    timer = setTimeout(end, ms)
   })
-})
+  await Promise.race([work(end), late]).finally(() => clearTimeout(timer))
+}
+
+/** The bucket has a minute. */
+const STORED_WITHIN_MS = 90 * SECOND_MS
+
+const lengthOf = (c: Call, most: number) => Number(c.req.header('Content-Length') ?? most)
+
+/** @throws too_large, too_many, late, unavailable */
+async function readAll(c: Call, body: Coming): Promise<ArrayBuffer> {
+  const { most, drained } = KINDS[body.name]
+  const stream = c.req.raw.body
+  try {
+    if (!stream || lengthOf(c, most) > most) throw tooLarge(body)
+    if (body.name === 'file') replaceOlder(body)
+    return await collect(stream, body)
+  } catch (error) {
+    await drain(stream, drained)
+    throw error
+  }
+}
+
+/** What it announces costs nothing until it comes. @throws too_large, late, unavailable */
+async function collect(stream: ReadableStream<Uint8Array>, body: Coming): Promise<ArrayBuffer> {
+  const { most } = KINDS[body.name]
+  const reader = stream.getReader()
+  try {
+    let [bytes, length] = [new Uint8Array(hold(body, LEAST_BYTES)), 0]
+    for (;;) {
+      const { done, value } = await reader.read()
+      // Holding more for one that we ended would count it again.
+      if (!coming.has(body)) throw new AppError('late', LATE)
+      if (done) return bytes.buffer.transfer(length)
+      body.heardAt = Date.now()
+      const start = length
+      length += value.length
+      if (length > most) throw tooLarge(body)
+      if (length > bytes.length) {
+        const larger = new Uint8Array(hold(body, Math.min(most, Math.max(length, 2 * bytes.length))))
+        larger.set(bytes.subarray(0, start))
+        bytes = larger
+      }
+      bytes.set(value, start)
+    }
+  } finally {
+    reader.releaseLock()
+  }
+}
+
+const tooLarge = ({ name }: Coming) => new AppError('too_large', KINDS[name].tooLarge)
+
+/** A person's newer form with a file replaces one that is on its way, which they may have stopped. @throws too_many */
+function replaceOlder(body: Coming): void {
+  for (const one of alike(body).filter(({ who }) => who === body.who)) {
+    if (one.isHere)
+      throw new AppError('too_many', "We're still saving your last file. Please try again in a few seconds.", AGAIN)
+    coming.delete(one)
+    one.end('You sent another file before this one had arrived. Please send one at a time.')
+  }
+}
 
 /**
  * Nobody but people who are signed in makes us hold megabytes. What is checked here is checked again once all of it is
  * there.
- * @throws csrf, unauthenticated
+ * @returns who it is @throws csrf, unauthenticated
  */
-async function refuseStrangers(c: HonoContext<AppEnv>): Promise<void> {
+async function refuseStrangers(c: Call): Promise<string> {
   if (!isOwn(c)) throw refused()
   const cookie = readCookie(c, 'sign_in')
-  const id = cookie ? await readSignInToken(c.var.ctx, cookie) : null
-  if (id && (await findSignIn(c.var.ctx, id, []))) return
-  await drain(c.req.raw.body, DRAINED_FILE_BYTES)
   c.set('form', new URLSearchParams())
+  const id = cookie ? await readSignInToken(c.var.ctx, cookie) : null
+  const found = id && (await findSignIn(c.var.ctx, id, []))
+  if (found) return found.signIn.user.id
+  await drain(c.req.raw.body, KINDS.file.drained)
   throw new AppError('unauthenticated', 'Please sign in first.')
 }
 
 /** Answering before the body is read would drop the connection, and the client's next request on it. */
-async function drain(body: ReadableStream<Uint8Array> | null, most = DRAINED_BYTES): Promise<void> {
+async function drain(body: ReadableStream<Uint8Array> | null, most: number): Promise<void> {
   if (!body || body.locked) return
   const reader = body.getReader()
   for (let read = 0; read < most; ) {

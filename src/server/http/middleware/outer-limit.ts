@@ -1,3 +1,4 @@
+import type { Context as HonoContext } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { AppError } from '../../../domain/error.ts'
 import { connectionOf, isLoopback } from '../../limits/network.ts'
@@ -15,23 +16,41 @@ export const OUTER_PERIOD_S = 60
  * generous: exact limits follow later. If it fails, the request passes.
  */
 export const outerLimit = createMiddleware<AppEnv>(async (c, next) => {
-  const { address } = callerOf(c)
-  if (!factsOf(c)?.signedBySender && !(await isWithinOuterLimit(c.env, address, (error) => logError(error, c))))
-    throw new AppError('too_many', 'Too many requests from your network. Please try again in a minute.', {
-      retryAfter: OUTER_PERIOD_S,
-    })
+  const facts = factsOf(c)
+  if (!facts?.signedBySender && !(facts?.countsCaller && isPlain(c)))
+    await limitOuter(c.env, callerOf(c).address, (error) => logError(error, c))
   await next()
 })
 
-/** Counts a request from this address. Nobody counts loopback, or an address that we don't know. */
+/** Of a machine's proof and its few words. */
+export const MOST_PROOF_BYTES = 8 * 1024
+
+/** Whether nothing costs more than a look at the body until its handler counts it. No machine has a cookie. */
+export function isPlain({ req }: HonoContext): boolean {
+  if (req.header('Cookie') || req.header('Origin') || req.header('Authorization')) return false
+  return Number(req.header('Content-Length')) <= MOST_PROOF_BYTES
+}
+
+/** As `isWithinOuterLimit`. @throws too_many */
+export async function limitOuter(...given: Parameters<typeof isWithinOuterLimit>): Promise<void> {
+  if (await isWithinOuterLimit(...given)) return
+  throw new AppError('too_many', 'Too many requests from your network. Please try again in a minute.', {
+    retryAfter: OUTER_PERIOD_S,
+  })
+}
+
+/**
+ * Counts a request. We don't count loopback, or an address that we don't know.
+ * @param caller an address, or which machine or run it has proven to be
+ */
 export async function isWithinOuterLimit(
   env: Pick<Env, 'OUTER_LIMIT'>,
-  address: string | null,
+  caller: string | null,
   onError: (error: unknown) => void,
 ): Promise<boolean> {
-  if (!address || isLoopback(address)) return true
+  if (!caller || isLoopback(caller)) return true
   try {
-    return (await env.OUTER_LIMIT?.limit({ key: connectionOf(address) }))?.success ?? true
+    return (await env.OUTER_LIMIT?.limit({ key: connectionOf(caller) }))?.success ?? true
   } catch (error) {
     onError(error)
     return true

@@ -66,17 +66,12 @@ export const accountPages = [
       import('../../../pages/billing/BillingCard.tsx'),
       import('../../../pages/billing/SubscriptionCard.tsx'),
     ])
-    if (billing.hasPortal) c.set('formTarget', c.var.ctx.config.portalOrigin)
     const flash = takeFlash(c)
-    // The profile's form always sends a name.
-    const aboutPlan =
-      flash?.values?.about === 'plan' || (flash?.kind === 'danger' && !('user[name]' in (flash.values ?? {})))
-    const aboutBilling = flash?.values?.about === 'billing'
-    const shown = aboutPlan || aboutBilling ? null : flash
-    const profile = { user, hasFactor, hasPasskey, csrfToken: csrfToken(c), flash: shown }
+    const aboutPlan = flash?.values?.about === 'plan'
+    const profile = { user, hasFactor, hasPasskey, csrfToken: csrfToken(c), flash: aboutPlan ? null : flash }
     return renderPage(
       c,
-      { title: 'Account' },
+      { title: 'Account', assets: 'settings' },
       <AccountOverview
         {...profile}
         subscription={
@@ -86,7 +81,7 @@ export const accountPages = [
             flash={aboutPlan ? flash : null}
           />
         }
-        billing={<BillingCard {...billing} csrfToken={profile.csrfToken} flash={aboutBilling ? flash : null} />}
+        billing={<BillingCard {...billing} />}
       />,
     )
   }),
@@ -101,12 +96,12 @@ export const accountPages = [
     ])
     const devices = await listSignIns(c.var.ctx, signedIn(c))
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), devices }
-    return renderPage(c, { title: 'Signed-in devices' }, <Devices {...form} />)
+    return renderPage(c, { title: 'Signed-in devices', assets: 'settings' }, <Devices {...form} />)
   }),
   route('GET /close_account', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) => {
     const { CloseAccount } = await import('../../../pages/CloseAccount.tsx')
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), hasFiles: c.var.ctx.config.files !== null }
-    return renderPage(c, { title: 'Close my account' }, <CloseAccount {...form} />)
+    return renderPage(c, { title: 'Close my account', assets: 'settings' }, <CloseAccount {...form} />)
   }),
 ]
 

@@ -57,12 +57,13 @@ export const account = [
   }).answer(async (c) => {
     c.header('Content-Disposition', 'attachment; filename="proving-ground-data.json"')
     c.header('Content-Type', 'application/json')
-    const [{ collectPersonalData }, { streamWithLogs }] = await Promise.all([
+    const [{ collectPersonalData }, { textWithLogs }, { whileSignedIn }] = await Promise.all([
       import('../../accounts/personal-data.ts'),
       import('../../accounts/personal-logs.ts'),
+      import('../../door/while-signed-in.ts'),
     ])
     const { ctx } = c.var
-    return c.body(streamWithLogs(ctx, await collectPersonalData(ctx, signedIn(c).user)))
+    return c.body(whileSignedIn(c, textWithLogs(ctx, await collectPersonalData(ctx, signedIn(c).user))))
   }),
   route('DELETE /users', {
     access: 'user',

@@ -1,17 +1,13 @@
-import type { Context as HonoContext } from 'hono'
 import * as z from 'zod/mini'
 import { DEFAULT_TOKEN_DAYS, TOKEN_REVOKED } from '../../../domain/api-token.ts'
 import * as shape from '../../../domain/wire.ts'
-import type { MadeToken } from '../../../pages/ApiTokens.tsx'
-import { createApiToken, listApiTokens, revokeApiToken } from '../../accounts/api-tokens.ts'
-import { type AppEnv, signedIn } from '../../http/app-env.ts'
+import { createApiToken, revokeApiToken } from '../../accounts/api-tokens.ts'
+import { signedIn } from '../../http/app-env.ts'
 import { numberOr, proof, REFUSES_PROOF, text } from '../../http/fields.ts'
-import { takeFlash } from '../../http/flash.ts'
-import { csrfToken } from '../../http/middleware/csrf.ts'
-import { renderPage } from '../../http/render.tsx'
 import { answer } from '../../http/reply.ts'
 import { route } from '../../http/route.ts'
 
+const ON_PAGE = { at: '/settings/developers#api_tokens', done: '/settings/developers#api_tokens' }
 const wanted = z.object({
   name: text,
   scope: text,
@@ -20,10 +16,9 @@ const wanted = z.object({
 })
 
 export const apiTokens = [
-  route('GET /api_tokens', { access: 'user', kind: 'page', ahead: 'press' }).answer((c) => page(c, null)),
   route('POST /api_tokens', {
     access: 'user',
-    form: { at: '/api_tokens', done: '/api_tokens' },
+    form: ON_PAGE,
     token: 'always',
     takes: wanted,
     summary: 'Create an API token',
@@ -32,11 +27,11 @@ export const apiTokens = [
   }).answer(async (c) => {
     const made = await createApiToken(c.var.ctx, signedIn(c).user, c.req.valid('json'))
     // Not a redirect: only this answer shows the token. Sending the form again finds its name taken.
-    return c.get('form') ? page(c, made) : c.json(made, 201)
+    return c.get('form') ? (await import('./settings/answers.tsx')).developers(c, made) : c.json(made, 201)
   }),
   route('DELETE /api_tokens/:id', {
     access: 'user',
-    form: { at: '/api_tokens', done: '/api_tokens' },
+    form: ON_PAGE,
     token: 'always',
     summary: 'Revoke an API token',
     answers: [200, shape.message],
@@ -46,15 +41,3 @@ export const apiTokens = [
     return answer(c, { message: TOKEN_REVOKED })
   }),
 ]
-
-async function page(c: HonoContext<AppEnv>, made: MadeToken | null): Promise<Response> {
-  const { ApiTokens } = await import('../../../pages/ApiTokens.tsx')
-  const tokens = await listApiTokens(c.var.ctx, signedIn(c).user.id)
-  const form = { csrfToken: csrfToken(c), flash: takeFlash(c), tokens, made }
-  return renderPage(
-    c,
-    { title: 'API tokens', assets: made ? 'secrets' : 'app' },
-    <ApiTokens {...form} />,
-    made ? 201 : 200,
-  )
-}

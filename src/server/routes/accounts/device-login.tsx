@@ -18,7 +18,7 @@ import { route } from '../../http/route.ts'
 import { siteOrigin } from '../../runtime/context.ts'
 
 const APPROVED = 'All set. Go back to your terminal.'
-const DENIED = 'You refused. That program gets no access.'
+const DENIED = 'Declined. That program gets no access.'
 
 const decision = z.object({ user_code: text, decision: text, name: text, ...proof })
 
@@ -90,7 +90,7 @@ export const deviceLogin = [
       await denyDeviceLogin(ctx, signedIn(c).user, userCode)
       return answer(c, { message: DENIED })
     }
-    if (decided !== 'approve') throw new AppError('invalid', 'Please choose: approve or refuse.')
+    if (decided !== 'approve') throw new AppError('invalid', 'Please approve or decline.')
     await approveDeviceLogin(ctx, signedIn(c).user, { userCode, name, ...proved })
     return answer(c, { message: APPROVED })
   }),
@@ -130,7 +130,7 @@ const WHY: Record<string, string> = {
   invalid_scope: 'The scope must be read or operate.',
   unsupported_grant_type: `The grant_type must be ${DEVICE_GRANT}.`,
   invalid_grant: 'Unknown device_code.',
-  authorization_pending: 'Nobody has answered yet. Try again later.',
+  authorization_pending: 'Waiting for an answer. Try again later.',
   slow_down: 'Too many requests. Wait 5 seconds longer between them.',
   access_denied: 'The request was refused.',
   expired_token: 'The code has expired or was used. Request a new one.',

@@ -4,7 +4,7 @@ import { MAIL_KINDS, type MailKind } from '../../../domain/notice.ts'
 import * as shape from '../../../domain/wire.ts'
 import { numberOrNull, optionalCheckbox, optionalText } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
-import { listNoticesQuery, mutedMailsQuery } from '../../mail/bell.ts'
+import { mutedMailsQuery, noticesQuery } from '../../mail/bell.ts'
 import type { Context } from '../../runtime/context.ts'
 
 const kinds = Object.fromEntries(Object.keys(MAIL_KINDS).map((kind) => [kind, optionalCheckbox])) as Record<
@@ -12,7 +12,7 @@ const kinds = Object.fromEntries(Object.keys(MAIL_KINDS).map((kind) => [kind, op
   typeof optionalCheckbox
 >
 
-const noticeReads = (ctx: Context, userId: SQL) => [listNoticesQuery(ctx, userId)] as const
+const noticeReads = (ctx: Context, userId: SQL) => [noticesQuery(ctx, userId)] as const
 
 const answers = () => import('./notices/answers.tsx')
 
@@ -54,7 +54,6 @@ export const notices = [
     summary: 'Choose your emails: those you leave out stay as they are',
     answers: [200, z.extend(shape.message, { mails: shape.mails })],
   }).answer(async (c) => (await answers()).choose(c, c.req.valid('json'))),
-  route('GET /idle', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) => (await answers()).idle(c)),
   route('GET /api/v1/idle', {
     access: 'user',
     scope: 'read',
@@ -64,9 +63,9 @@ export const notices = [
   route('POST /api/v1/idle', {
     access: 'user',
     scope: 'operate',
-    form: { at: '/idle', done: '/idle' },
+    form: { at: '/settings/servers#idle', done: '/settings/servers#idle' },
     takes: z.object({ minutes: numberOrNull }),
-    summary: 'Stop servers that nobody uses',
+    summary: 'Stop idle servers',
     answers: [200, z.extend(shape.message, { minutes: z.nullable(z.int()) })],
     refuses: ['invalid'],
   }).answer(async (c) => (await answers()).setIdle(c, c.req.valid('json').minutes)),

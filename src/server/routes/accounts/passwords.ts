@@ -46,11 +46,11 @@ export const passwords = [
     refuses: ['invalid'],
   }).answer(async (c) => {
     const { resetPassword } = await reset()
-    const { email, hasFactor } = await resetPassword(c.var.ctx, c.req.valid('json').user)
+    const { email, proved } = await resetPassword(c.var.ctx, c.req.valid('json').user)
     clearCookie(c, 'sign_in')
     // Count this browser's guesses separately, so that a guesser elsewhere can't lock its owner out. Not where a second
     // factor follows: each reset would give whoever reads the mailbox new guesses at it.
-    if (!hasFactor) rememberDevice(c, email)
+    if (!proved.hasFactor) rememberDevice(c, email, proved)
     return answer(c, { message: PASSWORD_RESET })
   }),
 ]

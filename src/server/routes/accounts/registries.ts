@@ -3,15 +3,13 @@ import * as shape from '../../../domain/wire.ts'
 import { proof, REFUSES_PROOF, text } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
 
+const ON_PAGE = { at: '/settings/developers#registries', done: '/settings/developers#registries' }
 const login = { username: text, token: text, ...proof }
 
 /** Loaded when needed: few people have private images, and every isolate would evaluate this at startup. */
 const answers = () => import('./registries/answers.tsx')
 
 export const registries = [
-  route('GET /registries', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) =>
-    (await answers()).page(c),
-  ),
   route('GET /api/v1/registries', {
     access: 'user',
     scope: 'read',
@@ -29,7 +27,7 @@ export const registries = [
   // As above, for a form: its host is typed.
   route('POST /registries', {
     access: 'user',
-    form: { at: '/registries', done: '/registries' },
+    form: ON_PAGE,
     token: 'always',
     takes: z.object({ host: text, ...login }),
     summary: 'Add a registry login, or replace it, by a form',
@@ -38,7 +36,7 @@ export const registries = [
   }).answer(async (c) => (await answers()).put(c, c.req.valid('json'))),
   route('DELETE /registries/:host', {
     access: 'user',
-    form: { at: '/registries', done: '/registries' },
+    form: ON_PAGE,
     token: 'always',
     summary: 'Remove a registry login',
     answers: [200, shape.message],

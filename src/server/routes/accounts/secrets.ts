@@ -3,15 +3,13 @@ import * as shape from '../../../domain/wire.ts'
 import { proof, REFUSES_PROOF, text, textLines } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
 
+const ON_PAGE = { at: '/settings/developers#secrets', done: '/settings/developers#secrets' }
 const value = { value: textLines, ...proof }
 
 /** Loaded when needed: few people have secrets, and every isolate would evaluate this at startup. */
 const answers = () => import('./secrets/answers.tsx')
 
 export const secrets = [
-  route('GET /secrets', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) =>
-    (await answers()).page(c),
-  ),
   route('GET /api/v1/secrets', {
     access: 'user',
     scope: 'read',
@@ -29,7 +27,7 @@ export const secrets = [
   // As above, for a form: its name is typed.
   route('POST /secrets', {
     access: 'user',
-    form: { at: '/secrets', done: '/secrets' },
+    form: ON_PAGE,
     token: 'always',
     takes: z.object({ name: text, ...value }),
     summary: 'Add a secret, or replace its value, by a form',
@@ -38,7 +36,7 @@ export const secrets = [
   }).answer(async (c) => (await answers()).put(c, c.req.valid('json'))),
   route('DELETE /secrets/:name', {
     access: 'user',
-    form: { at: '/secrets', done: '/secrets' },
+    form: ON_PAGE,
     token: 'always',
     summary: 'Remove a secret',
     answers: [200, shape.message],

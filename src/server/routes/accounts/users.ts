@@ -1,5 +1,4 @@
 import * as z from 'zod/mini'
-import { normalEmail } from '../../../domain/person.ts'
 import {
   CONFIRMATION_SENT,
   CONFIRMED,
@@ -15,7 +14,7 @@ import { callerOf, deviceOf } from '../../http/caller.ts'
 import { clearCookie } from '../../http/cookies.ts'
 import { checkbox, passkeyAnswer, proof, REFUSES_PROOF, text } from '../../http/fields.ts'
 import { wantsPage } from '../../http/form-post.ts'
-import { knownDevice } from '../../http/known-device.ts'
+import { attemptOf } from '../../http/known-device.ts'
 import { answer } from '../../http/reply.ts'
 import { route } from '../../http/route.ts'
 import { answerSignedIn, renewCookie } from '../../http/signed-in.ts'
@@ -98,10 +97,7 @@ export const users = [
     refuses: ['invalid_credentials', 'second_factor_required', 'forbidden', 'invalid'],
   }).answer(async (c) => {
     const input = c.req.valid('json').user
-    const result = await signIn(c.var.ctx, input, deviceOf(c), {
-      ...callerOf(c),
-      knownDevice: knownDevice(c, normalEmail(input.email)),
-    })
+    const result = await signIn(c.var.ctx, input, deviceOf(c), attemptOf(c))
     if ('challenge' in result) return (await secondFactor()).ask(c, result)
     return answerSignedIn(c, result)
   }),
@@ -167,7 +163,7 @@ export const users = [
     const { user } = c.req.valid('json')
     const { updateProfile } = await import('../../accounts/profile.ts')
     const updated = await updateProfile(ctx, current, { ...user, name: user.name ?? current.user.name })
-    await renewCookie(c, current, updated.signInId)
+    await renewCookie(c, current, updated.renewed)
     return answer(c, { status: 'ok', user: updated.user, message: PROFILE_UPDATED })
   }),
   route('GET /api/v1/users/get_session', {

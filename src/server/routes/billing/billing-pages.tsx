@@ -1,4 +1,3 @@
-import { toIso } from '../../../domain/instant.ts'
 import { billMonth } from '../../../domain/money/bill.ts'
 import { planName, planOf, upgradeWaits } from '../../../domain/money/plan.ts'
 import { haveNow, upgradeOf } from '../../../domain/money/plan-words.ts'
@@ -34,21 +33,6 @@ export const billingPages = [
         dollarsPerMonth={dollarsPerMonth(months, now, 12)}
         charging={charging}
         portalToken={hasPortal ? csrfToken(c) : null}
-      />,
-    )
-  }),
-  route('GET /budget', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) => {
-    const { Budget } = await import('../../../pages/Budget.tsx')
-    const usage = await getUsage(c.var.ctx, signedIn(c).user.id)
-    return renderPage(
-      c,
-      { title: 'Budget', assets: 'billing' },
-      <Budget
-        budget={usage.budget}
-        chargedDollars={toSummary(usage).monthlyUsage.amountOwedDollars}
-        until={Number.isFinite(usage.cycle.end) ? toIso(usage.cycle.end) : null}
-        csrfToken={csrfToken(c)}
-        flash={takeFlash(c)}
       />,
     )
   }),
@@ -90,7 +74,10 @@ export const billingPages = [
     reads: (ctx, userId) => [...usageQueries(ctx, userId), catalogQuery(ctx, userId)] as const,
     ahead: 'press',
   }).answer(async (c, [history, runs, catalog]) => {
-    const { Subscriptions } = await import('../../../pages/Subscriptions.tsx')
+    const [{ Subscriptions }, { filesThen }] = await Promise.all([
+      import('../../../pages/Subscriptions.tsx'),
+      import('../../files/over-limit.ts'),
+    ])
     const { ctx } = c.var
     let usage = countUsage(history, runs, ctx.now())
     // They may come from Stripe's page, before its webhook.
@@ -112,6 +99,7 @@ export const billingPages = [
         changeable={Boolean(usage.plan?.stripeSubscriptionId)}
         upgrade={upgradeOf(usage.plan, ctx.now())}
         forSale={forSale}
+        filesThen={await filesThen(ctx, signedIn(c).user.id)}
         worlds={toWorlds(catalog, planOf(usage.plan))}
         csrfToken={csrfToken(c)}
         flash={takeFlash(c)}
@@ -123,9 +111,10 @@ export const billingPages = [
     if (c.req.method === 'HEAD') return c.redirect('/subscriptions', 303)
     const flash = takeFlash(c)
     const { ctx } = c.var
-    const [{ ChangePlan }, { quoteChange }] = await Promise.all([
+    const [{ ChangePlan }, { quoteChange }, { filesThen }] = await Promise.all([
       import('../../../pages/ChangePlan.tsx'),
       import('../../billing/plans/change-plan.ts'),
+      import('../../files/over-limit.ts'),
     ])
     try {
       const planType = c.req.query('plan_type') ?? flash?.values?.plan_type ?? ''
@@ -134,7 +123,12 @@ export const billingPages = [
       return renderPage(
         c,
         { title: `Change to ${planName(quote.to)}`, assets: 'billing' },
-        <ChangePlan {...quote} csrfToken={csrfToken(c)} flash={flash} />,
+        <ChangePlan
+          {...quote}
+          filesThen={quote.kind === 'downgrade' ? (await filesThen(ctx, signedIn(c).user.id)).get(quote.to) : undefined}
+          csrfToken={csrfToken(c)}
+          flash={flash}
+        />,
       )
     } catch (error) {
       const refusal = toAppError(error)

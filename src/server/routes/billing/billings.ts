@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { AppError } from '../../../domain/error.ts'
 import { isMonth, WRITE_MONTH } from '../../../domain/instant.ts'
 import { billMonth, billsToCsv } from '../../../domain/money/bill.ts'
+import { BUDGET_PAGE } from '../../../domain/money/budget.ts'
 import * as shape from '../../../domain/wire.ts'
 import { listBills, toBillingRecord } from '../../billing/bills/billing-history.ts'
 import { openPortal } from '../../billing/bills/portal.ts'
@@ -44,7 +45,7 @@ export const billings = [
   }),
   route('POST /api/v1/billings/budget', {
     access: 'user',
-    form: { at: '/budget', done: '/budget' },
+    form: { at: BUDGET_PAGE, done: BUDGET_PAGE },
     takes: z.object({ dollars: numberOrNull, stops: checkbox }),
     summary: 'Set or remove your monthly budget',
     answers: [200, z.object({ message: z.string(), budget: shape.budget })],
@@ -55,7 +56,7 @@ export const billings = [
   }),
   route('POST /api/v1/billings/charge_card', {
     access: 'user',
-    form: { at: '/account_overview', done: '/account_overview', back: true },
+    form: { at: '/settings/billing', done: '/settings/billing', back: true },
     takes: z.object({ on: checkbox }),
     summary: 'Choose whether we charge your card for usage',
     answers: [200, z.object({ message: z.string(), charges_card: z.boolean() })],

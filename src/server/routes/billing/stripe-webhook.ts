@@ -1,5 +1,5 @@
 import { receiveStripeEvent } from '../../billing/stripe-events.ts'
-import { LOOKS_SIGNED } from '../../http/middleware/limit-body.ts'
+import { LOOKS_SIGNED } from '../../http/caller.ts'
 import { route } from '../../http/route.ts'
 import { counted } from '../../runtime/calls.ts'
 

@@ -1,3 +1,4 @@
+import type { Context as HonoContext } from 'hono'
 import * as z from 'zod/mini'
 import { AppError, orElse } from '../../../domain/error.ts'
 import { CANCEL_FAILED, SUBSCRIPTION_CANCELLED } from '../../../domain/money/plan.ts'
@@ -6,7 +7,7 @@ import type { Subscription } from '../../../domain/wire.ts'
 import * as shape from '../../../domain/wire.ts'
 import { getUsage, toSummary } from '../../billing/bills/usage.ts'
 import { createCheckout } from '../../billing/plans/checkout.ts'
-import { signedIn } from '../../http/app-env.ts'
+import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { text } from '../../http/fields.ts'
 import { answer } from '../../http/reply.ts'
 import { route } from '../../http/route.ts'
@@ -20,7 +21,7 @@ const ABOUT_PLAN = { carry: { about: 'plan' } }
 export const subscriptions = [
   route('POST /api/v1/subscriptions/cancel_subscription_at_period_end', {
     access: 'user',
-    form: { at: '/account_overview', done: '/account_overview' },
+    form: { at: '/account_overview', done: '/account_overview', back: true },
     summary: 'Cancel your plan at the end of its period',
     answers: [200, z.object({ subscription: z.nullable(shape.subscription), message: z.string() })],
     refuses: ['not_found', 'provider_failed'],
@@ -34,7 +35,7 @@ export const subscriptions = [
   }),
   route('POST /api/v1/subscriptions/keep_subscription', {
     access: 'user',
-    form: { at: '/account_overview', done: '/account_overview' },
+    form: { at: '/account_overview', done: '/account_overview', back: true },
     summary: 'Keep your plan: undo its cancellation, or its change with the next period',
     answers: [200, z.object({ subscription: shape.subscription, message: z.string() })],
     refuses: ['not_found', 'conflict', 'provider_failed'],
@@ -59,7 +60,7 @@ export const subscriptions = [
     const { changePlan } = await import('../../billing/plans/change-plan.ts')
     const kind = await changePlan(ctx, signedIn(c).user, { planType: plan_type, quotedAt })
     const subscription = await getSubscription(ctx, signedIn(c).user.id)
-    const message = kind === 'upgrade' ? haveNow(subscription) : haveThen(subscription)
+    const message = kind === 'upgrade' ? haveNow(subscription) : await haveThenWithFiles(c, subscription)
     return answer(c, { subscription, message }, ABOUT_PLAN)
   }),
   route('POST /api/v1/subscriptions/create_checkout_session', {
@@ -75,6 +76,13 @@ export const subscriptions = [
     return c.get('form') ? c.redirect(url, 303) : c.json({ url })
   }),
 ]
+
+async function haveThenWithFiles(c: HonoContext<AppEnv>, subscription: Subscription): Promise<string> {
+  const { filesThen } = await import('../../files/over-limit.ts')
+  const then = subscription.next_plan_type
+  const files = then && (await filesThen(c.var.ctx, signedIn(c).user.id)).get(then)
+  return files ? `${haveThen(subscription)} ${files}` : haveThen(subscription)
+}
 
 async function getSubscription(ctx: Context, userId: string): Promise<Subscription> {
   const { subscription } = toSummary(await getUsage(ctx, userId))

@@ -1,89 +1,37 @@
-import type { Context as HonoContext } from 'hono'
-import type { ReactNode } from 'react'
-import type { ApiCall } from '../../../pages/docs/Api.tsx'
-import type { TextName } from '../../../pages/texts.tsx'
-import type { AppEnv } from '../../http/app-env.ts'
+import type { openIndex } from '../../../domain/docs-search.ts'
+import { DOCS } from '../../../pages/docs/list.ts'
 import { renderPage } from '../../http/render.tsx'
 import { route } from '../../http/route.ts'
-import { findText } from '../../http/texts.tsx'
+import { findText, readText } from '../../http/texts.tsx'
 import { siteOrigin } from '../../runtime/context.ts'
-import { apiDocument } from './openapi.ts'
 
-/** The pages' titles and descriptions, for search engines and /llms.txt. */
-const DOCS = {
-  '/docs': [
-    'Quickstart',
-    'Your first GPU simulation server in five minutes: in the browser, with curl, on the command line, or in your CI.',
-  ],
-  '/docs/api': [
-    'API',
-    'Every call of the Proving Ground API, with curl and answers: start, follow, and stop simulation servers from your code.',
-  ],
-  '/docs/events': [
-    'Events',
-    'Hear about every change to your servers at once: over the cable while your program runs, or by webhook.',
-  ],
-  '/docs/cli': [
-    'Command line',
-    'Start, follow, and stop simulation servers from a terminal or a script: commands, exit codes, settings.',
-  ],
-  '/docs/ci': [
-    'Run a scenario in CI',
-    'Your program on a GPU server in GitHub Actions: its exit code is the check, its log and files are in the job.',
-  ],
-  '/docs/billing': [
-    'Billing',
-    'When the meter runs, what a month costs, and how to keep costs under control, with worked examples.',
-  ],
-  '/docs/images': [
-    'Servers',
-    'What runs on a simulation server: the machine, its GPUs, the simulator, port 5173, and what happens at the end.',
-  ],
-  '/docs/ports': [
-    'Ports and pictures',
-    'Which ports of a simulation server reach you, which pictures, and what a container image needs for it.',
-  ],
-} satisfies Record<string, [title: string, description: string]>
+/** Opened once per isolate: it's the same until the next deployment. */
+let search: ReturnType<typeof openIndex> | undefined
 
-type Path = keyof typeof DOCS
-
-/** The documentation: static pages, and the API's page from the OpenAPI description. */
+/** The documentation, and what leads language models to it. */
 export const docs = [
-  route('GET /docs', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer((c) =>
-    page(c, '/docs', c.var.ctx.config.door ? 'docs-with-door' : 'docs'),
+  ...DOCS.map(({ path, file, title, description }) =>
+    route(`GET ${path}`, { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer(async (c) => {
+      const text = await findText(c, `docs-${file}${c.var.ctx.config.door ? '-with-door' : ''}`)
+      return renderPage(c, { title: `${title}, documentation`, description, assets: 'docs', same: true }, text)
+    }),
   ),
-  route('GET /docs/api', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer(async (c) => {
-    const [document, { listCalls }, { Api }] = await Promise.all([
-      apiDocument(c),
-      import('./openapi/call-list.ts'),
-      import('../../../pages/docs/Api.tsx'),
-    ])
-    const origin = siteOrigin(c.var.ctx)
-    const calls: ApiCall[] = listCalls(document)
-    return show(c, '/docs/api', <Api origin={origin} calls={calls} />)
+  // Where a browser runs our script, the page itself finds the same.
+  route('GET /docs/search', { access: 'public', kind: 'page' }).answer(async (c) => {
+    const query = (c.req.query('q') ?? '').trim().slice(0, 100)
+    const { Found } = await import('../../../pages/docs/Found.tsx')
+    if (query && !search) {
+      const { openIndex } = await import('../../../domain/docs-search.ts')
+      search = openIndex(await readText(c, 'docs-search'))
+    }
+    const hits = query && search ? search(query) : []
+    return renderPage(c, { title: 'Search the documentation', assets: 'docs' }, <Found query={query} hits={hits} />)
   }),
-  route('GET /docs/events', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer((c) =>
-    page(c, '/docs/events', 'docs-events'),
-  ),
-  route('GET /docs/cli', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer((c) =>
-    page(c, '/docs/cli', c.var.ctx.config.door ? 'docs-cli-with-door' : 'docs-cli'),
-  ),
-  route('GET /docs/billing', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer((c) =>
-    page(c, '/docs/billing', 'docs-billing'),
-  ),
-  route('GET /docs/ci', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer((c) =>
-    page(c, '/docs/ci', 'docs-ci'),
-  ),
-  route('GET /docs/images', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer((c) =>
-    page(c, '/docs/images', 'docs-images'),
-  ),
-  route('GET /docs/ports', { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer((c) =>
-    page(c, '/docs/ports', 'docs-ports'),
-  ),
   route('GET /llms.txt', { access: 'public' }).answer((c) => {
     const origin = siteOrigin(c.var.ctx)
     const link = (path: string, title: string, words: string) => `- [${title}](${origin}${path}): ${words}`
     const pages = c.var.routes.pagesWhere(({ search }) => search === 'listed')
+    const paths: string[] = DOCS.map(({ path }) => path)
     const lines = [
       '# Proving Ground',
       '',
@@ -91,23 +39,14 @@ export const docs = [
       '',
       '## Documentation',
       '',
-      ...Object.entries(DOCS).map(([path, [title, words]]) => link(path, title, words)),
+      ...DOCS.map(({ path, title, description }) => link(path, title, description)),
       link('/api/openapi.json', 'OpenAPI document', 'the API for programs, OpenAPI 3.1'),
       '',
       '## Site',
       '',
-      ...pages.filter((path) => !(path in DOCS)).map((path) => `- ${origin}${path}`),
+      ...pages.filter((path) => !paths.includes(path)).map((path) => `- ${origin}${path}`),
       '',
     ]
     return c.text(lines.join('\n'), 200, { 'Cache-Control': 'public, max-age=86400' })
   }),
 ]
-
-async function page(c: HonoContext<AppEnv>, path: Path, text: TextName): Promise<Response> {
-  return show(c, path, await findText(c, text))
-}
-
-function show(c: HonoContext<AppEnv>, path: Path, body: ReactNode): Response {
-  const [title, description] = DOCS[path]
-  return renderPage(c, { title: `${title}, documentation`, description, assets: 'docs', same: true }, body)
-}

@@ -4,6 +4,7 @@ import { checkedNames, proof, REFUSES_PROOF, text } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
 
 const wanted = z.object({ url: text, events: checkedNames, ...proof })
+const LIST = '/settings/developers#webhooks'
 const ON_WEBHOOK = { at: '/webhooks/:id', done: '/webhooks/:id' }
 const rotation = z.object(proof)
 
@@ -11,12 +12,9 @@ const rotation = z.object(proof)
 const answers = () => import('./webhooks/answers.tsx')
 
 export const webhooks = [
-  route('GET /webhooks', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) =>
-    (await answers()).list(c),
-  ),
   route('POST /webhooks', {
     access: 'user',
-    form: { at: '/webhooks', done: '/webhooks' },
+    form: { at: LIST, done: LIST },
     token: 'always',
     takes: wanted,
     summary: 'Add a webhook',
@@ -28,7 +26,7 @@ export const webhooks = [
   ),
   route('DELETE /webhooks/:id', {
     access: 'user',
-    form: { at: '/webhooks/:id', done: '/webhooks' },
+    form: { at: '/webhooks/:id', done: LIST },
     token: 'always',
     summary: 'Delete a webhook',
     answers: [200, shape.message],

@@ -35,9 +35,7 @@ export async function remove(c: Call): Promise<Response> {
   if (only !== undefined && only !== 'file') throw new AppError('invalid', 'only can only be "file".')
   const wanted = { path: pathOf(c), onlyFile: only === 'file' }
   const { path, filesLeft } = await deleteFiles(c.var.ctx, userOf(c), wanted)
-  const message = filesLeft
-    ? `Deleting ${inText(path)}. It takes a few minutes until all of its files are gone.`
-    : `Deleted ${inText(path)}.`
+  const message = filesLeft ? `Deleting ${inText(path)}. This can take a few minutes.` : `Deleted ${inText(path)}.`
   return answer(c, { message, path, files_left: filesLeft }, { status: filesLeft ? 202 : 200 })
 }
 
@@ -80,12 +78,12 @@ export async function discard(c: Call): Promise<Response> {
   return answer(c, { message: `Discarded the unfinished upload of ${inText(path)}.` })
 }
 
-const NO_UNDO = 'Deleted files are gone for good. This can no longer be undone.'
+const NO_UNDO = "Deleted files are gone for good. You can't undo this."
 
 /** What there was once, for one release. */
 const GONE = {
   moves: "A bucket can't rename. Rename or move files in /data on a server, or with rclone.",
-  folders: 'A folder is there once a file is in it. Upload a file into it.',
+  folders: 'A folder exists once it has a file. Upload a file into it.',
   deletions: NO_UNDO,
   undo: NO_UNDO,
 }

@@ -3,17 +3,16 @@ import * as shape from '../../../domain/wire.ts'
 import { text } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
 
+const ON_PAGE = { at: '/settings/servers#environments', done: '/settings/servers#environments' }
+
 /** Loaded when needed: few people bring images, and every isolate would evaluate this at startup. */
 const answers = () => import('./environments/answers.tsx')
 
 export const environments = [
-  route('GET /environments', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) =>
-    (await answers()).list(c),
-  ),
   route('POST /api/v1/environments', {
     access: 'user',
     scope: 'operate',
-    form: { at: '/environments', done: '/environments' },
+    form: ON_PAGE,
     takes: z.object({ name: text, image: text }),
     summary: 'Add a container image of your own as an environment',
     answers: [201, z.extend(shape.message, { environment: shape.ownEnvironment })],
@@ -22,7 +21,7 @@ export const environments = [
   route('DELETE /api/v1/environments/:name', {
     access: 'user',
     scope: 'operate',
-    form: { at: '/environments', done: '/environments' },
+    form: ON_PAGE,
     summary: 'Remove an environment of your own',
     answers: [200, shape.message],
     refuses: ['not_found'],

@@ -1,7 +1,8 @@
 import { AppError } from '../../../domain/error.ts'
 import { hearMachine } from '../../fleet/machines/hear.ts'
+import { readRunKey } from '../../fleet/machines/run-key.ts'
 import { errorBody, statusOf, toAppError } from '../../http/error-response.ts'
-import { isWithinOuterLimit, OUTER_PERIOD_S } from '../../http/middleware/outer-limit.ts'
+import { limitOuter } from '../../http/middleware/outer-limit.ts'
 import type { Context } from '../../runtime/context.ts'
 import type { Env } from '../../settings/env.ts'
 
@@ -24,10 +25,10 @@ export async function answerMachine(ctx: Context, env: Env, request: Request): P
 
 async function hear(ctx: Context, env: Env, { method, headers, body }: Request) {
   if (method !== 'POST') throw new AppError('method_not_allowed', 'Machines post their log here.')
-  const address = headers.get('cf-connecting-ip')
-  if (!(await isWithinOuterLimit(env, address, (error) => ctx.log('machine_limit_failed', {}, error))))
-    throw new AppError('too_many', 'Too many requests from your network.', { retryAfter: OUTER_PERIOD_S })
-  const key = /^Bearer (\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? ''
+  const key = readRunKey(ctx.config.secretKey, /^Bearer (\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? '')
+  // A zone's machines may share an address. A key that expired says whose it was: its machine must hear that it did.
+  const caller = key?.runId ?? headers.get('cf-connecting-ip')
+  await limitOuter(env, caller, (error) => ctx.log('machine_limit_failed', {}, error))
   return hearMachine(ctx, key, () => readJson(body))
 }
 

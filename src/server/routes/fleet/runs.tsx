@@ -71,12 +71,12 @@ export const runs = [
     return answer(c, { server: toServer(run, c.var.ctx.config), message: 'Saved.' })
   }),
   route('GET /servers', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) => {
-    const [{ Runs }, { listQuery }] = await Promise.all([
+    const [{ Runs }, { linkQuery }] = await Promise.all([
       import('../../../pages/Runs.tsx'),
       import('../../../domain/run-list.ts'),
     ])
     const list = await readList(c, chosenIn(c))
-    if (list.page > list.pages) return c.redirect(`/servers${listQuery(list.filter, list.pages)}`)
+    if (list.page > list.pages) return c.redirect(`/servers${linkQuery(list.filter, list.pages)}`)
     return renderPage(c, { title: 'Servers', assets: 'runs' }, <Runs {...list} now={c.var.ctx.now()} />)
   }),
   route('GET /servers.csv', { access: 'user', kind: 'page', scope: 'read', file: true }).answer(async (c) => {

@@ -9,7 +9,7 @@ import { countUsage, usageQueries } from '../../billing/bills/usage.ts'
 import { checkServerAddress } from '../../fleet/addresses.ts'
 import { findAvailability } from '../../fleet/availability.ts'
 import { firstAnswer } from '../../fleet/repeats.ts'
-import { listRunsQuery } from '../../fleet/run-list.ts'
+import { runsQuery } from '../../fleet/run-list.ts'
 import { requestMoreServers } from '../../fleet/server-requests.ts'
 import { startRun } from '../../fleet/start-run.ts'
 import { stopRun } from '../../fleet/stop-run.ts'
@@ -87,7 +87,7 @@ export const servers = [
   route('GET /api/v1/servers/get_servers', {
     access: 'user',
     scope: 'read',
-    reads: (ctx, userId) => [listRunsQuery(ctx, userId)] as const,
+    reads: (ctx, userId) => [runsQuery(ctx, userId)] as const,
     byItself: true,
     summary: 'List your latest servers, newest first',
     answers: [200, z.object({ servers: z.array(shape.server) })],

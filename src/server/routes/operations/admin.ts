@@ -1,12 +1,12 @@
 import * as z from 'zod/mini'
 import * as shape from '../../../domain/wire.ts'
-import { checkbox, proof, text } from '../../http/fields.ts'
+import { checkbox, checkedNames, optionalCheckbox, proof, text } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
 import { vendorErrorOf } from '../../settings/log.ts'
 
 const why = { reason: text, confirmed: checkbox, act_id: text }
 const whyOnly = z.object(why)
-const group = { name: text, gpus: text, places: text, from: text, until: text, people: text, code: checkbox }
+const group = { name: text, gpus: text, places: text, from: text, until: text }
 const environment = { name: text, description: text, image: text, from: text, position: text }
 
 /** Few isolates ever show the console, so its pages and acts load on demand. */
@@ -38,6 +38,9 @@ export const admin = [
   ),
   route('GET /admin/places', { access: 'admin', kind: 'page' }).answer(async (c) => (await screens()).places(c)),
   route('GET /admin/line', { access: 'admin', kind: 'page' }).answer(async (c) => (await screens()).lines(c)),
+  route('GET /admin/groups/:id', { access: 'admin', kind: 'page' }).answer(async (c) =>
+    (await screens()).group(c, c.req.param('id')),
+  ),
   route('GET /admin/environments', { access: 'admin', kind: 'page' }).answer(async (c) =>
     (await screens()).environments(c),
   ),
@@ -59,9 +62,10 @@ export const admin = [
   route('POST /admin/runs/:id/stop', { ...act('/admin/runs/:id'), takes: whyOnly }).answer(async (c) =>
     (await acts()).stopRun(c, c.req.param('id'), c.req.valid('json')),
   ),
-  route('POST /admin/instances/end', { ...act('/admin/drift'), takes: z.object({ ...why, instance: text }) }).answer(
-    async (c) => (await acts()).endInstance(c, c.req.valid('json')),
-  ),
+  route('POST /admin/instances/end', {
+    ...act('/admin/drift'),
+    takes: z.object({ ...why, instances: checkedNames, listed: checkedNames, all: optionalCheckbox }),
+  }).answer(async (c) => (await acts()).endInstances(c, c.req.valid('json'))),
   route('POST /admin/people/:id/suspend', { ...act('/admin/people/:id'), takes: whyOnly }).answer(async (c) =>
     (await acts()).suspend(c, c.req.param('id'), c.req.valid('json')),
   ),
@@ -102,11 +106,28 @@ export const admin = [
     ...act('/admin/places'),
     takes: z.object({ ...why, place: text, act: text }),
   }).answer(async (c) => (await acts()).changePlace(c, c.req.valid('json'))),
-  route('POST /admin/groups', { ...act('/admin/line'), takes: z.object({ ...why, ...group }) }).answer(async (c) =>
-    (await acts()).addGroup(c, c.req.valid('json')),
-  ),
-  route('POST /admin/groups/end', { ...act('/admin/line'), takes: z.object({ ...why, group: text }) }).answer(
-    async (c) => (await acts()).endGroup(c, c.req.valid('json')),
+  route('POST /admin/places/warm', {
+    ...act('/admin/places'),
+    takes: z.object({ ...why, type: text, zone: text, hours: text, count: text, time_zone: text, price: text }),
+  }).answer(async (c) => (await acts()).keepWarm(c, c.req.valid('json'))),
+  route('POST /admin/groups', {
+    ...act('/admin/line'),
+    takes: z.object({ ...why, ...group, people: text, code: checkbox }),
+  }).answer(async (c) => (await acts()).addGroup(c, c.req.valid('json'))),
+  route('POST /admin/groups/:id/change', {
+    ...act('/admin/groups/:id'),
+    takes: z.object({ ...why, ...group }),
+  }).answer(async (c) => (await acts()).changeGroup(c, c.req.param('id'), c.req.valid('json'))),
+  route('POST /admin/groups/:id/add', {
+    ...act('/admin/groups/:id'),
+    takes: z.object({ ...why, people: text }),
+  }).answer(async (c) => (await acts()).addPeople(c, c.req.param('id'), c.req.valid('json'))),
+  route('POST /admin/groups/:id/remove', {
+    ...act('/admin/groups/:id'),
+    takes: z.object({ ...why, remove: checkedNames }),
+  }).answer(async (c) => (await acts()).removePeople(c, c.req.param('id'), c.req.valid('json'))),
+  route('POST /admin/groups/:id/end', { ...act('/admin/groups/:id'), takes: whyOnly }).answer(async (c) =>
+    (await acts()).endGroup(c, c.req.param('id'), c.req.valid('json')),
   ),
   route('POST /admin/environments', {
     ...act('/admin/environments'),

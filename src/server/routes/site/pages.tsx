@@ -3,6 +3,7 @@ import type * as v from 'valibot'
 import { contactForm, helpForm } from '../../../domain/contact.ts'
 import { checkForm } from '../../../domain/form.ts'
 import { canStop } from '../../../domain/server.ts'
+import type { DashboardView } from '../../../domain/views.ts'
 import type { MessagePageProps } from '../../../pages/contact/MessagePage.tsx'
 import { Dashboard } from '../../../pages/Dashboard.tsx'
 import { Landing } from '../../../pages/Landing.tsx'
@@ -25,6 +26,19 @@ const CONTACT = 'Tell us what you want to simulate, with which vehicles, and how
 const HELP = 'Stuck? Tell us what happened. We reply by email.'
 const PRIVACY = 'What we store about you, why, for how long, who else sees it, and how to get or delete it.'
 const sameForAll = { assets: 'public', same: true } as const
+
+/** What they chose in a start that was refused, or before they had to sign in, comes before their last choice. */
+function withTyped(view: DashboardView, typed: Record<string, string> | undefined): DashboardView {
+  if (typed?.environment === undefined) return view
+  const { environment, vehicle = '', parameters = '', stop_after } = typed
+  const last = view.secrets?.names.filter((name) => `secrets[${name}]` in typed) ?? []
+  return {
+    ...view,
+    typed: { environment, vehicle, parameters },
+    stopAfter: Number(stop_after) || null,
+    secrets: view.secrets && { ...view.secrets, last },
+  }
+}
 
 /** Each page's path, assets and content. */
 export const pages = [
@@ -74,8 +88,10 @@ export const pages = [
   }).answer((c, [bills, payments, ...rows]) => {
     const { user } = signedIn(c)
     const now = c.var.ctx.now()
+    const flash = takeFlash(c)
     const data = {
-      ...toDashboard(rows, c.var.ctx),
+      ...withTyped(toDashboard(rows, c.var.ctx), flash?.values),
+      flash,
       unpaidDollars: toUnpaidDollars(bills, payments, now),
     }
     return renderPage(c, { title: 'Dashboard' }, <Dashboard userId={user.id} csrfToken={csrfToken(c)} {...data} />)

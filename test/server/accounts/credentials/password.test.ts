@@ -127,5 +127,11 @@ test('refuses the 3,000 most common passwords, in any capitalization', async () 
     expect(word.length).toBeGreaterThanOrEqual(6)
     await expect(refuseCommonPassword(word.toUpperCase())).rejects.toThrow('too common')
   }
-  for (const fine of ['simulate', 'correct horse 9', '']) await refuseCommonPassword(fine)
+  for (const fine of ['simulate well', 'correct horse 9', '123', '']) await refuseCommonPassword(fine)
+})
+
+test('refuses our own words, with some digits and signs around them', async () => {
+  for (const word of ['Proving-Ground', 'proving_ground!', '1Simulate2', 'DRONES2026', 'drone123456'])
+    await expect(refuseCommonPassword(word), word).rejects.toThrow('too common')
+  for (const fine of ['drone1234567', 'drone 7391 8452 1029', 'мой drone летает']) await refuseCommonPassword(fine)
 })

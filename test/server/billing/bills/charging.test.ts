@@ -97,7 +97,7 @@ describe('with consent and a card', () => {
     const FAILED = "We couldn't charge your card: $5.25 is due Feb 17, 2028"
     expect(await subjects()).toEqual([SOON, FAILED])
     const [, failed] = await mails()
-    expect(failed?.text).toContain('The answer was: “Your card was declined.”')
+    expect(failed?.text).toContain('The reason we got: “Your card was declined.”')
     expect(failed?.text).toContain(`Pay $5.25:\n${hostedUrl}`)
     // Stripe tries again, and we ask again and again.
     await stack.passTime(MONTH + 10 * DAY, 12 * HOUR)

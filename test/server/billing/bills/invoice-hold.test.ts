@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { auditLog } from '../../../../db/schema.ts'
+import { listBills } from '../../../../src/server/billing/bills/billing-history.ts'
 import { setCharging } from '../../../../src/server/billing/bills/charge-consent.ts'
 import { holdInvoice, releaseInvoice } from '../../../../src/server/billing/bills/invoice-hold.ts'
 import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
@@ -90,6 +91,8 @@ test("stops Stripe's tries to charge a card, and lets them go on a day after we 
   const tries = (await atStripe()).attempt_count ?? 0
   expect(tries).toBeGreaterThan(0)
   await hold()
+  const [bill] = (await listBills(stack.ctx, me.user.id)).filter(({ kind }) => kind === 'usage')
+  expect(bill).toMatchObject({ held: true, paid: false, overdue: false })
   // Stripe doesn't answer at first.
   stack.stripe.inject('lost_response', 1)
   await advanceInvoices(stack.ctx)

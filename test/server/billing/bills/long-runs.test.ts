@@ -11,8 +11,6 @@ const [SECOND, HOUR] = [1_000, 3_600_000]
 async function setup(row: Partial<typeof runs.$inferInsert> = {}) {
   const { ctx, clock, settle } = accountContext()
   const stopped: string[] = []
-  const channel = { arm: async () => {}, wake: async () => {}, tellAccount: async () => {} }
-  ctx.channel = () => channel as unknown as ReturnType<typeof ctx.channel>
   const [userId, placeId, id] = [newId('user'), newId('srv'), newId('ses')]
   const at = clock.ms
   const email = `${userId.toLowerCase()}@example.com`

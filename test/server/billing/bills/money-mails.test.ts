@@ -96,7 +96,7 @@ describe('the budget', () => {
     expect((await mails())[0]?.text).toContain('we stop your server now')
     await expect(requireAllowance(stack.ctx, me.user.id)).rejects.toMatchObject({
       code: 'budget',
-      page: '/budget',
+      page: '/settings/billing#budget',
     })
     await setBudget(stack.ctx, me.user.id, { dollars: 2, stops: true })
     await requireAllowance(stack.ctx, me.user.id)

@@ -70,7 +70,7 @@ test('ten minutes before its end we mail, send an event, and tell open pages, on
   const mail = world.mails.find(
     ({ to, subject }) => to === ada.user.email && subject === 'Your server stops in 10 minutes',
   )
-  expect(mail?.text).toMatch(new RegExp(`\\nhttp://localhost/servers/${(await run()).id}/extend\\?key=[\\w-]{43}\\n`))
+  expect(mail?.text).toMatch(new RegExp(`\\nhttp://site.test/servers/${(await run()).id}/extend\\?key=[\\w-]{43}\\n`))
   await settle(world, ada)
   expect(await run()).toMatchObject({ meteredUntil: end })
   expect(inBrief(world.takeLines())).toEqual([])

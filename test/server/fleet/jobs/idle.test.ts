@@ -96,8 +96,8 @@ test('a server that nobody uses is warned of and stopped, to the minute, and say
   const ended = await run()
   expect(ended.meteredUntil).toBe(endsAt)
   expect(toServer(ended).ended_because).toBe('idle')
-  expect(sentences(world, ada).at(-1)).toMatch(/^Server stopped because nobody used it\. You used (30m 0s|29m 59s)/)
-  expect(await heard()).toEqual(['Your server stops in 10 minutes', 'Your server stopped because nobody used it'])
+  expect(sentences(world, ada).at(-1)).toMatch(/^Server stopped because it was idle\. You used (30m 0s|29m 59s)/)
+  expect(await heard()).toEqual(['Your server stops in 10 minutes', 'Your server stopped because it was idle'])
   expect(await events()).toEqual(['end_set idle', 'warned us'])
 })
 

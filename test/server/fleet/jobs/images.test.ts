@@ -139,6 +139,17 @@ test('an image of their own that never answers is not a matter for the operator'
   await settle(world, ada)
 })
 
+test('what parameters may have kept from answering is not a matter for the operator', async () => {
+  world.answerMs = NEVER
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await startRun(world.process.ctx, ada, null, null, { ...NO_WISHES, parameters: { SCENARIO: 'nowhere' } })
+  await world.process.settle()
+  await finishJobs(world, ada)
+  expect((await alertsOf(world)).matters).toEqual([])
+  await settle(world, ada)
+})
+
 test('a server that answered and then shut itself down is lost, whatever its image', async () => {
   const { listPage } = world.ctx.cloud
   await freshPlaces(world, 1)

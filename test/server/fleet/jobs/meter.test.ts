@@ -112,7 +112,7 @@ test('stops a server that never answers after 10 minutes, and bills nothing', as
   const told = { matter: 'no_answer', jobId: starts[0]?.job.id, runId: ended.id, instanceId: ended.instanceId }
   expect(world.takeLines()).toMatchObject([{ event: 'alert', ...told }])
   const [mail] = await world.db.all<{ n: number }>(
-    sql`SELECT count(*) AS n FROM outbox WHERE recipient = 'op@b.c' AND subject = 'A server never answered'`,
+    sql`SELECT count(*) AS n FROM outbox WHERE recipient = ${world.ctx.config.operatorEmail} AND subject = 'A server never answered'`,
   )
   expect(mail?.n).toBe(1)
 })

@@ -5,7 +5,6 @@ import { MINUTE_MS, SECOND_MS } from '../../../../src/domain/instant.ts'
 import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
 import { UNANSWERED_LIMIT } from '../../../../src/domain/start-limits.ts'
 import { hearMachine } from '../../../../src/server/fleet/machines/hear.ts'
-import { runKeyUntil } from '../../../../src/server/fleet/machines/run-key.ts'
 import { addOwnEnvironment } from '../../../../src/server/fleet/own-environments.ts'
 import { unansweredQuery } from '../../../../src/server/fleet/start-limits.ts'
 import { startRun } from '../../../../src/server/fleet/start-run.ts'
@@ -21,7 +20,7 @@ const world = await quietWorld()
 async function start(stopAfterMs: number | null = null) {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, { premium: true })
-  await addOwnEnvironment(world.process.ctx, ada.user.id, { name: 'Harbor', image: 'ghcr.io/ada/harbor:1' })
+  await addOwnEnvironment(world.process.ctx, ada, { name: 'Harbor', image: 'ghcr.io/ada/harbor:1' })
   const wishes = { ...NO_WISHES, environment: 'Harbor', untilExit: true, command: ['pytest', '-q'], stopAfterMs }
   await startRun(world.process.ctx, ada, null, null, wishes)
   // Nothing listens there, and nothing should be asked to.
@@ -34,8 +33,7 @@ async function start(stopAfterMs: number | null = null) {
     if (repeat) first--
     const { id } = await run()
     const body = { first, lines: [{ at, source: 'machine', text }], ...(phase && { phase }), complete: false }
-    const key = runKeyUntil(world.ctx.config.secretKey, id, world.clock.ms + MINUTE_MS)
-    await hearMachine(world.process.ctx, key, async () => body)
+    await hearMachine(world.process.ctx, { runId: id, expiresAt: world.clock.ms + MINUTE_MS }, async () => body)
     first++
     await world.process.settle()
   }
@@ -208,6 +206,7 @@ test('an exit just after the end of a trial is that end, with its email', async 
   expect(await run()).toMatchObject({ endedBecause: 'trial_over', meteredUntil: mustStopAt })
   const mails = world.mails.filter(({ to }) => to === ada.user.email)
   expect(mails.map(({ subject, text }) => [subject, text.includes('Choose a plan')])).toEqual([
+    ['You have a new environment', false],
     ['Your free trial is over', true],
   ])
 })
@@ -285,7 +284,7 @@ test('whoever stops it after its program has ended pays to that end', async () =
 test('a machine that is gone before we saw it run says how its program ended', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, { premium: true })
-  await addOwnEnvironment(world.process.ctx, ada.user.id, { name: 'Harbor', image: 'ghcr.io/ada/harbor:1' })
+  await addOwnEnvironment(world.process.ctx, ada, { name: 'Harbor', image: 'ghcr.io/ada/harbor:1' })
   await startRun(world.process.ctx, ada, null, null, { ...NO_WISHES, environment: 'Harbor', untilExit: true })
   while ((await latestRun(world, ada.user.id)).instanceId === null) await world.ring(ada.user.id)
   const { id, instanceId } = await latestRun(world, ada.user.id)

@@ -41,7 +41,7 @@ test('an end that was not their doing is mailed once, in the words of its notice
     to: ada.user.email,
     subject: mail?.subject,
     text: expect.stringContaining(
-      `${notice?.text}\n\nSee the server and its receipt:\nhttp://localhost/servers/${id}\n`,
+      `${notice?.text}\n\nSee the server and its receipt:\nhttp://site.test/servers/${id}\n`,
     ),
     offUrl: expect.stringContaining('kind=ended'),
   })

@@ -35,7 +35,7 @@ test('we email when 5 minutes of a trial are left, and again when it is over, on
   expect(over?.subject).toBe('Your free trial is over')
   for (const mail of [ending, over]) {
     expect(mail?.text).toContain('Basic: $25.00 a month with 5 hours. Premium: $250.00 a month with 30 hours.')
-    expect(mail?.text).toContain('See plans:\nhttp://localhost/subscriptions')
+    expect(mail?.text).toContain('See plans:\nhttp://site.test/subscriptions')
   }
   expect(await latestRun(world, ada.user.id)).toMatchObject({ meteredUntil: end, trialWarnedAt: expect.any(Number) })
 })

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { line, lineWaits, places, users } from '../../../../db/schema.ts'
 import { HOLD_MS } from '../../../../src/domain/line.ts'
 import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
@@ -44,6 +44,26 @@ test('a token that leaves and joins in a loop stands last, and no estimate learn
   expect(await world.db.$count(lineWaits)).toBe(1)
   await end(owner)
   expect(await holderOf(placeId)).toBe(ada.user.id)
+})
+
+test('joining and leaving in a loop costs nobody else a row until the next look, and ends at 60 an hour', async () => {
+  await newOwner()
+  const [ada, ben] = [await newCustomer(world), await newCustomer(world)]
+  await join(ada)
+  await join(ben)
+  await leave(ada)
+  expect(await join(ada)).toMatchObject({ position: 2 })
+  expect(await placeOf(ben)).toMatchObject({ position: 2 })
+  await leave(ada)
+  await look()
+  expect(await placeOf(ben)).toMatchObject({ position: 1 })
+  expect(world.toldLine.findLast(({ userId }) => userId === ben.user.id)?.line).toMatchObject({ position: 1 })
+  const wake = vi.fn()
+  const lineKeeper = { ...world.ctx.lineKeeper, wake }
+  await leaveLine({ ...world.ctx, lineKeeper }, ada.user.id)
+  expect(wake).not.toHaveBeenCalled()
+  for (let n = 2; n < 60; n++) await join(ada)
+  await expect(join(ada)).rejects.toMatchObject({ code: 'too_many' })
 })
 
 test('joining in two tabs at once is one place in line', async () => {

@@ -3,11 +3,12 @@ import { beforeEach, expect, test } from 'vitest'
 import { lineGroupPeople, users } from '../../../../db/schema.ts'
 import { MOST_GROUP_PEOPLE } from '../../../../src/domain/line-group.ts'
 import { enterGroupCode } from '../../../../src/server/fleet/line/group-code.ts'
+import { removePeople } from '../../../../src/server/fleet/line/group-people.ts'
 import { type Customer, freshPlaces, newCustomer } from '../../../../testing/world/fleet.ts'
 import { openGroups } from '../../../../testing/world/groups.ts'
 import { pressStart } from '../../../../testing/world/play.ts'
 
-const { world, ctx, empty, group, customers } = await openGroups()
+const { world, ctx, hand, empty, group, customers } = await openGroups()
 beforeEach(empty)
 
 test('a code lets its people in, however they write it, and only until the end', async () => {
@@ -24,6 +25,18 @@ test('a code lets its people in, however they write it, and only until the end',
   await enterGroupCode(at(endsAt - 1), ben.user.id, code ?? '')
   await expect(enterGroupCode(at(endsAt), cleo.user.id, code ?? '')).rejects.toMatchObject({ code: 'invalid' })
   expect(await world.db.$count(lineGroupPeople)).toBe(2)
+})
+
+test('who was removed stays out: the code they know is over', async () => {
+  const [ada, ben] = (await customers(2)) as [Customer, Customer]
+  const { id, code } = await group()
+  for (const one of [ada, ben]) await enterGroupCode(ctx, one.user.id, code ?? '')
+  const next = await removePeople(ctx, hand, id, [ada.user.email])
+  await expect(enterGroupCode(ctx, ada.user.id, code ?? '')).rejects.toMatchObject({ code: 'invalid' })
+  expect(await world.db.$count(lineGroupPeople)).toBe(1)
+  // A removal that came too late changes nothing.
+  await expect(removePeople(ctx, hand, id, [ada.user.email])).rejects.toMatchObject({ code: 'conflict' })
+  await enterGroupCode(ctx, ada.user.id, next ?? '')
 })
 
 test('a code cannot be guessed', async () => {

@@ -1,17 +1,26 @@
 import { eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { writeBatch } from '../../../../db/client.ts'
-import { environments, line, lineTurns, places, plans, secrets, users } from '../../../../db/schema.ts'
+import { environments, line, lineTurns, places, plans, runs, secrets, users } from '../../../../db/schema.ts'
 import { HOLD_MS, nextInLine } from '../../../../src/domain/line.ts'
 import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
+import { revokeTokensQuery } from '../../../../src/server/accounts/api-tokens.ts'
+import { newPasswordQueries } from '../../../../src/server/accounts/credentials/challenges.ts'
 import { joinLine, leaveLine } from '../../../../src/server/fleet/line/join.ts'
 import { keepLine, LINE_EVERY_MS } from '../../../../src/server/fleet/line/keep.ts'
 import { findLinePlace } from '../../../../src/server/fleet/line/show.ts'
-import { passOnQueries } from '../../../../src/server/fleet/line/turns.ts'
+import { endedQuery, passOnQueries } from '../../../../src/server/fleet/line/turns.ts'
 import { drainPlace, resumePlace } from '../../../../src/server/fleet/places.ts'
 import { LINE } from '../../../../src/server/ports/objects.ts'
 import { seededRandom } from '../../../../testing/random.ts'
-import { type Customer, freshPlaces, latestRun, newCustomer, runsOf } from '../../../../testing/world/fleet.ts'
+import {
+  type Customer,
+  freshPlaces,
+  giveToken,
+  latestRun,
+  newCustomer,
+  runsOf,
+} from '../../../../testing/world/fleet.ts'
 import { openGroups } from '../../../../testing/world/groups.ts'
 import { finishJobs, pressStart, running, settle } from '../../../../testing/world/play.ts'
 
@@ -86,6 +95,66 @@ test('starts the server of those who chose that, within seconds, and tells them'
   expect(await world.db.$count(line)).toBe(0)
   expect(world.nextAlarm(LINE)).toBeNull()
   await end(ada)
+})
+
+test('what an API token waits for ends with it, and a new password holds a place instead of starting', async () => {
+  const [owner] = await fullFleet()
+  const { placeId } = await latestRun(world, owner.user.id)
+  const [ada, ben] = [await newCustomer(world), await newCustomer(world)]
+  await giveToken(world, ada, 'CI')
+  await joinLine(world.ctx, { ...ada, tokenName: 'CI' }, NO_WISHES, true)
+  await join(ben)
+  await look()
+  expect(await placeOf(ada)).toMatchObject({ position: 1 })
+  const set = (user: Customer) => newPasswordQueries(world.ctx, user.user.id, sql`1`)
+  await writeBatch(world.db, [revokeTokensQuery(world.ctx, ada.user.id), ...set(ben)])
+  await end(owner)
+  expect(await holderOf(placeId)).toBe(ben.user.id)
+  await look()
+  expect([await placeOf(ada), await runsOf(world, ada.user.id), await runsOf(world, ben.user.id)]).toEqual([
+    null,
+    [],
+    [],
+  ])
+  expect(await placeOf(ben)).toMatchObject({ position: 0, starts_by_itself: false })
+})
+
+test('a new password that comes between the look and the write of a start holds the place, too', async () => {
+  const [owner] = await fullFleet()
+  const ada = await newCustomer(world)
+  await join(ada)
+  await end(owner)
+  const channel: typeof world.ctx.channel = (id) => {
+    const real = world.ctx.channel(id)
+    const arm = async () => {
+      await writeBatch(world.db, newPasswordQueries(world.ctx, ada.user.id, sql`1`))
+      return real.arm(id)
+    }
+    return { ...real, arm }
+  }
+  await keepLine({ ...world.ctx, channel })
+  await look()
+  expect(await runsOf(world, ada.user.id)).toEqual([])
+  expect(await placeOf(ada)).toMatchObject({ position: 0, starts_by_itself: false, held_until: expect.any(String) })
+})
+
+test("after a new password, a start under way isn't repeated: without a machine, we hold the next turn", async () => {
+  const owners = await fullFleet(2)
+  const people = [await newCustomer(world), await newCustomer(world)] as const
+  for (const one of people) await join(one)
+  for (const owner of owners) await end(owner)
+  await look()
+  const [ada, ben] = people
+  await writeBatch(world.db, newPasswordQueries(world.ctx, ada.user.id, sql`1`))
+  for (const { user } of people) {
+    const { id } = await latestRun(world, user.id)
+    await world.db.update(runs).set({ endedAt: world.clock.ms }).where(eq(runs.id, id))
+    await writeBatch(world.db, [endedQuery(world.ctx, id, true)])
+  }
+  expect([await placeOf(ada), await placeOf(ben)]).toMatchObject([
+    { starts_by_itself: false },
+    { starts_by_itself: true },
+  ])
 })
 
 test('a click never takes a free place that someone waits for', async () => {

@@ -5,8 +5,8 @@ import { fileFolders, runs } from '../../../../db/schema.ts'
 import type { Server } from '../../../../src/domain/wire.ts'
 import { giveMachineFiles, type MachineFiles } from '../../../../src/server/fleet/machines/files.ts'
 import { publishesPorts } from '../../../../src/server/fleet/machines/run-key.ts'
-import type { Context } from '../../../../src/server/runtime/context.ts'
 import { type Client, newPerson, waitFor } from '../../../../testing/people/client.ts'
+import { testContext } from '../../../../testing/stack/test-context.ts'
 
 const url = inject('url')
 const db = openDatabase(inject('databaseUrl'))
@@ -58,8 +58,7 @@ beforeAll(async () => {
 })
 
 test('machines get nothing where others reach them past their door', async () => {
-  const config = { files: null, machines: {}, doorOnly: false }
-  const given = giveMachineFiles({ config } as unknown as Context, machine.proof, machine.address)
+  const given = giveMachineFiles(testContext({ config: { doorOnly: false } }), null, machine.address)
   const none = { code: 'not_found', message: 'Machines get no files here.' }
   await expect(given).rejects.toMatchObject(none)
   const run = (untilExit: boolean, doorLabel: string | null) => ({ untilExit, doorLabel })

@@ -6,7 +6,7 @@ import type { Instance } from '../../../../dev/ec2/instance.ts'
 import { Store } from '../../../../dev/stand-in/store.ts'
 import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
 import { giveMachineFiles } from '../../../../src/server/fleet/machines/files.ts'
-import { getRunOfMachine } from '../../../../src/server/fleet/machines/identity.ts'
+import { getRunOfMachine, readIdentity } from '../../../../src/server/fleet/machines/identity.ts'
 import { startRun } from '../../../../src/server/fleet/start-run.ts'
 import type { Context } from '../../../../src/server/runtime/context.ts'
 import { publicKeyOf } from '../../../../src/server/settings/machine-settings.ts'
@@ -52,7 +52,7 @@ function withFiles(settings: { accountId?: string; region?: string } = {}): Cont
   return { ...ctx, bucket: {}, counter: memoryCounters(), config: { ...ctx.config, files: {}, machines } } as Context
 }
 
-function ask({
+async function ask({
   by = amazon,
   of = instance,
   from = ADDRESS as string | null,
@@ -63,7 +63,13 @@ function ask({
   from?: string | null
   settings?: { accountId?: string; region?: string }
 } = {}) {
-  return getRunOfMachine(withFiles(settings), by.proofOf(of, 0), from)
+  const ctx = withFiles(settings)
+  return getRunOfMachine(ctx, await readIdentity(ctx.config.machines, by.proofOf(of, 0)), from)
+}
+
+const giveFiles = async () => {
+  const ctx = withFiles()
+  return giveMachineFiles(ctx, await readIdentity(ctx.config.machines, amazon.proofOf(instance, 0)), ADDRESS)
 }
 
 const refused = { code: 'forbidden', message: 'This is not the machine of a server that runs.' }
@@ -100,11 +106,11 @@ test('says that a machine loads its files from its first request, even while the
   // Not counted yet, so even the mode needs the bucket.
   await world.db.insert(fileFolders).values({ userId: ada.user.id, prefix: ada.user.id, createdAt: world.clock.ms })
   expect(await phase()).toBeNull()
-  await expect(giveMachineFiles(withFiles(), amazon.proofOf(instance, 0), ADDRESS)).rejects.toThrow()
+  await expect(giveFiles()).rejects.toThrow()
   expect(await phase()).toBe('loading')
   for (const kept of ['failed', 'loaded'] as const) {
     await world.db.update(runs).set({ filesPhase: kept }).where(eq(runs.userId, ada.user.id))
-    await expect(giveMachineFiles(withFiles(), amazon.proofOf(instance, 0), ADDRESS)).rejects.toThrow()
+    await expect(giveFiles()).rejects.toThrow()
     expect(await phase()).toBe(kept)
   }
 })

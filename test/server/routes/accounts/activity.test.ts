@@ -1,14 +1,25 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { apiTokens, auditLog, outbox, plans, refusedSignIns, signIns, users } from '../../../../db/schema.ts'
+import {
+  apiTokens,
+  auditLog,
+  outbox,
+  plans,
+  refusedSignIns,
+  signInChallenges,
+  signIns,
+  users,
+} from '../../../../db/schema.ts'
 import { listActivity } from '../../../../src/server/accounts/activity.ts'
 import { forgetTraces } from '../../../../src/server/accounts/retention.ts'
+import { runCron } from '../../../../src/server/cron.ts'
 import { openAppBrowser } from '../../../../testing/people/app-browser.ts'
 import { addAuthenticator } from '../../../../testing/people/authenticator.ts'
 import { openAccount, PASSWORD, signedInUser } from '../../../../testing/people/sign-up.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
+const MINUTE = 60_000
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 
 async function setup() {
@@ -52,7 +63,7 @@ async function setup() {
 }
 
 test('emails the owner about a sign-in from a new browser, and about no other', async () => {
-  const { browser, signIn, newBrowserMails, user, page } = await setup()
+  const { ctx, browser, signIn, newBrowserMails, user, page } = await setup()
   // Right after signing up, everyone's browser is new.
   expect(await newBrowserMails()).toEqual([])
   await browser.json('DELETE', '/users/sign_out')
@@ -68,6 +79,12 @@ test('emails the owner about a sign-in from a new browser, and about no other', 
   expect(mail?.text).toContain('Firefox on Linux, from the address 203.0.113.7, on ')
   await other.browser.json('DELETE', '/users/sign_out')
   expect((await signIn(other.browser)).status).toBe(200)
+  // Nor once its password's hash is renewed.
+  ctx.config.passwordPepper = `new,${ctx.config.passwordPepper}`
+  for (let i = 0; i < 2; i++) {
+    await other.browser.json('DELETE', '/users/sign_out')
+    expect((await signIn(other.browser)).status).toBe(200)
+  }
   expect(await newBrowserMails()).toHaveLength(1)
   const html = await page()
   expect(html.match(/New browser/g)).toHaveLength(2)
@@ -158,7 +175,90 @@ test('says who had the right password and failed at the code', async () => {
   await settle()
   const html = await page()
   expect(html).toContain('3 sign-ins were refused since your last visit. 2 of them had the right password.')
-  expect(html).toContain('The password was right, the code was wrong')
+  expect(html).toContain('The password was right, but the code was wrong')
+})
+
+test('tells of sign-ins that stop at the second step, by email once a day for each network', async () => {
+  const { ctx, user, browser, signIn, page, clock, settle, sent, app: account } = await setup()
+  const app = await addAuthenticator(browser, PASSWORD, ctx.now)
+  // A whole day lies ahead, and whole hours.
+  clock.ms += DAY - (clock.ms % DAY)
+  const stop = async (address: string, from = openAppBrowser(account)) => {
+    const { body } = await signIn(from, { address })
+    expect(body.code).toBe('second_factor_required')
+    return { from, challenge: body.challenge as string }
+  }
+  const answer = ({ from, challenge }: Awaited<ReturnType<typeof stop>>, given: object) =>
+    from.json('POST', '/users/sign_in/second_factor', { challenge, ...given })
+  const mails = async () => {
+    await runCron(ctx, '1-59 * * * *')
+    await settle()
+    return sent.filter(({ to, subject }) => to === user.email && subject === 'Someone typed your password')
+  }
+  const first = await stop('203.0.113.7')
+  clock.ms += 10 * MINUTE - 1
+  expect(await mails()).toEqual([])
+  expect((await answer(first, { totp: '000000' })).status).toBe(401)
+  const own = await stop('198.51.100.8', browser)
+  clock.ms += 1
+  // A wrong code has its own line already.
+  const [mail] = await mails()
+  expect(await mails()).toHaveLength(1)
+  expect(mail?.text).toContain('Firefox on Linux, from the address 203.0.113.7, on ')
+  expect((await answer(first, { totp: app.code() })).status).toBe(401)
+  expect(await page()).not.toContain('the second step was never finished')
+  // What a browser began before it was in, and what a known one leaves, is nothing to write about.
+  await stop('198.51.100.9', own.from)
+  expect((await answer(own, { totp: app.code() })).status).toBe(200)
+  await stop('198.51.100.10', own.from)
+  await stop('203.0.113.200')
+  clock.ms += HOUR
+  // Two runs at once tell of each once.
+  await Promise.all([mails(), mails()])
+  expect(await mails()).toHaveLength(1)
+  expect(await page()).toContain('The password was right, but the second step was never finished')
+  const counts = async () =>
+    (await ctx.db.select().from(refusedSignIns).where(eq(refusedSignIns.userId, user.id))).map(
+      ({ wrong, count, address }) => `${wrong} ${count} ${address}`,
+    )
+  expect(await counts()).toEqual(['answer 2 203.0.113.200', expect.stringMatching(/^code 1 /)])
+  expect(await page()).toContain('2 sign-ins were refused since your last visit. Each had the right password.')
+  // Three networks more, and the next day.
+  for (const address of ['198.51.100.1', '192.0.2.1', '192.0.3.1']) await stop(address)
+  clock.ms += HOUR
+  expect(await mails()).toHaveLength(3)
+  expect(await page()).toContain('Sign-in refused, 3 times in an hour')
+  clock.ms += DAY
+  await stop('203.0.113.7')
+  clock.ms += HOUR
+  expect(await mails()).toHaveLength(4)
+})
+
+test('nobody else waits for one of these that fails, or for how many someone has', async () => {
+  const { ctx, user, sent, settle } = await setup()
+  const [ada] = await ctx.db.select().from(users).where(eq(users.id, user.id))
+  if (!ada) throw new Error('Nobody signed up')
+  await ctx.db.insert(users).values({ ...ada, id: 'user_eve', email: 'eve@example.com' })
+  const stopped = { browser: 'x', newBrowser: true, expiresAt: ctx.now() }
+  const before = Array.from({ length: 60 }, (_, n) => ({
+    ...stopped,
+    hash: `eve ${n}`,
+    userId: 'user_eve',
+    expiresAt: n,
+  }))
+  await ctx.db.insert(signInChallenges).values([...before, { ...stopped, hash: 'ada', userId: user.id }])
+  await ctx.db.run(sql`CREATE TRIGGER fails BEFORE DELETE ON sign_in_challenges WHEN old.hash = 'eve 0'
+    BEGIN SELECT RAISE(ABORT, 'no'); END`)
+  const fails: unknown[] = []
+  const log = (event: string) => fails.push(event)
+  await runCron({ ...ctx, log }, '1-59 * * * *')
+  await settle()
+  await ctx.db.run(sql`DROP TRIGGER fails`)
+  expect(sent.filter(({ to, subject }) => to === user.email && subject === 'Someone typed your password')).toHaveLength(
+    1,
+  )
+  expect(await ctx.db.$count(signInChallenges)).toBe(12)
+  expect(fails).toContain('cron_task_failed')
 })
 
 test('lists what happened, newest first, and nothing of anyone else', async () => {

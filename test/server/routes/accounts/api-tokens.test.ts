@@ -97,7 +97,7 @@ test('records the last use and its address, at most once a minute for each', asy
 
 test('the page creates a token once, shows it once, and revokes it, with plain forms', async () => {
   const { browser, user, ctx } = await setup()
-  await browser.open('/api_tokens')
+  await browser.open('/settings/developers')
   const fields = { ...CI, name: 'Nightly', days: '30' }
   const response = await browser.form('/api_tokens', fields)
   const html = await response.text()
@@ -107,25 +107,25 @@ test('the page creates a token once, shows it once, and revokes it, with plain f
 
   // Sending it again, as a reload does.
   expect((await browser.form('/api_tokens', fields)).status).toBe(303)
-  expect((await browser.open('/api_tokens')).flash).toMatchObject({
+  expect((await browser.open('/settings/developers')).flash).toMatchObject({
     message: TOKEN_NAME_TAKEN,
     values: { name: 'Nightly' },
   })
-  const again = await (await browser.request('/api_tokens')).text()
+  const again = await (await browser.request('/settings/developers')).text()
   expect(again).toContain('Nightly')
   expect(again).not.toMatch(/pg_[0-9A-Za-z]{36}/)
 
   const [row] = await ctx.db.select().from(apiTokens).where(eq(apiTokens.userId, user.id))
   expect((await browser.form(`/api_tokens/${row?.id}`, { _method: 'delete' })).status).toBe(303)
-  expect((await browser.open('/api_tokens')).flash).toMatchObject({ message: TOKEN_REVOKED })
-  expect(await (await browser.request('/api_tokens')).text()).toContain('No tokens yet.')
+  expect((await browser.open('/settings/developers')).flash).toMatchObject({ message: TOKEN_REVOKED })
+  expect(await (await browser.request('/settings/developers')).text()).toContain('No tokens yet.')
 })
 
 test('a refused form keeps what was typed, but never the password', async () => {
   const { browser } = await setup()
-  await browser.open('/api_tokens')
+  await browser.open('/settings/developers')
   await browser.form('/api_tokens', { name: 'Nightly', scope: 'operate', days: '180', current_password: 'wrong' })
-  const { flash } = await browser.open('/api_tokens')
+  const { flash } = await browser.open('/settings/developers')
   expect(flash).toMatchObject({ field: 'current_password', values: { name: 'Nightly', scope: 'operate', days: '180' } })
   expect(flash?.values).not.toHaveProperty('current_password')
 })

@@ -87,7 +87,7 @@ test('the page shows who asks, and what it may do', async () => {
   for (const words of [user_code, '<bdi>حاسوب &lt;b&gt;</bdi>', '203.0.113.9', 'usage, and bills'])
     expect(shown).toContain(words)
   expect(shown).toMatch(/not this browser.*198\.51\.100\.7/)
-  expect(shown).toContain('Refuse if you didn')
+  expect(shown).toContain('Decline if you didn')
   const here = { 'CF-Connecting-IP': '203.0.113.9' }
   expect(await (await browser.request(`/activate?user_code=${user_code}`, { headers: here })).text()).not.toContain(
     'not this browser',

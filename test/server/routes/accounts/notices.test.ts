@@ -11,15 +11,11 @@ import { budgetReachedMail } from '../../../../src/server/mail/money-letters.ts'
 import { noticeQuery, tellQueries } from '../../../../src/server/mail/notices.ts'
 import { offUrl } from '../../../../src/server/mail/off-link.ts'
 import { deliverMail } from '../../../../src/server/mail/outbox.ts'
-import type { Context } from '../../../../src/server/runtime/context.ts'
 import { BUCKET, change, openPage, openSite, SITE } from '../../../../testing/stack/site.ts'
+import { testContext } from '../../../../testing/stack/test-context.ts'
 
 const site = await openSite(BUCKET)
-const ctx = {
-  db: site.db,
-  now: Date.now,
-  config: { origins: [SITE], secretKey: site.env.SECRET_KEY },
-} as unknown as Context
+const ctx = testContext({ db: site.db, config: { origins: [SITE], secretKey: site.env.SECRET_KEY } })
 afterEach(() => site.settle())
 
 const message = (cents: number) =>

@@ -1,3 +1,4 @@
+import { generateKeyPairSync, type KeyPairKeyObjectResult } from 'node:crypto'
 import { and, eq, isNull } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import {
@@ -5,8 +6,10 @@ import {
   passkeyChallenges,
   passkeys,
   recoveryCodes,
+  signInChallenges,
   signIns,
   totps,
+  type UserRow,
   users,
 } from '../../../../db/schema.ts'
 import {
@@ -21,12 +24,20 @@ import {
   TOO_MANY_PASSKEYS,
 } from '../../../../src/domain/factor.ts'
 import { CURRENT_PASSWORD_WRONG, NOT_CONFIRMED } from '../../../../src/domain/user.ts'
+import { hashOf } from '../../../../src/server/accounts/credentials/passkeys.ts'
+import { forgetTraces } from '../../../../src/server/accounts/retention.ts'
 import { openAppBrowser } from '../../../../testing/people/app-browser.ts'
 import { addAuthenticator } from '../../../../testing/people/authenticator.ts'
 import { addPasskey, newPasskeyDevice } from '../../../../testing/people/passkey.ts'
-import { openAccount, PASSWORD, signedInUser } from '../../../../testing/people/sign-up.ts'
+import { newAddress, openAccount, PASSWORD, signedInUser } from '../../../../testing/people/sign-up.ts'
 
 const MINUTES = 60_000
+
+/** A key's place on its curve, in hex. */
+const pointOf = ({ publicKey }: KeyPairKeyObjectResult) => {
+  const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
+  return [x, y].map((one) => Buffer.from(one, 'base64url').toString('hex'))
+}
 
 async function setup() {
   const account = openAccount()
@@ -59,10 +70,31 @@ async function setup() {
     return account.sent.filter(({ to }) => to === user.email).map(({ subject }) => subject)
   }
   const isIn = async (from: Browser) => (await from.request('/api/v1/users/get_session')).status === 200
+  const me = async () => (await ctx.db.select().from(users).where(eq(users.id, user.id)))[0] as UserRow
   const rows = () => ctx.db.select().from(passkeys).where(eq(passkeys.userId, user.id))
   const calls = { newBrowser, send, call, start, finish, add, ask, alone, signIn, second, confirming }
-  return { ...account, ...calls, user, clock, subjects, isIn, rows }
+  return { ...account, ...calls, user, clock, subjects, isIn, rows, me }
 }
+
+test('an answer nested deep is only a wrong one, whoever sends it', async () => {
+  const { browser, newBrowser, ask } = await setup()
+  const nested = `{"response":${'['.repeat(15_000)}${']'.repeat(15_000)}}`
+  const visitor = await newBrowser()
+  const { challenge } = await ask(visitor)
+  const calls = [
+    [visitor, '/users/sign_in/passkey', `{"challenge":"${challenge}","response":${nested}}`],
+    [browser, '/account_security/passkeys', `{"name":"Key","response":${nested}}`],
+  ] as const
+  for (const [from, path, body] of calls) {
+    const headers = {
+      'Content-Type': 'application/json',
+      'Sec-Fetch-Site': 'same-origin',
+      'X-CSRF-Token': from.token(),
+    }
+    const response = await from.request(path, { method: 'POST', headers, body })
+    expect([response.status, (await response.json()).code]).toEqual([401, 'invalid_code'])
+  }
+})
 
 test('adds a passkey with the password, signs in with it alone, and counts each answer once', async () => {
   const { start, finish, newBrowser, ask, alone, user, subjects, isIn, rows, clock } = await setup()
@@ -92,7 +124,7 @@ test('adds a passkey with the password, signs in with it alone, and counts each 
   expect(asked).toEqual({
     challenge: asked.options.challenge,
     options: {
-      challenge: expect.stringMatching(/^[\w-]{43}$/),
+      challenge: expect.stringMatching(/^[\w-]{72}$/),
       rpId: 'localhost',
       timeout: 10 * MINUTES,
       userVerification: 'required',
@@ -183,6 +215,16 @@ test('refuses a wrong origin, site, type, challenge, key, or person, and who the
   expect((await second(browser, challenge, { passkey: device.get(passkey, { handle: null }) })).status).toBe(200)
 })
 
+test('signing in with one alone ends what its browser began with the password', async () => {
+  const { add, newBrowser, ask, alone, signIn, ctx, user } = await setup()
+  const { device } = await add()
+  const browsers = [await newBrowser(), await newBrowser()] as const
+  for (const browser of browsers) expect((await signIn(browser)).body.code).toBe('second_factor_required')
+  const { challenge, options } = await ask(browsers[0])
+  expect((await alone(browsers[0], challenge, device.get(options))).status).toBe(200)
+  expect(await ctx.db.$count(signInChallenges, eq(signInChallenges.userId, user.id))).toBe(1)
+})
+
 test('a challenge is good for ten minutes, in its browser, for its purpose', async () => {
   const { add, newBrowser, ask, alone, start, finish, call, confirming, clock, isIn, signIn, second } = await setup()
   const { device } = await add()
@@ -219,7 +261,7 @@ test('a challenge is good for ten minutes, in its browser, for its purpose', asy
 })
 
 test('a counter that goes back, or stands still, is a copy: refused, with an email; devices that do not count may', async () => {
-  const { add, newBrowser, ask, alone, signIn, second, subjects, rows, confirming, call } = await setup()
+  const { add, newBrowser, ask, alone, signIn, second, subjects, rows, confirming, call, clock } = await setup()
   const { device, recoveryCodes: codes } = await add()
   const browser = await newBrowser()
   const use = async (counter: number) => {
@@ -229,20 +271,63 @@ test('a counter that goes back, or stands still, is a copy: refused, with an ema
   expect((await use(0)).status).toBe(200)
   expect((await use(0)).status).toBe(200)
   expect((await use(7)).status).toBe(200)
-  expect((await subjects()).filter((one) => /refused/.test(one))).toEqual([])
-  for (const counter of [7, 6, 0])
-    expect((await use(counter)).body).toMatchObject({ code: 'invalid_code', error: PASSKEY_COPIED })
-  expect((await subjects()).filter((one) => one === 'We refused one of your passkeys')).toHaveLength(3)
+  const alarms = async () => (await subjects()).filter((one) => one === 'We refused one of your passkeys').length
+  expect(await alarms()).toBe(0)
+  expect((await use(7)).body).toMatchObject({ code: 'invalid_code', error: PASSKEY_COPIED })
   expect(await rows()).toMatchObject([{ counter: 7 }])
   const { challenge, passkey } = (await signIn(browser)).body
   const answer = device.get(passkey, { counter: 7 })
   for (let i = 0; i < 2; i++)
     expect((await second(browser, challenge, { passkey: answer })).body.error).toBe(PASSKEY_COPIED)
   // One email for one answer, however often it is sent.
-  expect((await subjects()).filter((one) => /refused/.test(one))).toHaveLength(4)
+  expect(await alarms()).toBe(2)
+  for (const counter of [6, 0]) expect((await use(counter)).body.error).toBe(PASSKEY_COPIED)
+  // Three a day.
+  expect(await alarms()).toBe(3)
   const copy = { passkey: device.get(await confirming(), { counter: 1 }) }
   expect((await call('POST', '/webhooks/whk_x/secret', copy)).body.error).toBe(PASSKEY_COPIED)
   expect((await second(browser, challenge, { recovery: codes[0] })).status).toBe(200)
+  clock.ms += 24 * 60 * MINUTES
+  expect((await use(6)).body.error).toBe(PASSKEY_COPIED)
+  expect(await alarms()).toBe(4)
+})
+
+test('an answer that waited in a form while the passkey was used elsewhere is refused, but is no copy', async () => {
+  const { add, newBrowser, ask, alone, confirming, call, subjects, clock } = await setup()
+  const { device } = await add()
+  const early = { passkey: device.get(await confirming()) }
+  clock.ms += MINUTES
+  const browser = await newBrowser()
+  const { challenge, options } = await ask(browser)
+  expect((await alone(browser, challenge, device.get(options))).status).toBe(200)
+  expect((await call('POST', '/webhooks/whk_x/secret', early)).body.error).toBe(PASSKEY_WRONG)
+  expect((await subjects()).filter((one) => /refused/.test(one))).toEqual([])
+})
+
+test('keeps nothing for who only opens the sign-in page, and each answer until it has expired', async () => {
+  const { add, newBrowser, ask, alone, ctx, clock } = await setup()
+  const { device } = await add()
+  const all = await ctx.db.$count(passkeyChallenges)
+  const browser = await newBrowser()
+  const { challenge, options } = await ask(browser)
+  expect(await ctx.db.$count(passkeyChallenges)).toBe(all)
+  const answer = device.get(options)
+  expect((await alone(browser, challenge, answer)).status).toBe(200)
+  clock.ms += 10 * MINUTES - 1
+  await forgetTraces(ctx)
+  // Neither as it was sent nor in another spelling of its bytes.
+  for (const again of [challenge, `${challenge}=`, `${challenge} `])
+    expect((await alone(browser, again, answer)).body.error).toBe(PASSKEY_OVER)
+  const kept = eq(passkeyChallenges.hash, hashOf(challenge))
+  expect(await ctx.db.$count(passkeyChallenges, kept)).toBe(1)
+  clock.ms += 2
+  await forgetTraces(ctx)
+  expect(await ctx.db.$count(passkeyChallenges, kept)).toBe(0)
+  // One that we didn't sign, or signed for a longer time.
+  const forged = Buffer.from(challenge, 'base64url')
+  forged.writeUIntBE(clock.ms + 1, 16, 6)
+  for (const made of [forged.toString('base64url'), '', 'x', Buffer.alloc(54).toString('base64url')])
+    expect((await alone(browser, made, device.get({ challenge: made }))).body.error).toBe(PASSKEY_OVER)
 })
 
 test('of two sign-ins with one answer at once, one gets in', async () => {
@@ -258,15 +343,26 @@ test('of two sign-ins with one answer at once, one gets in', async () => {
     expect(both.map(({ status }) => status).sort()).toEqual([200, 401])
     expect(await count()).toBe(before + 1)
   }
+  // A copy that says the same number, in the same moment.
+  const copies = await Promise.all(
+    [1, 2].map(async () => {
+      const browser = await newBrowser()
+      return { browser, ...(await ask(browser)) }
+    }),
+  )
+  const entered = await Promise.all(
+    copies.map(({ browser, challenge, options }) => alone(browser, challenge, device.get(options, { counter: 2 }))),
+  )
+  expect(entered.map(({ status }) => status).sort()).toEqual([200, 401])
   const phone = await newBrowser()
   const asked = (await signIn(phone)).body
-  const answer = device.get(asked.passkey, { counter: 2 })
+  const answer = device.get(asked.passkey, { counter: 3 })
   const both = await Promise.all([1, 2].map(() => second(phone, asked.challenge, { passkey: answer })))
   expect(both.map(({ status }) => status).sort()).toEqual([200, 401])
 })
 
 test('confirms each act once, in place of a code', async () => {
-  const { add, call, confirming, send, newBrowser } = await setup()
+  const { add, call, confirming, send, newBrowser, ctx, user, browser, me } = await setup()
   const { device } = await add()
   const make = (name: string, proof: object) => call('POST', '/api_tokens', { name, scope: 'read', days: 1, ...proof })
   expect((await make('A', {})).body).toMatchObject({ code: 'second_factor_required', error: FACTOR_REQUIRED })
@@ -274,10 +370,13 @@ test('confirms each act once, in place of a code', async () => {
   expect((await make('A', { passkey, current_password: 'wrong' })).body.error).toBe(CURRENT_PASSWORD_WRONG)
   expect((await make('A', { passkey })).status).toBe(201)
   expect((await make('B', { passkey })).body.error).toBe(PASSKEY_WRONG)
-  // Two at once.
-  const twice = device.get(await confirming())
-  const both = await Promise.all(['C', 'D'].map((name) => make(name, { passkey: twice })))
-  expect(both.map(({ status }) => status).sort()).toEqual([201, 401])
+  // Two at once, also of a device that doesn't count.
+  for (const counter of [9, 0]) {
+    if (!counter) await ctx.db.update(passkeys).set({ counter }).where(eq(passkeys.userId, user.id))
+    const twice = device.get(await confirming(), { counter })
+    const both = await Promise.all(['C', 'D'].map((name) => make(name + counter, { passkey: twice })))
+    expect(both.map(({ status }) => status).sort()).toEqual([201, 401])
+  }
   // A challenge that another browser of the same person got.
   const phone = await newBrowser()
   const asked = (await send(phone, '/users/sign_in/passkey/options')).body
@@ -287,12 +386,51 @@ test('confirms each act once, in place of a code', async () => {
   ).toBe(200)
   const theirs = (await send(phone, '/account_security/passkeys/confirm')).body.options
   expect((await make('E', { passkey: device.get(theirs) })).body.error).toBe(PASSKEY_WRONG)
+  // One that the person before them got in the same browser.
+  const before = await confirming()
+  await browser.json('DELETE', '/users/sign_out')
+  await browser.open('/sign_in')
+  const email = newAddress()
+  await ctx.db.insert(users).values({ ...(await me()), id: `user_${email}`, email })
+  expect((await send(browser, '/users/sign_in', { user: { email, password: PASSWORD } })).status).toBe(200)
+  const { device: own } = await add()
+  expect((await make('F', { passkey: own.get(before) })).body.error).toBe(PASSKEY_WRONG)
+  expect((await make('F', { passkey: own.get(await confirming()) })).status).toBe(201)
+})
+
+test('what happens while a passkey is being added counts: a sign-in that ended, a factor that came', async () => {
+  const { start, finish, ctx, user, clock, rows } = await setup()
+  const write = ctx.db.$client.batch
+  /** Between the checks and the write. */
+  const during = async (table: string, happens: () => Promise<unknown>, act: () => ReturnType<typeof finish>) => {
+    let done = false
+    ctx.db.$client.batch = async function batch(...given) {
+      if (!done && JSON.stringify(given).includes(`INSERT INTO ${table}`)) {
+        done = true
+        await happens()
+      }
+      return write.apply(this, given)
+    }
+    const { body } = await act().finally(() => {
+      ctx.db.$client.batch = write
+    })
+    return [done, body.code]
+  }
+  const { options } = (await start()).body
+  const mine = eq(signIns.userId, user.id)
+  const end = () => ctx.db.update(signIns).set({ revokedAt: clock.ms }).where(mine)
+  expect(await during('passkeys', end, () => finish(newPasskeyDevice().create(options)))).toEqual([true, 'conflict'])
+  await ctx.db.update(signIns).set({ revokedAt: null }).where(mine)
+  const totp = { userId: user.id, sealed: 'x', createdAt: 1, confirmedAt: 1, signInId: 'none' }
+  const come = () => ctx.db.insert(totps).values(totp)
+  expect(await during('passkey_challenges', come, start)).toEqual([true, 'invalid'])
+  expect(await rows()).toEqual([])
 })
 
 test('a form sends it as a text, and shows neither it nor the answer of a new passkey again', async () => {
   const { add, browser, confirming, user } = await setup()
   const { device } = await add()
-  await browser.open('/webhooks')
+  await browser.open('/settings/developers')
   const made = await browser.form('/webhooks', {
     current_password: PASSWORD,
     url: 'https://ci.example.com/x',
@@ -300,7 +438,7 @@ test('a form sends it as a text, and shows neither it nor the answer of a new pa
     passkey: JSON.stringify(device.get(await confirming())),
   })
   expect(made.status).toBe(201)
-  await browser.open('/webhooks')
+  await browser.open('/settings/developers')
   const wrong = {
     current_password: PASSWORD,
     url: 'https://ci.example.com/y',
@@ -308,12 +446,12 @@ test('a form sends it as a text, and shows neither it nor the answer of a new pa
     passkey: '{"id":"not one"}',
   }
   expect((await browser.form('/webhooks', wrong)).status).toBe(303)
-  const shown = await (await browser.request('/webhooks')).text()
+  const shown = await (await browser.request('/settings/developers')).text()
   expect(shown).toContain(PASSKEY_WRONG.replaceAll("'", '&#x27;'))
   expect(shown).not.toContain('not one')
   for (const passkey of ['', 'null', '[]', '{', '"x"']) {
     await browser.form('/webhooks', { ...wrong, passkey })
-    expect((await browser.open('/webhooks')).flash).toMatchObject({ code: 'second_factor_required' })
+    expect((await browser.open('/settings/developers')).flash).toMatchObject({ code: 'second_factor_required' })
   }
   // Without script, a passkey can't be added.
   await browser.form('/account_security/passkeys', { name: 'Key' })
@@ -406,7 +544,7 @@ test('removing one takes the password and a factor, mails its owner, and takes t
   // Nothing was removed, so it still counts.
   expect((await call('DELETE', path, unspent)).status).toBe(200)
   expect(await rows()).toEqual([])
-  expect((await subjects()).at(-1)).toBe('A passkey is removed')
+  expect((await subjects()).at(-1)).toBe('A passkey was removed')
   expect((await call('DELETE', path)).status).toBe(404)
   const browser = await newBrowser()
   const { challenge, options } = await ask(browser)
@@ -426,6 +564,23 @@ test('refuses a passkey that is somebody’s, one too many, a bad name, and a ke
     [{}, 'invalid_code'],
   ] as const)
     expect((await finish(response)).body.code).toBe(code)
+  // A key that could never sign in would lock its owner out.
+  const [x, y] = ['01'.repeat(32), '02'.repeat(32)]
+  const [px, py] = pointOf(generateKeyPairSync('ec', { namedCurve: 'P-256' }))
+  const [p384x, p384y] = pointOf(generateKeyPairSync('ec', { namedCurve: 'P-384' }))
+  const [ed] = pointOf(generateKeyPairSync('ed25519'))
+  for (const key of [
+    '',
+    `a5010203262001215820${x}225820${y}`, // not on its curve
+    `a50102032620012105225820${y}`, // a number for x
+    `a4010103272007215839${'01'.repeat(57)}`, // EdDSA on Ed448
+    `a5010203272001215820${px}225820${py}`, // EdDSA on P-256
+    `a5010203262002215830${p384x}225830${p384y}`, // ES256 on P-384
+    `a4010103262006215820${ed}`, // ES256 on Ed25519
+    'a401030339fffe20430100012143010001', // RS1
+  ])
+    expect((await finish(newPasskeyDevice().create(first, { key }))).body.error, key).toBe(PASSKEY_WRONG)
+  expect((await finish(newPasskeyDevice({ idBytes: 1024 }).create(first))).body.error).toBe(PASSKEY_WRONG)
   expect((await finish(device.create(first), '')).body.code).toBe('invalid')
   expect((await finish(device.create(first), 'x'.repeat(51))).body.code).toBe('invalid')
   expect((await send(browser, '/account_security/passkeys', { name: 'Key' })).body.error).toBe(PASSKEY_NEEDS_SCRIPT)
@@ -444,6 +599,17 @@ test('refuses a passkey that is somebody’s, one too many, a bad name, and a ke
     await ctx.db.insert(passkeys).values({ ...row, id: `pky_${user.id}${i}`, credentialId: `c${user.id}${i}` })
   expect((await finish(newPasskeyDevice().create(open))).body.error).toBe(TOO_MANY_PASSKEYS)
   expect((await start(await proof())).body.error).toBe(TOO_MANY_PASSKEYS)
+})
+
+test('takes each kind of key that we ask for', async () => {
+  const [ed] = pointOf(generateKeyPairSync('ed25519'))
+  const { n = '' } = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' })
+  const modulus = Buffer.from(n, 'base64url').toString('hex')
+  for (const key of [`a4010103272006215820${ed}`, `a401030339010020590100${modulus}2143010001`]) {
+    const { start, finish } = await setup()
+    const { options } = (await start()).body
+    expect((await finish(newPasskeyDevice().create(options, { key }))).status, key).toBe(201)
+  }
 })
 
 test('signs in no closed and no unconfirmed account, and ends what a new password ends', async () => {

@@ -3,7 +3,7 @@ import { openAccount, signedInUser } from '../../../../testing/people/sign-up.ts
 
 const username = /<input type="email" (?=[^>]*name="account")(?=[^>]*hidden)[^>]*value="([^"]+)"/
 
-test.each(['/close_account', '/api_tokens', '/webhooks', '/registries'])(
+test.each(['/close_account', '/settings/developers'])(
   '%s names the person whose password it asks for',
   async (path) => {
     const { account, browser } = openAccount()
@@ -13,6 +13,21 @@ test.each(['/close_account', '/api_tokens', '/webhooks', '/registries'])(
     expect(username.exec(html)?.[1]).toBe(email)
   },
 )
+
+test('each field of a password hides it, and says what it is', async () => {
+  const { account, browser } = openAccount()
+  const fieldsOf = async (path: string) =>
+    (await (await browser.request(path)).text()).match(/<input\b[^>]*\bname="[^"]*password[^"]*"[^>]*>/g) ?? []
+  const guest = [...(await fieldsOf('/sign_up')), ...(await fieldsOf('/sign_in'))]
+  await signedInUser(browser, account)
+  const pages = ['/account_overview', '/close_account', '/settings/developers', '/account_security']
+  const own = (await Promise.all(pages.map(fieldsOf))).flat()
+  expect([guest.length, own.length]).toEqual([3, 10])
+  for (const field of [...guest, ...own]) {
+    expect(field).toContain('type="password"')
+    expect(field).toMatch(/autoComplete="(current|new)-password"/)
+  }
+})
 
 test('so does the page of a reset, and a refusal keeps it', async () => {
   const { account, browser, sent, settle } = openAccount()

@@ -53,7 +53,13 @@ test('keeps a login, replaces it, and removes it, and each time tells its owner'
     { host: 'registry.example.com:5000', username: 'ada', updated_at: new Date(clock.ms - 1_000).toISOString() },
   ])
   const seen: string[] = []
-  for (const path of ['/registries', '/api/v1/registries', '/api/v1/users/export', '/dashboard', '/environments'])
+  for (const path of [
+    '/settings/developers',
+    '/api/v1/registries',
+    '/api/v1/users/export',
+    '/dashboard',
+    '/settings/servers',
+  ])
     seen.push(await (await browser.request(path)).text())
   expect(seen[0]).toMatch(/ghcr\.io.*bot/s)
   seen.push(JSON.stringify(await ctx.db.select().from(secrets)))
@@ -64,18 +70,18 @@ test('keeps a login, replaces it, and removes it, and each time tells its owner'
   expect(sent.map(({ subject, text }) => [subject, /login for (\S+?)[.,]? /.exec(text)?.[1]])).toEqual([
     ['You have a new registry login', 'ghcr.io'],
     ['You have a new registry login', 'registry.example.com:5000'],
-    ['A registry login of yours changed', 'ghcr.io'],
-    ['A registry login of yours is gone', 'ghcr.io'],
+    ['One of your registry logins changed', 'ghcr.io'],
+    ['One of your registry logins was removed', 'ghcr.io'],
   ])
   for (const text of [...seen, JSON.stringify(sent), JSON.stringify(takeLines())]) expect(text).not.toContain('canary')
 })
 
 test('a form adds and removes one, and a refused one keeps all but the token', async () => {
   const { browser, opened, rowOf, list } = await setup()
-  await browser.open('/registries')
+  await browser.open('/settings/developers')
   const saved = await browser.form('/registries', { ...FIELDS, account: 'ada@example.com' })
-  expect([saved.status, saved.headers.get('Location')]).toEqual([303, '/registries'])
-  expect(await (await browser.request('/registries')).text()).toContain(LOGIN_SAVED)
+  expect([saved.status, saved.headers.get('Location')]).toEqual([303, '/settings/developers#registries'])
+  expect(await (await browser.request('/settings/developers')).text()).toContain(LOGIN_SAVED)
   expect([await opened('ghcr.io'), (await rowOf('ghcr.io'))?.username]).toEqual([TOKEN, 'ada'])
   await browser.form('/registries', {
     ...FIELDS,
@@ -83,7 +89,7 @@ test('a form adds and removes one, and a refused one keeps all but the token', a
     account: 'ada@example.com',
     current_password: 'wrong',
   })
-  expect((await browser.open('/registries')).flash).toEqual({
+  expect((await browser.open('/settings/developers')).flash).toEqual({
     kind: 'danger',
     message: CURRENT_PASSWORD_WRONG,
     code: 'invalid',
@@ -112,7 +118,7 @@ test('refuses a wrong password, a host that leads inside, what no registry takes
   ])
     expect(await refused(host)).toEqual([422, 'invalid', inside])
   expect((await refused(encodeURIComponent('ghcr.io/ada')))[0]).toBe(422)
-  expect((await refused('1.dkr.ecr.us-east-1.amazonaws.com'))[2]).toContain('end after 12 hours')
+  expect((await refused('1.dkr.ecr.us-east-1.amazonaws.com'))[2]).toContain('expire after 12 hours')
   expect((await refused('ghcr.io', { username: 'a:b' })).slice(0, 2)).toEqual([422, 'invalid'])
   expect((await refused('ghcr.io', { token: 'x'.repeat(8_193) }))[0]).toBe(422)
   expect((await refused('ghcr.io', { token: undefined }))[0]).toBe(422)

@@ -59,7 +59,7 @@ test('keeps a value, replaces it, and removes it, and each time tells its owner'
     { name: 'LICENSE_KEY', updated_at: at() },
   ])
   const seen: string[] = []
-  for (const path of ['/secrets', '/api/v1/secrets', '/api/v1/users/export', '/dashboard'])
+  for (const path of ['/settings/developers', '/api/v1/secrets', '/api/v1/users/export', '/dashboard'])
     seen.push(await (await browser.request(path)).text())
   expect(seen[0]).toContain('LICENSE_KEY')
   expect(await remove('LICENSE_KEY')).toEqual([200, { message: SECRET_REMOVED }])
@@ -69,23 +69,23 @@ test('keeps a value, replaces it, and removes it, and each time tells its owner'
   expect(sent.map(({ subject, text }) => [subject, /secret (\w+)/.exec(text)?.[1]])).toEqual([
     ['You have a new secret', 'LICENSE_KEY'],
     ['You have a new secret', 'A'],
-    ['A secret of yours changed', 'LICENSE_KEY'],
-    ['A secret of yours is gone', 'LICENSE_KEY'],
+    ['One of your secrets changed', 'LICENSE_KEY'],
+    ['One of your secrets was removed', 'LICENSE_KEY'],
   ])
   for (const text of [...seen, JSON.stringify(sent), JSON.stringify(takeLines())]) expect(text).not.toContain('canary')
 })
 
 test('a form adds and removes one, with the line ends of its own', async () => {
   const { browser, opened, rowOf, list } = await setup()
-  await browser.open('/secrets')
+  await browser.open('/settings/developers')
   const saved = await browser.form('/secrets', { ...FIELDS, value: 'one\r\ntwo' })
-  expect([saved.status, saved.headers.get('Location')]).toEqual([303, '/secrets'])
-  expect(await (await browser.request('/secrets')).text()).toContain(SECRET_SAVED)
+  expect([saved.status, saved.headers.get('Location')]).toEqual([303, '/settings/developers#secrets'])
+  expect(await (await browser.request('/settings/developers')).text()).toContain(SECRET_SAVED)
   expect(await opened('LICENSE_KEY')).toBe('one\ntwo')
   const refused = await browser.form('/secrets', { ...FIELDS, value: VALUE, current_password: 'wrong' })
-  expect(refused.headers.get('Location')).toBe('/secrets')
+  expect(refused.headers.get('Location')).toBe('/settings/developers#secrets')
   // A cookie carries what was typed, and a page shows it again.
-  expect((await browser.open('/secrets')).flash).toEqual({
+  expect((await browser.open('/settings/developers')).flash).toEqual({
     kind: 'danger',
     message: CURRENT_PASSWORD_WRONG,
     code: 'invalid',

@@ -1,9 +1,11 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { apiTokens, outbox, recoveryCodes, signInChallenges, signIns, totps, users } from '../../../../db/schema.ts'
+import { CLIENT_ID } from '../../../../src/domain/device-code.ts'
 import { CHALLENGE_OVER, CODE_WRONG, FACTOR_REQUIRED } from '../../../../src/domain/factor.ts'
 import { CURRENT_PASSWORD_WRONG, INVALID_CREDENTIALS } from '../../../../src/domain/user.ts'
 import { renewTotpSecrets } from '../../../../src/server/accounts/credentials/totp.ts'
+import { routes as table } from '../../../../src/server/app.ts'
 import { unseal } from '../../../../src/server/crypto/sealed.ts'
 import { openAppBrowser } from '../../../../testing/people/app-browser.ts'
 import { addAuthenticator, totpAt } from '../../../../testing/people/authenticator.ts'
@@ -266,6 +268,33 @@ test('limits guesses for the account, and locks its owner out of no known browse
   expect((await answer(own, (await signIn(own)).body.challenge, { totp: app.code() })).status).toBe(200)
 })
 
+test('the first one ends what browsers are known by, so that nobody has collected guesses at its codes', async () => {
+  const { add, newBrowser, signIn, answer, browser: own, subjects } = await setup()
+  const thieves = [await newBrowser(), await newBrowser()]
+  for (const thief of thieves) expect((await signIn(thief)).status).toBe(200)
+  const app = await add()
+  const guess = async (thief: (typeof thieves)[number]) => {
+    await thief.open('/sign_in')
+    return (await answer(thief, (await signIn(thief)).body.challenge, { totp: '000000' })).status
+  }
+  const statuses: number[] = []
+  for (const thief of thieves) for (let i = 0; i < 4; i++) statuses.push(await guess(thief))
+  expect(statuses).toEqual([...Array(5).fill(401), ...Array(3).fill(429)])
+
+  // The browser that added it stays known, and keeps its own count.
+  const mails = (await subjects()).length
+  await own.json('DELETE', '/users/sign_out')
+  await own.open('/sign_in')
+  expect((await answer(own, (await signIn(own)).body.challenge, { totp: app.code() })).status).toBe(200)
+  expect((await subjects()).slice(mails)).toEqual([])
+  // A thief's browser is a new one, which its owner hears of.
+  const [thief] = thieves as [(typeof thieves)[number]]
+  await thief.open('/sign_in')
+  const recovery = app.recoveryCodes[0]
+  expect((await answer(thief, (await signIn(thief)).body.challenge, { recovery })).status).toBe(200)
+  expect((await subjects()).slice(mails)).toContain('New browser signed in')
+})
+
 test('a reset by email does not skip it, and gives nobody new guesses at it', async () => {
   const { add, newBrowser, signIn, answer, settle, sent, user } = await setup()
   const app = await add()
@@ -292,20 +321,40 @@ test('a reset by email does not skip it, and gives nobody new guesses at it', as
   expect((await answer(owner, challenge, { recovery: app.recoveryCodes[0] })).status).toBe(200)
 })
 
+const WITH_TESTS_OF_THEIR_OWN = [
+  'DELETE /account_security/totp',
+  'DELETE /account_security/passkeys/:id',
+  'POST /users/sign_in',
+]
+
 test('each call that asks for the password asks for it, after the password', async () => {
-  const { add, call, later, ctx, user, settle, subjects } = await setup()
+  const { add, call, later, ctx, user, settle, subjects, app: site } = await setup()
   const app = await add()
+  const asked = await site.request('/oauth/device_authorization', {
+    method: 'POST',
+    body: new URLSearchParams({ client_id: CLIENT_ID }),
+  })
+  const { user_code } = (await asked.json()) as { user_code: string }
   const newPassword = { password: 'another horse 10', password_confirmation: 'another horse 10' }
+  const login = { username: 'robot', token: 'x' }
   const calls: [string, string, (proof: object) => object, number][] = [
     ['POST', '/api_tokens', (proof) => ({ name: 'CI', scope: 'read', days: 1, ...proof }), 201],
+    ['POST', '/activate', (proof) => ({ user_code, decision: 'approve', name: 'CLI', ...proof }), 200],
     ['PUT', '/secrets/A', (proof) => ({ value: 'x', ...proof }), 200],
+    ['POST', '/secrets', (proof) => ({ name: 'B', value: 'x', ...proof }), 200],
+    ['PUT', '/registries/ghcr.io', (proof) => ({ ...login, ...proof }), 200],
+    ['POST', '/registries', (proof) => ({ host: 'quay.io', ...login, ...proof }), 200],
     ['POST', '/webhooks', (proof) => ({ url: 'https://ci.example.com/x', events: ['server.running'], ...proof }), 201],
     ['POST', '/webhooks/whk_x/secret', (proof) => proof, 404],
     ['POST', '/account_security/totp', (proof) => proof, 409],
     ['POST', '/account_security/recovery_codes', (proof) => proof, 200],
+    ['POST', '/account_security/passkeys/options', (proof) => proof, 200],
     ['PUT', '/users', (proof) => ({ user: { ...proof, ...newPassword } }), 200],
     ['DELETE', '/users', (proof) => ({ user: proof }), 200],
   ]
+  const called = calls.map(([method, path]) => `${method} ${table.pathAt(path)}`)
+  const asking = Object.entries(table.facts).filter(([, { refuses }]) => refuses?.includes('second_factor_required'))
+  expect([...called, ...WITH_TESTS_OF_THEIR_OWN].sort()).toEqual(asking.map(([at]) => at).sort())
   let password = PASSWORD
   for (const [method, path, body, done] of calls) {
     const send = (proof: object) => call(method, path, body({ current_password: password, ...proof }))
@@ -334,7 +383,7 @@ test('removing it takes the password and a code, mails its owner, ends nothing e
   const before = await signInsOf()
   expect((await call('DELETE', '/account_security/totp', { totp: app.code() })).status).toBe(200)
   expect(await subjects()).toEqual(
-    expect.arrayContaining(['Your account has an authenticator app', 'Your authenticator app is removed']),
+    expect.arrayContaining(['Your account has an authenticator app', 'Your authenticator app was removed']),
   )
   expect(await signInsOf()).toBe(before)
   expect(await ctx.db.$count(recoveryCodes, eq(recoveryCodes.userId, user.id))).toBe(0)
@@ -372,7 +421,10 @@ test('a secret counts only after a first code from the browser that started it, 
   const both = await Promise.all(
     [1, 2].map(() => browser.json('POST', '/account_security/totp/confirm', { code: totpAt(last, clock.ms) })),
   )
-  expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
+  // Whoever comes second finds the secret confirmed, or its own sign-in replaced.
+  const [won, lost] = both.map(({ status }) => status).sort()
+  expect(won).toBe(200)
+  expect([401, 409]).toContain(lost)
   expect(await ctx.db.$count(recoveryCodes, eq(recoveryCodes.userId, user.id))).toBe(10)
 })
 
@@ -405,7 +457,8 @@ test('a first code counts for nothing once its secret was replaced, or its sign-
 })
 
 test('works with plain forms, and shows key and codes once', async () => {
-  const { account, browser, newBrowser, user, clock, later } = await setup()
+  const { account, browser, newBrowser, user, clock, later, call } = await setup()
+  for (const name of ['CI', 'arm']) await call('POST', '/api_tokens', { name, scope: 'read', days: 1 })
   await browser.open('/account_security')
   const started = await browser.form('/account_security/totp', { current_password: PASSWORD })
   const page = await started.text()
@@ -416,6 +469,10 @@ test('works with plain forms, and shows key and codes once', async () => {
   const confirmed = await browser.form('/account_security/totp/confirm', { code: totpAt(secret, clock.ms) })
   const added = await confirmed.text()
   const codes = (/<code class="secret">([^<]+)</.exec(added)?.[1] ?? '').split('\n')
+  // API tokens made with only the password still work, so the page says how many there are.
+  expect(added.replaceAll('<!-- -->', '')).toContain(
+    'You have 2 API tokens: <a href="/settings/developers">check that each is yours',
+  )
   // Its forms already ask for a code.
   expect(added).toContain('name="totp"')
   expect(codes).toHaveLength(10)

@@ -13,7 +13,7 @@ test('the budget: set, shown, refused, and removed, each person their own', asyn
     return { status: answer.status, body: await answer.json() }
   }
   const shown = async (cookie: string) => {
-    const html = (await (await get('/budget', cookie)).text()).replaceAll('<!-- -->', '')
+    const html = (await (await get('/settings/billing', cookie)).text()).replaceAll('<!-- -->', '')
     return {
       dollars: /name="dollars"[^>]* value="(\d*)"/.exec(html)?.[1] ?? '',
       stops: /<input [^>]*name="stops"[^>]* checked=""/.test(html),
@@ -34,12 +34,12 @@ test('the budget: set, shown, refused, and removed, each person their own', asyn
     stops: true,
     html: expect.stringContaining('$0.00 of $20.00'),
   })
-  expect(await (await get('/account_overview', ada.cookie)).text()).toContain('$20.00')
+  expect(await (await get('/settings/billing', ada.cookie)).text()).toContain('$20.00')
   expect(await shown(eve.cookie)).toMatchObject({ dollars: '', stops: false })
   for (const dollars of [0, 20.5, 1_000_001])
     expect(await set({ dollars, stops: true })).toMatchObject({
       status: 422,
-      body: { error: 'A budget is in whole dollars, from $1.00 to $1,000,000.00.' },
+      body: { error: 'Use whole dollars, from $1.00 to $1,000,000.00.' },
     })
   expect((await shown(ada.cookie)).dollars).toBe('20')
   expect(await set({ dollars: null })).toMatchObject({
@@ -87,7 +87,7 @@ test('the budget page says when it is used up, also while nothing runs, and what
   }
   const says = async (stops: boolean) => {
     await post('/api/v1/billings/budget', cookie, { dollars: 1, stops })
-    const page = await (await get('/budget', cookie)).text()
+    const page = await (await get('/settings/billing', cookie)).text()
     return /This month&#x27;s budget is used up[^<]*/.exec(page)?.[0] ?? null
   }
   const refusal = async () => (await (await get('/api/v1/billings/summary', cookie)).json()).start_refusal
@@ -104,12 +104,12 @@ test('the budget page says when it is used up, also while nothing runs, and what
   expect([await refusal(), (await startButton()).disabled]).toEqual([null, false])
   expect(await says(true)).toContain('you can&#x27;t start servers')
   const error = 'Your budget for this month is used up. Raise it to start servers.'
-  expect(await refusal()).toEqual({ code: 'budget', error, page: '/budget' })
+  expect(await refusal()).toEqual({ code: 'budget', error, page: '/settings/billing#budget' })
   // Without script, the dashboard says so as well.
   expect(await startButton()).toEqual({
     disabled: true,
-    hint: `id="start-hint">${error}</span> <a href="/budget">Change your budget</a></p>`,
+    hint: `id="start-hint">${error}</span> <a href="/settings/billing#budget">Change your budget</a></p>`,
   })
   const refused = await post('/api/v1/aws/auto_cloud_start_request', cookie, {})
-  expect([refused.status, await refused.json()]).toMatchObject([402, { error, page: '/budget' }])
+  expect([refused.status, await refused.json()]).toMatchObject([402, { error, page: '/settings/billing#budget' }])
 })

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { users } from '../../../../db/schema.ts'
+import { disputedMail } from '../../../../src/server/mail/charge-letters.ts'
 import { openBillingSite } from '../../../../testing/stack/billing-site.ts'
 
 const { site, post, get } = await openBillingSite()
@@ -14,7 +15,7 @@ test('the switch: a question, then on or off, each person their own, and in the 
       .where(eq(users.id, userId))
   const shown = async ({ cookie }: { cookie: string }) => {
     const texts = []
-    for (const page of ['/account_overview', '/billing_history']) {
+    for (const page of ['/settings/billing', '/billing_history']) {
       const html = (await (await get(page, cookie)).text()).replaceAll('<!-- -->', '')
       texts.push(/id="charge-usage">([^<]*)/.exec(html)?.[1])
       texts.push(
@@ -30,13 +31,20 @@ test('the switch: a question, then on or off, each person their own, and in the 
   const QUESTION = ['Charge my card for usage?', '1,0']
   const ON = ['Charge my card for usage: on', '0']
   const OFF = ['Charge my card for usage: off', '1']
+  // The bills only ask.
+  const NONE = [undefined, '']
   expect(await shown(ada)).toEqual([...QUESTION, ...QUESTION])
   expect(await set({ on: true })).toMatchObject({ status: 200, body: { charges_card: true } })
-  expect(await shown(ada)).toEqual([...ON, ...ON])
+  expect(await shown(ada)).toEqual([...ON, ...NONE])
   expect(await set({ on: false })).toMatchObject({ status: 200, body: { charges_card: false } })
-  expect(await shown(ada)).toEqual([...OFF, ...OFF])
+  expect(await shown(ada)).toEqual([...OFF, ...NONE])
+  const [page = '', section] = disputedMail('').parts.flatMap((part) =>
+    typeof part === 'object' && 'link' in part ? part.link.split('#') : [],
+  )
+  const linked = await (await get(page, ada.cookie)).text()
+  expect(linked.slice(linked.indexOf(`id="${section}"`))).toContain('id="charge-usage"')
   expect(await set({ on: 'perhaps' })).toMatchObject({ status: 400 })
-  expect(await shown(ada)).toEqual([...OFF, ...OFF])
+  expect(await shown(ada)).toEqual([...OFF, ...NONE])
   expect(await shown(eve)).toEqual([...QUESTION, ...QUESTION])
   const data = await (await get('/api/v1/users/export', ada.cookie)).json()
   expect(data.user).toMatchObject({
@@ -47,6 +55,6 @@ test('the switch: a question, then on or off, each person their own, and in the 
 
 test('nobody without a customer at Stripe is asked', async () => {
   const { cookie } = await site.signInAs('user')
-  for (const page of ['/account_overview', '/billing_history'])
+  for (const page of ['/settings/billing', '/billing_history'])
     expect(await (await get(page, cookie)).text()).not.toContain('charge-usage')
 })

@@ -1,13 +1,13 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { plans } from '../../../../db/schema.ts'
+import { fileFolders, plans } from '../../../../db/schema.ts'
 import { signature } from '../../../../dev/stripe/webhooks.ts'
 import { newId } from '../../../../src/server/crypto/id.ts'
 import { callsOf, openBillingSite } from '../../../../testing/stack/billing-site.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
-import { openSite } from '../../../../testing/stack/site.ts'
+import { BUCKET, openSite } from '../../../../testing/stack/site.ts'
 
-const { site, stripe, clock, post, get } = await openBillingSite()
+const { site, stripe, clock, post, get } = await openBillingSite(BUCKET)
 
 test('checkout: takes a plan by name, never a price; refusals carry Errors', async () => {
   const { cookie } = await site.signInAs('user')
@@ -58,6 +58,34 @@ test('until plans are for sale, the buttons say so and do nothing, and the call 
   expect(page.match(/<button[^>]*disabled[^>]*>Coming Soon!<\/button>/g)).toHaveLength(2)
   expect(page).toContain('Most Popular')
   expect(page).toContain('<a href="/contact_sales">Contact sales</a> to get one')
+})
+
+test('a downgrade says beforehand, and again once it is chosen, what becomes of files that it does not include', async () => {
+  const { cookie, userId } = await site.signInAs('user')
+  const bought = await post('/api/v1/subscriptions/create_checkout_session', cookie, { plan_type: 'premium' })
+  const { url } = (await bought.json()) as { url: string }
+  await fetch(url, { method: 'POST', redirect: 'manual', body: new URLSearchParams({ card: 'good' }) })
+  await get('/account_overview?checkout=done', cookie)
+  const shown = async () => (await get('/subscriptions/change?plan_type=basic', cookie)).text()
+  expect(await shown()).not.toContain('Your files use')
+  await site.db.insert(fileFolders).values({ userId, prefix: newId('sub'), createdAt: 1, usedBytes: 11_000_000_000 })
+  const words =
+    'Your files use 11 GB, and Basic includes 10 GB. Once it begins, you can only read and delete them. 7 days'
+  expect(await shown()).toContain(words)
+  const changed = await post('/api/v1/subscriptions/change_plan', cookie, { plan_type: 'basic' })
+  expect(await changed.json()).toMatchObject({ message: expect.stringContaining(words) })
+})
+
+test('who chooses a plan sees which one does not include their files', async () => {
+  const { cookie, userId } = await site.signInAs('user')
+  const shown = async () => (await get('/subscriptions', cookie)).text()
+  expect(await shown()).not.toContain('Your files use')
+  await site.db.insert(fileFolders).values({ userId, prefix: newId('sub'), createdAt: 1, usedBytes: 11_000_000_000 })
+  const page = await shown()
+  expect(page.match(/Your files use 11 GB, and \w+ includes 10 GB\. /g)).toEqual([
+    'Your files use 11 GB, and Basic includes 10 GB. ',
+  ])
+  expect(page.indexOf('Your files use')).toBeLessThan(page.indexOf('/create_checkout_session'))
 })
 
 test('an upgrade that the bank asks about: the page says what to do, leads to Stripe, and notices the payment', async () => {

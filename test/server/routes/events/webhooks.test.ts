@@ -46,7 +46,7 @@ test('adds a webhook, shows its secret once, and emails its owner, without the U
   })
   const row = await rowOf(made.id)
   expect(openSecret(ctx.config.secretKey, made.id, row?.secrets[0]?.sealed ?? '')).toBe(made.secret)
-  for (const path of ['/webhooks', `/webhooks/${made.id}`, '/api/v1/users/export']) {
+  for (const path of ['/settings/developers', `/webhooks/${made.id}`, '/api/v1/users/export']) {
     const text = await (await browser.request(path)).text()
     expect(text, path).toContain('https://example.com/hooks')
     expect(text, path).not.toContain(made.secret.slice(6, 30))
@@ -56,6 +56,34 @@ test('adds a webhook, shows its secret once, and emails its owner, without the U
   const mail = sent.findLast(({ to }) => to === user.email)
   expect(mail?.subject).toBe('You have a new webhook')
   expect(mail?.text).not.toContain('example.com/hooks')
+})
+
+test('emails its owner about a new secret and a deletion that happened, and Activity lists them', async () => {
+  const { added, browser, settle, sent, user } = await setup()
+  const { id } = await added()
+  const stranger = await setup()
+  const subjects = async () => {
+    await settle()
+    return sent.filter(({ to }) => to === user.email).map(({ subject }) => subject)
+  }
+  const rotate = (from = browser, current_password = PASSWORD) =>
+    from.json('POST', `/webhooks/${id}/secret`, { current_password })
+  const remove = (from = browser) => from.json('DELETE', `/webhooks/${id}`)
+  expect((await rotate(browser, 'wrong')).status).toBe(422)
+  expect((await rotate(stranger.browser)).status).toBe(404)
+  expect((await remove(stranger.browser)).status).toBe(404)
+  expect((await subjects()).at(-1)).toBe('You have a new webhook')
+  expect((await rotate()).status).toBe(201)
+  expect((await subjects()).at(-1)).toBe('One of your webhooks has a new secret')
+  expect((await remove()).status).toBe(200)
+  expect((await remove()).status).toBe(404)
+  expect((await subjects()).filter((one) => /webhook/.test(one))).toEqual([
+    'You have a new webhook',
+    'One of your webhooks has a new secret',
+    'One of your webhooks was deleted',
+  ])
+  const page = await (await browser.request('/activity')).text()
+  for (const act of ['Webhook added', 'Webhook secret replaced', 'Webhook deleted']) expect(page).toContain(act)
 })
 
 test('refuses forbidden URLs, a URL twice, a sixth webhook, and a wrong password', async () => {
@@ -209,14 +237,17 @@ test('a hundred sends an hour, ten new webhooks an hour, ten new secrets an hour
 
 test('works as plain forms: add, a refusal that keeps what was typed, rotate, delete', async () => {
   const { browser, ctx, user } = await setup()
-  await browser.open('/webhooks')
+  await browser.open('/settings/developers')
   await browser.form('/webhooks', { ...FIELDS, url: 'https://10.0.0.1/' })
-  expect((await browser.open('/webhooks')).flash).toMatchObject({ field: 'url', values: { url: 'https://10.0.0.1/' } })
+  expect((await browser.open('/settings/developers')).flash).toMatchObject({
+    field: 'url',
+    values: { url: 'https://10.0.0.1/' },
+  })
   const response = await browser.form('/webhooks', FIELDS)
   expect(response.status).toBe(201)
   expect(await response.text()).toMatch(/<code class="secret">whsec_[^<]+<\/code>/)
   expect((await browser.form('/webhooks', FIELDS)).status).toBe(303)
-  expect((await browser.open('/webhooks')).flash).toMatchObject({ message: URL_TAKEN })
+  expect((await browser.open('/settings/developers')).flash).toMatchObject({ message: URL_TAKEN })
   const [row] = await ctx.db.select().from(webhooks).where(eq(webhooks.userId, user.id))
   const path = `/webhooks/${row?.id}`
   const wrong = await browser.form(`${path}/secret`, { current_password: 'wrong' })
@@ -228,8 +259,10 @@ test('works as plain forms: add, a refusal that keeps what was typed, rotate, de
   expect([tested.status, tested.headers.get('Location')]).toEqual([303, path])
   expect((await browser.open(path)).flash).toMatchObject({ message: TEST_SENT })
   expect(await (await browser.request(path)).text()).toContain('webhook.test')
-  expect((await browser.form(path, { _method: 'delete' })).headers.get('Location')).toBe('/webhooks')
-  expect((await browser.open('/webhooks')).flash).toMatchObject({ message: WEBHOOK_DELETED })
+  expect((await browser.form(path, { _method: 'delete' })).headers.get('Location')).toBe(
+    '/settings/developers#webhooks',
+  )
+  expect((await browser.open('/settings/developers')).flash).toMatchObject({ message: WEBHOOK_DELETED })
   expect(await ctx.db.$count(webhookDeliveries, eq(webhookDeliveries.userId, user.id))).toBe(0)
 })
 

@@ -24,7 +24,7 @@ async function setup(planType: 'basic' | 'premium' = 'premium') {
     await db.insert(plans).values({ id: newId('sub'), userId: user.id, ...paid })
   }
   await setPlan(planType)
-  const page = async () => (await account.browser.request('/environments')).text()
+  const page = async () => (await account.browser.request('/settings/servers')).text()
   const add = (fields: object = HARBOR) => account.browser.json('POST', '/api/v1/environments', fields)
   return { ...account, user, setPlan, page, add }
 }
@@ -60,11 +60,11 @@ test('says that a tag may change, and refuses a taken name and a wrong image wit
 
 test('works as a plain form, which keeps what was typed', async () => {
   const { browser, page } = await setup()
-  await browser.open('/environments')
+  await browser.open('/settings/servers')
   const added = await browser.form('/api/v1/environments', HARBOR)
-  expect([added.status, added.headers.get('location')]).toEqual([303, '/environments'])
+  expect([added.status, added.headers.get('location')]).toEqual([303, '/settings/servers#environments'])
   expect(await page()).toContain(ENVIRONMENT_ADDED)
-  await browser.form('/api/v1/environments', { name: 'Valley', image: 'no <image>' })
+  await browser.form('/api/v1/environments', { about: 'environments', name: 'Valley', image: 'no <image>' })
   expect(await page()).toContain('value="no &lt;image&gt;"')
   await browser.form('/api/v1/environments/Harbor', { _method: 'delete' })
   expect(await page()).toContain(ENVIRONMENT_REMOVED)

@@ -12,8 +12,6 @@ const [MINUTE, HOUR] = [60_000, 3_600_000]
 
 async function setup(row: Partial<typeof runs.$inferInsert> = {}) {
   const { ctx, clock, settle, takeLines } = accountContext()
-  const channel = { arm: async () => {}, wake: async () => {}, tellServer: async () => {} }
-  ctx.channel = () => channel as unknown as ReturnType<typeof ctx.channel>
   const [userId, placeId, id] = [newId('user'), newId('srv'), newId('ses')]
   const at = clock.ms
   await ctx.db
@@ -121,7 +119,7 @@ test('the link ends with its run', async () => {
   const stopped = await setup({ stopRequestedAt: 1 })
   expect((await stopped.open()).buttons).toBe(0)
   const endless = await setup({ endsAt: null })
-  expect((await endless.open()).html).toContain('Your server has no end. It runs until you stop it.')
+  expect((await endless.open()).html).toContain('No end time is set. It runs until you stop it.')
 })
 
 test('a trial is extended while its minutes last, and its page says when they end', async () => {

@@ -6,6 +6,7 @@ import type { ProviderRecord, RunEvent, Server } from '../../../../src/domain/wi
 import { findStatement } from '../../../../src/server/billing/bills/billing-history.ts'
 import { newId } from '../../../../src/server/crypto/id.ts'
 import { openSite, SITE } from '../../../../testing/stack/site.ts'
+import { testContext } from '../../../../testing/stack/test-context.ts'
 
 type Shown = { server: Server; events: RunEvent[]; cost: RunCostSum; provider: ProviderRecord | null }
 
@@ -168,7 +169,7 @@ describe('a run', () => {
     const { cost } = await show(id, cookie)
     expect(cost).toEqual({ seconds: 28_800, included_seconds: 21_600, billed_seconds: 7_200, dollars: 3.49992 })
     const page = await (await get(`/servers/${id}`, cookie)).text()
-    const context = { db: site.db, now: Date.now } as unknown as Parameters<typeof findStatement>[0]
+    const context = testContext({ db: site.db })
     for (const bill of [first, second]) {
       const lines = (await findStatement(context, userId, bill))?.lines ?? []
       expect(lines.find(({ session_id }) => session_id === id)?.dollars).toBe(1.74996)
@@ -190,7 +191,7 @@ describe('a run', () => {
       hours: 5,
       createdAt: anchor,
     })
-    await insertRun(userId, anchor + HOUR, anchor + 5 * HOUR)
+    const ended = await insertRun(userId, anchor + HOUR, anchor + 5 * HOUR)
     const id = await insertRun(userId, anchor + 45 * HOUR, null)
     const { cost, provider, server } = await show(id, cookie)
     expect(server.active).toBe(true)
@@ -201,7 +202,9 @@ describe('a run', () => {
     expect(cost.dollars).toBe((cost.billed_seconds * 4861) / 1e7)
     const page = await (await get(`/servers/${id}`, cookie)).text()
     expect(page).toContain('Refresh')
+    expect(page).toContain('href="/stop_server"')
     expect(page).not.toContain('Start again like this one')
+    expect(await (await get(`/servers/${ended}`, cookie)).text()).not.toContain('/stop_server')
   })
 })
 
@@ -224,6 +227,11 @@ describe('all runs', () => {
     // Wildcards stand for themselves, and the case doesn't matter.
     expect((await list('?q=100%25_lap')).servers).toHaveLength(1)
     expect((await list('?q=%25')).servers).toHaveLength(1)
+    const jana = await site.signInAs('user')
+    await insertRun(jana.userId, BOUNDARY, BOUNDARY + 60_000, { name: 'ÜBUNG Äpfel, Ёлка Ωmega' })
+    for (const q of ['ÜBUNG', 'Übung', 'übung', 'äpfel', 'ÄPFEL', 'ёлка', 'ωmega', 'übung ä'])
+      expect([q, (await list(`?q=${encodeURIComponent(q)}`, jana.cookie)).servers.length]).toEqual([q, 1])
+    expect((await list('?q=%C3%9Cbungen', jana.cookie)).servers).toEqual([])
     expect((await list('?q=nobody')).servers).toEqual([])
     expect((await list('?month=2024-04')).servers.map(({ id }) => id)).toEqual([failed])
     expect((await list('?status=error')).servers.map(({ id }) => id)).toEqual([failed])
@@ -274,7 +282,7 @@ describe('all runs', () => {
     const guest = { id: newId('gst'), hash: newId('gst'), createdAt: now, expiresAt: now + HOUR }
     await site.db.insert(doorLinks).values({ ...guest, runId: mine })
     expect(await page(mine, ada.cookie)).toMatch(/You and (<!-- -->)?a guest(<!-- -->)? can get in/)
-    expect(await page(hers, eve.cookie)).toContain('Only you can get in.')
+    expect(await page(hers, eve.cookie)).toContain('Private: only you.')
   })
 
   test('can be downloaded, filtered, with a link to each', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { places, runs } from '../../../../db/schema.ts'
 import { newId } from '../../../../src/server/crypto/id.ts'
-import { change, openPage, openSite } from '../../../../testing/stack/site.ts'
+import { change, openSite } from '../../../../testing/stack/site.ts'
 
 const site = await openSite()
 const SENTENCE = /^You can start 10 servers in 10 minutes\. Try again in 9m \d+s\.$/
@@ -34,21 +34,3 @@ test.each([START, '/api/v1/aws/start'])(
     expect(body).toMatchObject({ error: expect.stringMatching(SENTENCE), errors: [expect.stringMatching(SENTENCE)] })
   },
 )
-
-test("the dashboard's form shows the sentence", async () => {
-  const { cookie } = await tenTimes()
-  const page = await openPage(site, cookie)
-  const refused = await site.request(START, {
-    method: 'POST',
-    headers: {
-      'Content-Type': 'application/x-www-form-urlencoded',
-      'Sec-Fetch-Site': 'same-origin',
-      Cookie: page.cookie,
-    },
-    body: new URLSearchParams({ authenticity_token: page.token }).toString(),
-  })
-  expect([refused.status, refused.headers.get('Location')]).toEqual([303, '/dashboard'])
-  const flash = refused.headers.getSetCookie().map((line) => line.split(';')[0])
-  const shown = await site.request('/dashboard', { headers: { Cookie: [page.cookie, ...flash].join('; ') } })
-  expect(await shown.text()).toMatch(/You can start 10 servers in 10 minutes\. Try again in 9m \d+s\./)
-})

@@ -2,7 +2,6 @@ import type { Context as HonoContext } from 'hono'
 import { renderToString } from 'react-dom/server'
 import { AppError } from '../../../../domain/error.ts'
 import { LATEST_NOTICES, MAILS_SAVED, type MailKind, NOTICES_READ } from '../../../../domain/notice.ts'
-import { Idle } from '../../../../pages/Idle.tsx'
 import { Mails } from '../../../../pages/Mails.tsx'
 import { MailsOff } from '../../../../pages/MailsOff.tsx'
 import { Notices } from '../../../../pages/Notices.tsx'
@@ -45,17 +44,12 @@ export async function read(c: Call, until: string | null): Promise<Response> {
 export function mails(c: Call, [muted]: readonly [Parameters<typeof toMailChoice>[0]]): Response {
   const chosen = toMailChoice(muted)
   const form = { csrfToken: csrfToken(c), flash: takeFlash(c), hasFiles: c.var.ctx.config.files !== null }
-  return renderPage(c, { title: 'Emails' }, <Mails mails={chosen} {...form} />)
+  return renderPage(c, { title: 'Emails', assets: 'settings' }, <Mails mails={chosen} {...form} />)
 }
 
 export async function choose(c: Call, wanted: Record<MailKind, boolean | null>): Promise<Response> {
   const mails = await chooseMails(c.var.ctx, signedIn(c).user.id, wanted)
   return answer(c, { message: MAILS_SAVED, mails })
-}
-
-export async function idle(c: Call): Promise<Response> {
-  const form = { csrfToken: csrfToken(c), flash: takeFlash(c), minutes: await idleMinutes(c) }
-  return renderPage(c, { title: 'Idle servers' }, <Idle {...form} />)
 }
 
 export async function idleSetting(c: Call): Promise<Response> {

@@ -1,21 +1,11 @@
 import type { Context as HonoContext } from 'hono'
 import { LOGIN_REMOVED, LOGIN_SAVED } from '../../../../domain/registry-login.ts'
-import { Registries } from '../../../../pages/Registries.tsx'
 import { putRegistry, removeRegistry } from '../../../accounts/registries.ts'
 import { listRegistries } from '../../../fleet/secrets.ts'
 import { type AppEnv, signedIn } from '../../../http/app-env.ts'
-import { takeFlash } from '../../../http/flash.ts'
-import { csrfToken } from '../../../http/middleware/csrf.ts'
-import { renderPage } from '../../../http/render.tsx'
 import { answer } from '../../../http/reply.ts'
 
 type Call = HonoContext<AppEnv>
-
-export async function page(c: Call): Promise<Response> {
-  const registries = await listRegistries(c.var.ctx, signedIn(c).user.id)
-  const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
-  return renderPage(c, { title: 'Registry logins' }, <Registries {...form} registries={registries} />)
-}
 
 export async function list(c: Call): Promise<Response> {
   return c.json({ registries: await listRegistries(c.var.ctx, signedIn(c).user.id) })

@@ -1,21 +1,11 @@
 import type { Context as HonoContext } from 'hono'
 import { SECRET_REMOVED, SECRET_SAVED } from '../../../../domain/secret.ts'
-import { Secrets } from '../../../../pages/Secrets.tsx'
 import { putSecret, removeSecret } from '../../../accounts/secrets.ts'
 import { listSecrets } from '../../../fleet/secrets.ts'
 import { type AppEnv, signedIn } from '../../../http/app-env.ts'
-import { takeFlash } from '../../../http/flash.ts'
-import { csrfToken } from '../../../http/middleware/csrf.ts'
-import { renderPage } from '../../../http/render.tsx'
 import { answer } from '../../../http/reply.ts'
 
 type Call = HonoContext<AppEnv>
-
-export async function page(c: Call): Promise<Response> {
-  const secrets = await listSecrets(c.var.ctx, signedIn(c).user.id)
-  const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
-  return renderPage(c, { title: 'Secrets' }, <Secrets {...form} secrets={secrets} />)
-}
 
 export async function list(c: Call): Promise<Response> {
   return c.json({ secrets: await listSecrets(c.var.ctx, signedIn(c).user.id) })

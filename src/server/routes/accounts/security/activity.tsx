@@ -6,5 +6,5 @@ import { renderPage } from '../../../http/render.tsx'
 
 export async function page(c: HonoContext<AppEnv>): Promise<Response> {
   const activity = await getActivity(c.var.ctx, signedIn(c), c.req.query('before') ?? null)
-  return renderPage(c, { title: 'Activity' }, <Activity {...activity} />)
+  return renderPage(c, { title: 'Activity', assets: 'settings' }, <Activity {...activity} />)
 }

@@ -16,6 +16,7 @@ import {
 } from '../../../../domain/factor.ts'
 import { toIso } from '../../../../domain/instant.ts'
 import { AccountSecurity, type SecurityProps } from '../../../../pages/AccountSecurity.tsx'
+import { listApiTokens } from '../../../accounts/api-tokens.ts'
 import type { Proof } from '../../../accounts/credentials/current-password.ts'
 import { confirmOptions } from '../../../accounts/credentials/passkeys.ts'
 import { getFactors } from '../../../accounts/credentials/second-factor.ts'
@@ -52,12 +53,17 @@ async function show(
   status: Parameters<typeof renderPage>[3] = 200,
 ): Promise<Response> {
   const { id } = signedIn(c).user
-  const [factors, removal] = await Promise.all([getFactors(c.var.ctx, id), findRemoval(c.var.ctx, id)])
+  const { ctx } = c.var
+  const [factors, removal, { length: tokens }] = await Promise.all([
+    getFactors(ctx, id),
+    findRemoval(ctx, id),
+    listApiTokens(ctx, id),
+  ])
   const form = { csrfToken: csrfToken(c), flash: null, started: null, codes: null }
-  const link = needsLink(c.var.ctx, signedIn(c)) ? (c.req.query('link') ?? '') : null
+  const link = needsLink(ctx, signedIn(c)) ? (c.req.query('link') ?? '') : null
   const device = deviceName(c.req.header('User-Agent') ?? null)
-  const props = { ...form, link, device, removal_at: toIso(removal), ...factors, ...shown }
-  const assets = shown.started || shown.codes ? 'secrets' : 'app'
+  const props = { ...form, link, tokens, device, removal_at: toIso(removal), ...factors, ...shown }
+  const assets = shown.started || shown.codes ? 'secrets' : 'settings'
   return renderPage(c, { title: 'Two-factor sign-in', assets }, <AccountSecurity {...props} />, status)
 }
 
@@ -79,8 +85,8 @@ export async function start(c: Call, proof: Proof & { link: string }): Promise<R
 export async function confirm(c: Call, code: string): Promise<Response> {
   const { ctx } = c.var
   try {
-    const { codes, signInId } = await confirmTotp(ctx, signedIn(c), code)
-    await renewCookie(c, signedIn(c), signInId)
+    const { codes, renewed } = await confirmTotp(ctx, signedIn(c), code)
+    await renewCookie(c, signedIn(c), renewed)
     if (!c.get('form')) return c.json({ recovery_codes: codes })
     return show(c, codes.length ? { codes: { codes, message: TOTP_ON } } : succeeded(TOTP_ON_TOO))
   } catch (error) {
@@ -113,8 +119,8 @@ export async function addPasskey(
   { name, response }: { name: string; response: PasskeyResponse | null },
 ): Promise<Response> {
   if (!response) throw new AppError('invalid', PASSKEY_NEEDS_SCRIPT)
-  const { passkey, codes, signInId } = await passkeys.addPasskey(c.var.ctx, signedIn(c), { name, response })
-  await renewCookie(c, signedIn(c), signInId)
+  const { passkey, codes, renewed } = await passkeys.addPasskey(c.var.ctx, signedIn(c), { name, response })
+  await renewCookie(c, signedIn(c), renewed)
   if (!c.get('form')) return c.json({ ...passkey, recovery_codes: codes }, 201)
   return show(c, codes.length ? { codes: { codes, message: FIRST_PASSKEY_ADDED } } : succeeded(PASSKEY_ADDED))
 }

@@ -14,7 +14,7 @@ import type { AppEnv } from '../../../http/app-env.ts'
 import { callerOf, deviceOf } from '../../../http/caller.ts'
 import { errorBody, statusOf } from '../../../http/error-response.ts'
 import { isSeen, setFlash, takeFlash } from '../../../http/flash.ts'
-import { knownDevice } from '../../../http/known-device.ts'
+import { attemptOf } from '../../../http/known-device.ts'
 import { csrfToken } from '../../../http/middleware/csrf.ts'
 import { renderPage } from '../../../http/render.tsx'
 import { answerSignedIn } from '../../../http/signed-in.ts'
@@ -46,10 +46,7 @@ export async function page(c: Call): Promise<Response> {
 }
 
 export async function finish(c: Call, given: { challenge: string } & GivenFactor): Promise<Response> {
-  const signedIn = await answerChallenge(c.var.ctx, given, deviceOf(c), {
-    ...callerOf(c),
-    knownDevice: (email) => knownDevice(c, email),
-  })
+  const signedIn = await answerChallenge(c.var.ctx, given, deviceOf(c), attemptOf(c))
   return answerSignedIn(c, signedIn)
 }
 
@@ -62,9 +59,6 @@ export async function finishWithPasskey(
   { challenge, response }: { challenge: string; response: PasskeyResponse | null },
 ): Promise<Response> {
   if (!response) throw new AppError('invalid', PASSKEY_NEEDS_SCRIPT)
-  const signedIn = await signInWithPasskey(c.var.ctx, { challenge, response }, deviceOf(c), {
-    ...callerOf(c),
-    knownDevice: (email) => knownDevice(c, email),
-  })
+  const signedIn = await signInWithPasskey(c.var.ctx, { challenge, response }, deviceOf(c), attemptOf(c))
   return answerSignedIn(c, signedIn)
 }

@@ -31,6 +31,7 @@ const REASONS: Record<number | 'default', string> = {
   402: 'No trial minutes left, suspended, or the plan is unpaid',
   403: 'Not allowed',
   404: "Doesn't exist or isn't yours",
+  408: "The body didn't come in time",
   409: 'Conflicts with what is running or exists',
   413: 'The body is over 64 KiB',
   422: 'A rule refused it',
@@ -102,9 +103,10 @@ function operation(route: string, call: Call, schemaOf: (answer: z.ZodMiniType) 
     'too_many',
     'unavailable',
   ]
-  const refused = new Map<number | 'default', Set<RefusalCode>>(
-    takes || repeatable ? [[400, new Set(['invalid'])]] : [],
-  )
+  const refused = new Map<number | 'default', Set<RefusalCode>>([
+    ...(takes || repeatable ? [[400, new Set<RefusalCode>(['invalid'])] as const] : []),
+    ...(isChange ? [[408, new Set<RefusalCode>(['invalid'])] as const] : []),
+  ])
   for (const code of codes) {
     const at = code === 'unavailable' ? 'default' : REFUSALS[code]
     refused.set(at, (refused.get(at) ?? new Set()).add(code))

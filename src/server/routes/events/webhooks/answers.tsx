@@ -1,12 +1,10 @@
 import type { Context as HonoContext } from 'hono'
 import { SENT_AGAIN, TEST_SENT, WEBHOOK_DELETED, WEBHOOK_ON } from '../../../../domain/webhook.ts'
 import { WebhookPage } from '../../../../pages/Webhook.tsx'
-import { Webhooks } from '../../../../pages/Webhooks.tsx'
 import {
   createWebhook,
   deleteWebhook,
   getWebhook,
-  listWebhooks,
   rotateSecret,
   sendAgain,
   sendTestEvent,
@@ -17,20 +15,9 @@ import { takeFlash } from '../../../http/flash.ts'
 import { csrfToken } from '../../../http/middleware/csrf.ts'
 import { renderPage } from '../../../http/render.tsx'
 import { answer } from '../../../http/reply.ts'
+import { developers } from '../../accounts/settings/answers.tsx'
 
 type Call = HonoContext<AppEnv>
-
-/** @param secret the new webhook's */
-export async function list(c: Call, secret: string | null = null): Promise<Response> {
-  const webhooks = await listWebhooks(c.var.ctx, signedIn(c).user.id)
-  const form = { csrfToken: csrfToken(c), flash: takeFlash(c), webhooks, secret }
-  return renderPage(
-    c,
-    { title: 'Webhooks', assets: secret ? 'secrets' : 'app' },
-    <Webhooks {...form} />,
-    secret ? 201 : 200,
-  )
-}
 
 /** @param secret the new one */
 export async function show(c: Call, id: string, secret: string | null = null): Promise<Response> {
@@ -38,7 +25,7 @@ export async function show(c: Call, id: string, secret: string | null = null): P
   const form = { csrfToken: csrfToken(c), flash: takeFlash(c), ...details, secret }
   return renderPage(
     c,
-    { title: 'Webhook', assets: secret ? 'secrets' : 'app' },
+    { title: 'Webhook', assets: secret ? 'secrets' : 'settings' },
     <WebhookPage {...form} />,
     secret ? 201 : 200,
   )
@@ -47,16 +34,16 @@ export async function show(c: Call, id: string, secret: string | null = null): P
 export async function add(c: Call, input: Parameters<typeof createWebhook>[2]): Promise<Response> {
   const made = await createWebhook(c.var.ctx, signedIn(c).user, input)
   // Not a redirect: only this answer shows the secret. Sending the form again finds its URL taken.
-  return c.get('form') ? list(c, made.secret) : c.json(made, 201)
+  return c.get('form') ? developers(c, { webhookSecret: made.secret }) : c.json(made, 201)
 }
 
 export async function rotate(c: Call, id: string, input: Parameters<typeof rotateSecret>[3]): Promise<Response> {
-  const secret = await rotateSecret(c.var.ctx, signedIn(c).user.id, id, input)
+  const secret = await rotateSecret(c.var.ctx, signedIn(c).user, id, input)
   return c.get('form') ? show(c, id, secret) : c.json({ secret }, 201)
 }
 
 export async function remove(c: Call, id: string): Promise<Response> {
-  await deleteWebhook(c.var.ctx, signedIn(c).user.id, id)
+  await deleteWebhook(c.var.ctx, signedIn(c).user, id)
   return answer(c, { message: WEBHOOK_DELETED })
 }
 

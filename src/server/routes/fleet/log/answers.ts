@@ -3,7 +3,7 @@ import { parseAccept } from 'hono/utils/accept'
 import * as z from 'zod/mini'
 import { AppError } from '../../../../domain/error.ts'
 import { HOUR_MS } from '../../../../domain/instant.ts'
-import { getOwnRun, type OwnRun, readLog, streamLogText } from '../../../fleet/run-log.ts'
+import { getOwnRun, type OwnRun, readLog, textSoFar } from '../../../fleet/run-log.ts'
 import { readMetrics, toMetrics } from '../../../fleet/run-metrics.ts'
 import { type AppEnv, signedIn } from '../../../http/app-env.ts'
 import { answer } from '../../../http/reply.ts'
@@ -18,23 +18,28 @@ export async function read(c: C, id: string): Promise<Response> {
   const kind = wantedKind(c.req.header('Accept') ?? '')
   c.header('Cache-Control', 'no-store')
   c.header('Vary', 'Accept')
-  if (kind === 'text/plain') return c.body(streamLogText(c.var.ctx, run), 200, { 'Content-Type': PLAIN })
+  if (kind === 'text/plain') return c.body(await textOf(c, run), 200, { 'Content-Type': PLAIN })
   // A HEAD request reads no lines.
   const isStream = kind === 'text/event-stream' && c.req.method === 'GET'
   const after = lineNumber((isStream && c.req.header('Last-Event-ID')) || c.req.query('after'))
   return isStream ? follow(c, run, after) : c.json(await readLog(c.var.ctx, run, after))
 }
 
+async function textOf(c: C, run: OwnRun): Promise<ReadableStream<Uint8Array>> {
+  const { whileSignedIn } = await import('../../../door/while-signed-in.ts')
+  return whileSignedIn(c, textSoFar(c.var.ctx, run))
+}
+
 export async function download(c: C, id: string): Promise<Response> {
   const run = await getOwnRun(c.var.ctx, signedIn(c).user.id, id)
   const headers = { 'Content-Type': PLAIN, 'Content-Disposition': `attachment; filename="${run.id}.txt"` }
-  return c.body(streamLogText(c.var.ctx, run), 200, headers)
+  return c.body(await textOf(c, run), 200, headers)
 }
 
 export async function remove(c: C, id: string): Promise<Response> {
   const run = await getOwnRun(c.var.ctx, signedIn(c).user.id, id)
   await c.var.ctx.runLog(run.id).clear('lines')
-  return answer(c, { message: run.isOver ? 'Log deleted.' : 'Log deleted. What comes next is kept.' })
+  return answer(c, { message: run.isOver ? 'Log deleted.' : 'Log deleted. New lines are kept.' })
 }
 
 /** How busy the run's machine is. */
@@ -80,11 +85,11 @@ async function follow(c: C, run: OwnRun, after: number): Promise<Response> {
   ])
   const pass = { kind: scope === null ? 'sign_in' : 'token', id } as const
   const holding = hold(() => c.env.DOOR_KEEPER.getByName(user.id), { runId: run.id, pass, what: 'log' })
-  if (!(await holding.isHeld)) throw tooMany('You follow 20 logs already.')
+  if (!(await holding.isHeld)) throw tooMany("You're already following 20 logs.")
   const body = await followLog(c.env.RUN_LOG.getByName(run.id), { after, isOver: run.isOver }, holding)
   if (!body) {
     holding.release()
-    throw tooMany('5 readers follow this log already.')
+    throw tooMany('5 readers are already following this log.')
   }
   return c.body(body, 200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' })
 }

@@ -1,16 +1,21 @@
 import type { Context as HonoContext } from 'hono'
+import { MOST_ENDS } from '../../../../domain/drift.ts'
 import { AppError } from '../../../../domain/error.ts'
 import { type PlanType, planOffered, TRIAL_MINUTES } from '../../../../domain/money/plan.ts'
 import type { Proof } from '../../../accounts/credentials/current-password.ts'
 import * as catalog from '../../../fleet/catalog.ts'
+import * as groupPeople from '../../../fleet/line/group-people.ts'
 import * as groups from '../../../fleet/line/groups.ts'
 import { addPlaces as addPlacesToFleet, drainPlace, resumePlace, retirePlace } from '../../../fleet/places.ts'
+import { setWarm } from '../../../fleet/warm/settings.ts'
 import { type AppEnv, signedIn } from '../../../http/app-env.ts'
+import { toAppError } from '../../../http/error-response.ts'
 import { answer } from '../../../http/reply.ts'
 import * as fleet from '../../../operations/fleet-acts.ts'
 import { askToRemove, takeBack } from '../../../operations/lost-factors.ts'
 import { confirmPassword, handOf, type Operator, once, type Why } from '../../../operations/operator.ts'
 import * as person from '../../../operations/person-acts.ts'
+import { fourAtOnce } from '../../../runtime/four-at-once.ts'
 import { ownPagePath } from './own-page.ts'
 
 type C = HonoContext<AppEnv>
@@ -20,32 +25,46 @@ const handFor = (c: C, why: Why) => handOf(operatorOf(c), why)
 
 export async function confirm(c: C, to: string, proof: Proof): Promise<Response> {
   await confirmPassword(operatorOf(c), signedIn(c), proof)
-  return answer(c, { message: 'You can act for 15 minutes.' }, { to: ownPagePath(to) })
+  return answer(c, { message: 'You can make changes for 15 minutes.' }, { to: ownPagePath(to) })
 }
 
 export async function stopRun(c: C, runId: string, why: Why): Promise<Response> {
   await once(c.var.ctx, why, fleet.forceStop(operatorOf(c), runId, why))
-  return answer(c, { message: 'We are stopping the server.' })
+  return answer(c, { message: 'Stopping the server.' })
 }
 
-export async function endInstance(c: C, { instance, ...why }: Why & { instance: string }): Promise<Response> {
-  await once(c.var.ctx, why, fleet.endInstance(operatorOf(c), instance.trim(), why))
-  return answer(c, { message: 'EC2 is ending the instance.' })
+type Ends = Why & { instances: string[]; listed: string[]; all: boolean | null }
+
+/** Ends the instances that were ticked, or all that were listed. One that can't be ended doesn't keep the others. */
+export async function endInstances(c: C, { instances, listed, all, ...why }: Ends): Promise<Response> {
+  const chosen = [...new Set(all ? listed : instances)]
+  if (!chosen.length) throw new AppError('invalid', 'Please check at least one instance.')
+  if (chosen.length > MOST_ENDS) throw new AppError('invalid', `Please end at most ${MOST_ENDS} at once.`)
+  const kept: { id: string; error: unknown }[] = []
+  await fourAtOnce(chosen, async (id) => {
+    // Each is an act of its own in the audit log.
+    const own = { ...why, act_id: `${why.act_id}-${id}` }
+    await once(c.var.ctx, own, fleet.endInstance(operatorOf(c), id, own)).catch((error) => kept.push({ id, error }))
+  })
+  if (kept.length === chosen.length) throw kept[0]?.error
+  const ended = `EC2 is ending ${chosen.length - kept.length} of ${chosen.length}.`
+  const faults = kept.map(({ id, error }) => `${id}: ${toAppError(error).message}`)
+  return answer(c, { message: [ended, ...faults].join(' ') })
 }
 
 export async function suspend(c: C, userId: string, why: Why): Promise<Response> {
   await once(c.var.ctx, why, person.suspend(operatorOf(c), userId, why))
-  return answer(c, { message: 'The account is suspended.' })
+  return answer(c, { message: 'Account suspended.' })
 }
 
 export async function lift(c: C, userId: string, why: Why): Promise<Response> {
   await once(c.var.ctx, why, person.lift(operatorOf(c), userId, why))
-  return answer(c, { message: 'The suspension is lifted.' })
+  return answer(c, { message: 'Suspension lifted.' })
 }
 
 export async function removeFactor(c: C, userId: string, why: Why): Promise<Response> {
   await once(c.var.ctx, why, askToRemove(operatorOf(c), userId, why))
-  return answer(c, { message: 'We emailed them, and remove it in a day.' })
+  return answer(c, { message: 'We emailed them, and will remove it in a day.' })
 }
 
 export async function keepFactor(c: C, userId: string, why: Why): Promise<Response> {
@@ -61,17 +80,17 @@ export async function grant(c: C, userId: string, { plan, hours, ...why }: Grant
   const usual = known ? (known.hours ?? 0) : TRIAL_MINUTES / 60
   const granted = { type: plan as PlanType, hours: hours.trim() === '' ? usual : Number(hours) }
   await once(c.var.ctx, why, person.grant(operatorOf(c), userId, granted, why))
-  return answer(c, { message: 'The plan is granted.' })
+  return answer(c, { message: 'Plan granted.' })
 }
 
 export async function endPlan(c: C, userId: string, why: Why): Promise<Response> {
   await once(c.var.ctx, why, person.endGrant(operatorOf(c), userId, why))
-  return answer(c, { message: 'The plan has ended.' })
+  return answer(c, { message: 'Plan ended.' })
 }
 
 export async function signOut(c: C, userId: string, why: Why): Promise<Response> {
   await once(c.var.ctx, why, person.signOutPerson(operatorOf(c), userId, why))
-  return answer(c, { message: 'They are signed out everywhere.' })
+  return answer(c, { message: 'Signed out everywhere.' })
 }
 
 type Correction = Why & { bill: string; seconds: string }
@@ -79,12 +98,12 @@ type Correction = Why & { bill: string; seconds: string }
 export async function correct(c: C, { bill, seconds, ...why }: Correction): Promise<Response> {
   const right = seconds.trim() === '' ? Number.NaN : Number(seconds)
   const changed = await once(c.var.ctx, why, person.correct(operatorOf(c), bill, right, why))
-  return answer(c, { message: changed ? 'The bill is corrected.' : 'Nothing changed: the bill was already right.' })
+  return answer(c, { message: changed ? 'Bill corrected.' : 'Nothing changed: the bill was already right.' })
 }
 
 export async function holdBill(c: C, hold: boolean, { bill, ...why }: Why & { bill: string }): Promise<Response> {
   await once(c.var.ctx, why, person.holdBill(operatorOf(c), bill, hold, why))
-  return answer(c, { message: hold ? 'The invoice is held.' : 'The invoice is released.' })
+  return answer(c, { message: hold ? 'Invoice on hold.' : 'Invoice released.' })
 }
 
 type NewPlaces = Why & { type: string; zone: string; template: string; gpus: string; count: string }
@@ -118,6 +137,22 @@ export async function changePlace(
   return answer(c, { message: `The place is ${done}.` })
 }
 
+type WarmForm = Why & Record<'type' | 'zone' | 'hours' | 'count' | 'time_zone' | 'price', string>
+
+export async function keepWarm(c: C, form: WarmForm): Promise<Response> {
+  const { type, zone, hours, count, time_zone, price, ...why } = form
+  const input = {
+    instanceType: type.trim(),
+    availabilityZone: zone.trim(),
+    hours: hours.trim(),
+    count: Number(count || Number.NaN),
+    timeZone: time_zone.trim() || null,
+    hourDollars: price ? Number(price) : null,
+  }
+  await once(c.var.ctx, why, setWarm(handFor(c, why), input))
+  return answer(c, { message: 'Hours saved.' })
+}
+
 type EnvironmentForm = Why & { name: string; description: string; image: string; from: string; position: string }
 
 export async function addEnvironment(c: C, form: EnvironmentForm): Promise<Response> {
@@ -137,34 +172,52 @@ export async function changeEnvironment(c: C, form: EnvironmentForm): Promise<Re
     ...(position && { position: Number(position) }),
   }
   await once(c.var.ctx, why, catalog.changeEnvironment(handFor(c, why), name, change))
-  return answer(c, { message: `${name} is changed.` })
+  return answer(c, { message: `${name} changed.` })
 }
 
-type GroupForm = Why & Record<'name' | 'gpus' | 'places' | 'from' | 'until' | 'people', string> & { code: boolean }
+type GroupForm = Why & Record<'name' | 'gpus' | 'places' | 'from' | 'until', string>
 
-export async function addGroup(c: C, form: GroupForm): Promise<Response> {
-  const { name, gpus, places, from, until, people, code: withCode, ...why } = form
-  const input = {
-    name,
-    gpus: Number(gpus || Number.NaN),
-    places: Number(places || Number.NaN),
-    from,
-    until,
-    people,
-    withCode,
-  }
-  const { code } = await once(c.var.ctx, why, groups.makeGroup(handFor(c, why), input))
-  return answer(c, { message: code ? `The group is set. Its code is ${code}.` : 'The group is set.' })
+const toGroupInput = ({ name, gpus, places, from, until }: GroupForm) => ({
+  name,
+  gpus: Number(gpus || Number.NaN),
+  places: Number(places || Number.NaN),
+  from,
+  until,
+})
+
+export async function addGroup(c: C, form: GroupForm & { people: string; code: boolean }): Promise<Response> {
+  const input = { ...toGroupInput(form), people: form.people, withCode: form.code }
+  const { code } = await once(c.var.ctx, form, groups.makeGroup(handFor(c, form), input))
+  return answer(c, { message: code ? `Group created. Its code is ${code}.` : 'Group created.' })
 }
 
-export async function endGroup(c: C, { group, ...why }: Why & { group: string }): Promise<Response> {
-  await once(c.var.ctx, why, groups.endGroup(handFor(c, why), group))
-  return answer(c, { message: 'The group has ended. Its unused places are everyone’s again.' })
+export async function changeGroup(c: C, id: string, form: GroupForm): Promise<Response> {
+  await once(c.var.ctx, form, groups.changeGroup(handFor(c, form), id, toGroupInput(form)))
+  return answer(c, { message: "Group changed. We'll tell its people within a minute." })
+}
+
+export async function addPeople(c: C, id: string, { people, ...why }: Why & { people: string }): Promise<Response> {
+  await once(c.var.ctx, why, groupPeople.addPeople(handFor(c, why), id, people))
+  return answer(c, { message: "Added to the group. We'll tell them within a minute." })
+}
+
+export async function removePeople(
+  c: C,
+  id: string,
+  { remove, ...why }: Why & { remove: string[] },
+): Promise<Response> {
+  const code = await once(c.var.ctx, why, groupPeople.removePeople(c.var.ctx, handFor(c, why), id, remove))
+  return answer(c, { message: code ? `Removed from the group. The new code is ${code}.` : 'Removed from the group.' })
+}
+
+export async function endGroup(c: C, id: string, why: Why): Promise<Response> {
+  await once(c.var.ctx, why, groups.endGroup(handFor(c, why), id))
+  return answer(c, { message: 'Group ended. Anyone can use its unused servers.' })
 }
 
 export async function retireEnvironment(c: C, { name, ...why }: Why & { name: string }): Promise<Response> {
   await once(c.var.ctx, why, catalog.retireEnvironment(handFor(c, why), name))
-  return answer(c, { message: `${name} is retired.` })
+  return answer(c, { message: `${name} retired.` })
 }
 
 function trimmed(form: EnvironmentForm): EnvironmentForm {

@@ -1,19 +1,24 @@
 import type { Context as HonoContext } from 'hono'
 import { ACT_WITHIN_MS } from '../../../../domain/audit.ts'
+import { costAnswer } from '../../../../domain/warm-hours.ts'
 import type { Acting } from '../../../../pages/admin/AdminPage.tsx'
 import { AuditLog } from '../../../../pages/admin/AuditLog.tsx'
 import { ConfirmPassword } from '../../../../pages/admin/ConfirmPassword.tsx'
 import { Drift } from '../../../../pages/admin/Drift.tsx'
 import { Environments } from '../../../../pages/admin/Environments.tsx'
+import { Group } from '../../../../pages/admin/Group.tsx'
 import { Lines } from '../../../../pages/admin/Lines.tsx'
 import { People } from '../../../../pages/admin/People.tsx'
 import { Person } from '../../../../pages/admin/Person.tsx'
 import { Places } from '../../../../pages/admin/Places.tsx'
 import { RunRecord } from '../../../../pages/admin/RunRecord.tsx'
+import type { WarmQuestion } from '../../../../pages/admin/WarmMachines.tsx'
 import { newId } from '../../../crypto/id.ts'
 import { listCatalog } from '../../../fleet/catalog.ts'
+import { getGroup } from '../../../fleet/line/group-people.ts'
 import { listGroups } from '../../../fleet/line/groups.ts'
 import { listPlaces } from '../../../fleet/places.ts'
+import { listWarm } from '../../../fleet/warm/settings.ts'
 import { type AppEnv, signedIn } from '../../../http/app-env.ts'
 import { logError, toAppError } from '../../../http/error-response.ts'
 import { takeFlash } from '../../../http/flash.ts'
@@ -53,13 +58,28 @@ export async function lines(c: C): Promise<Response> {
   return renderPage(c, { title: 'Line', assets: 'admin' }, <Lines {...shown} groups={groups} acting={acting(c)} />)
 }
 
+export async function group(c: C, id: string): Promise<Response> {
+  const found = await getGroup(c.var.ctx, id)
+  return renderPage(c, { title: 'Group', assets: 'admin' }, <Group group={found} acting={acting(c)} />)
+}
+
 export async function places(c: C): Promise<Response> {
-  const q = c.req.query('q') ?? ''
-  return renderPage(
-    c,
-    { title: 'Places', assets: 'admin' },
-    <Places places={await listPlaces(c.var.ctx)} q={q} acting={acting(c)} />,
-  )
+  const { ctx } = c.var
+  const [all, warm] = await Promise.all([listPlaces(ctx), listWarm(ctx)])
+  const shown = { places: all, warm, question: warmQuestion(c), q: c.req.query('q') ?? '', acting: acting(c) }
+  return renderPage(c, { title: 'Places', assets: 'admin' }, <Places {...shown} />)
+}
+
+/** What it would cost to keep machines warm, if an operator asks. */
+function warmQuestion(c: C): WarmQuestion {
+  const [hours = '', count = '', price = ''] = [c.req.query('hours'), c.req.query('count'), c.req.query('price')]
+  const asked = { hours, count, price }
+  if (!hours) return { ...asked, answer: null }
+  try {
+    return { ...asked, answer: costAnswer(hours, Number(count || Number.NaN), price ? Number(price) : null) }
+  } catch (thrown) {
+    return { ...asked, answer: toAppError(thrown).message }
+  }
 }
 
 export async function environments(c: C): Promise<Response> {
@@ -94,7 +114,7 @@ export async function confirm(c: C): Promise<Response> {
   const to = ownPagePath(flash?.values?.to ?? c.req.query('to') ?? '')
   const { hasFactor } = signedIn(c)
   const form = { csrfToken: csrfToken(c), flash, to, hasFactor }
-  return renderPage(c, { title: 'Confirm it is you', assets: 'admin' }, <ConfirmPassword {...form} />)
+  return renderPage(c, { title: 'Confirm it’s you', assets: 'admin' }, <ConfirmPassword {...form} />)
 }
 
 const filterOf = (c: C) => ({ act: c.req.query('act') ?? '', of: c.req.query('of')?.trim() ?? '' })

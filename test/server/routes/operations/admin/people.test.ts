@@ -136,6 +136,7 @@ test('finds people by name, address, and the IDs of what they own', async () => 
     expect([q, text.includes(`/admin/people/${ada.userId}`), text.includes(bob.userId)]).toEqual([q, true, false])
   }
   expect((await open('/admin/people?q=%25')).text).not.toContain(bob.userId)
+  expect(await open(`/admin/people?q=${'a'.repeat(60_000)}`)).toMatchObject({ status: 200 })
   expect((await open('/admin/people?q=nobody-like-it')).text).toContain('No one found.')
   expect((await open('/admin/people/user_nobody')).status).toBe(404)
 })

@@ -1,0 +1,1 @@
+ALTER TABLE `file_folders` ADD `count_from` text;

@@ -1,0 +1,7 @@
+import { renderTexts } from '../src/pages/texts.tsx'
+import { routes } from '../src/server/app.ts'
+import { describeApi } from '../src/server/routes/docs/openapi/document.ts'
+
+/** What the build writes. It loads this through Vite, since Node can't import JSX. */
+export const document = describeApi(routes, 'https://your-site.example')
+export const renderAllTexts = () => renderTexts(document)

@@ -1,0 +1,39 @@
+import type { GroupRecord } from '../../domain/views.ts'
+import { Field, TextArea } from '../../ui/Field.tsx'
+
+type Typed = (name: string) => string | undefined
+
+/** What is held for a group, and when. @param group what it is now; null: a new one */
+export function GroupFields({ typed, group = null }: { typed: Typed; group?: GroupRecord | null }) {
+  const field = (name: string, label: string, now?: string) =>
+    ({ name, label, autoComplete: 'off', defaultValue: typed(name) ?? now }) as const
+  const minute = (at?: string) => at?.slice(0, 16)
+  return (
+    <>
+      <Field
+        {...field('name', 'Name', group?.name)}
+        placeholder="Competition"
+        hint="Its people see this name."
+        required
+      />
+      <Field {...field('places', 'Servers', group?.places.toString())} inputMode="numeric" placeholder="20" required />
+      <Field {...field('gpus', 'GPUs of each', (group?.gpus ?? 1).toString())} inputMode="numeric" required />
+      {group?.state === 'on' ? null : (
+        <Field {...field('from', 'From (UTC)', minute(group?.from))} type="datetime-local" required />
+      )}
+      <Field {...field('until', 'Until (UTC)', minute(group?.until))} type="datetime-local" required />
+    </>
+  )
+}
+
+export function PeopleField({ typed }: { typed: Typed }) {
+  return (
+    <TextArea
+      name="people"
+      label="People"
+      hint="Their email addresses, one per line. They still need a plan or free trial minutes."
+      rows={4}
+      defaultValue={typed('people')}
+    />
+  )
+}

@@ -1,0 +1,93 @@
+import type { WarmLine } from '../../domain/views.ts'
+import { costText } from '../../domain/warm-hours.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { type Column, DataTable } from '../../ui/DataTable.tsx'
+import { Field } from '../../ui/Field.tsx'
+import { ActForm } from './ActForm.tsx'
+import type { Acting } from './AdminPage.tsx'
+
+const COLUMNS: Column[] = [
+  { key: 'kind', label: 'Type and zone', rowHeader: true },
+  { key: 'hours', label: 'Kept warm' },
+  { key: 'now', label: 'Now' },
+  { key: 'week', label: 'A week, at most' },
+  { key: 'suggested', label: 'Suggested' },
+]
+
+/** What someone asks about hours that they may want. */
+export type WarmQuestion = { hours: string; count: string; price: string; answer: string | null }
+
+export function WarmMachines({ lines, question }: { lines: WarmLine[]; question: WarmQuestion }) {
+  const { hours, count, price, answer } = question
+  const rows = lines.map((line) => ({
+    id: `${line.type} ${line.zone}`,
+    cells: {
+      kind: `${line.type} in ${line.zone}`,
+      hours: line.hours ? `${line.hours} (${line.time_zone})` : 'never',
+      now: `${line.ready} of ${line.wanted} ready${line.others ? `, ${line.others} starting or ending` : ''}`,
+      week: line.week ? costText(line.week) : '—',
+      suggested: line.suggested ? `${line.suggested} (${line.time_zone})` : '—',
+    },
+  }))
+  return (
+    <Card title="Warm machines">
+      <p className="hint">
+        A warm machine has already booted and pulled the catalog’s images, so a start that gets one is ready in seconds.
+        We suggest hours from the last four weeks of starts.
+      </p>
+      {rows.length ? <DataTable caption="Warm machines" hideCaption columns={COLUMNS} rows={rows} /> : null}
+      <div className="stack">
+        <form className="row filters" action="/admin/places">
+          <Field name="hours" label="Hours" placeholder="sat 9-12" autoComplete="off" defaultValue={hours} />
+          <Field name="count" label="How many" inputMode="numeric" autoComplete="off" defaultValue={count} />
+          <Field
+            name="price"
+            label="Dollars an hour for one"
+            placeholder="1.40"
+            autoComplete="off"
+            defaultValue={price}
+          />
+          <Button type="submit">See the cost</Button>
+        </form>
+        {answer ? <p>{answer}</p> : null}
+      </div>
+    </Card>
+  )
+}
+
+export function KeepWarm({ acting }: { acting: Acting }) {
+  return (
+    <ActForm
+      id="warm"
+      action="/admin/places/warm"
+      acting={acting}
+      title="Keep machines warm…"
+      text="We launch them 15 minutes before their hours, replace each after a day, and end them after their hours. Other hours stay as they are. Enter 0 to keep none."
+      button="Keep them warm"
+    >
+      {(typed) => {
+        const field = (name: string, label: string) =>
+          ({ id: `warm-${name}`, name, label, autoComplete: 'off', defaultValue: typed(name) }) as const
+        return (
+          <>
+            <Field {...field('type', 'Instance type')} placeholder="g6.4xlarge" required />
+            <Field {...field('zone', 'Zone')} placeholder="us-east-1a" required />
+            <Field {...field('hours', 'Hours')} placeholder="mon-fri 8-18, sat 9-12" required />
+            <Field {...field('count', 'How many')} inputMode="numeric" required />
+            <Field
+              {...field('time_zone', 'Time zone')}
+              placeholder="Europe/Berlin"
+              hint="For all hours of this type and zone. Leave empty to keep the current one (UTC if none is set)."
+            />
+            <Field
+              {...field('price', 'Dollars an hour for one')}
+              placeholder="1.40"
+              hint="To show the cost. Leave empty to keep it."
+            />
+          </>
+        )
+      }}
+    </ActForm>
+  )
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { generateSQLiteDrizzleJson, generateSQLiteMigration } from 'drizzle-kit/api'
+import { expect, test } from 'vitest'
+import journal from '../../db/migrations/meta/_journal.json' with { type: 'json' }
+import * as schema from '../../db/schema.ts'
+
+/** What the schema no longer has. Migrations only add, so databases keep it. */
+const LEFT_BEHIND = [
+  'DROP TABLE file_deletions',
+  'DROP TABLE file_moves',
+  'ALTER TABLE file_folders DROP COLUMN over_since',
+  'ALTER TABLE file_folders DROP COLUMN over_floor',
+]
+
+/** Each column, key, and index: a line each, in an order that doesn't tell when it came. */
+function shapeOf(statements: string[]) {
+  const db = new DatabaseSync(':memory:')
+  for (const statement of statements) db.exec(statement)
+  const lines = (sql: string) =>
+    db
+      .prepare(sql)
+      .all()
+      .map((row) => Object.values(row).join(' ').toLowerCase())
+  const ofTables = (pragma: string, columns: string) =>
+    lines(`SELECT t.name AS of_table, ${columns} FROM sqlite_master t, ${pragma}(t.name) p WHERE t.type = 'table'`)
+  return [
+    ...ofTables('pragma_table_xinfo', 'p.name, p.type, "notnull", dflt_value, pk, hidden'),
+    ...ofTables('pragma_foreign_key_list', '"from", "table", "to", on_update, on_delete'),
+    ...ofTables('pragma_index_list', 'p.name, "unique", origin, partial'),
+    ...lines(`SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL`),
+  ].sort()
+}
+
+test('the migrations make what the schema says', async () => {
+  const migrations = journal.entries.map(({ tag }) => readFileSync(`db/migrations/${tag}.sql`, 'utf8'))
+  const nothing = await generateSQLiteDrizzleJson({})
+  const wanted = await generateSQLiteMigration(nothing, await generateSQLiteDrizzleJson(schema))
+  expect(shapeOf([...migrations, ...LEFT_BEHIND])).toEqual(shapeOf(wanted))
+})
