@@ -10,6 +10,7 @@ import { publicKeyOf } from '../../src/server/settings/machine-settings.ts'
 import { testContext } from '../../testing/stack/test-context.ts'
 import type { Wire } from '../../testing/world/wire.ts'
 import { amazon } from './files/files-world.ts'
+import { PASSWORD_PEPPER } from './people.ts'
 import type { World } from './world.ts'
 
 /** What the Worker would hand to the product's verbs, jobs and triggers. */
@@ -50,6 +51,7 @@ export function worldContext(world: World): Context {
     background: (work) => program.background(work),
     log: bindLog(program.log, {}),
     config: {
+      passwordPepper: PASSWORD_PEPPER,
       files: files && BUCKET,
       machines: { accountId: ACCOUNT_ID, region: 'us-east-1', publicKey: machineKey() },
     },

@@ -19,7 +19,8 @@ import type { Random } from '../../testing/random.ts'
 import type { World } from './world.ts'
 
 export const PASSWORD = 'simulate simulate'
-export const PASSWORD_HASH = `scrypt$16384$8$5$${'A'.repeat(22)}$${createHmac('sha256', 'p').update(PASSWORD).digest('base64url')}`
+export const PASSWORD_PEPPER = 'p'
+export const PASSWORD_HASH = `scrypt$16384$8$5$${'A'.repeat(22)}$${createHmac('sha256', PASSWORD_PEPPER).update(PASSWORD).digest('base64url')}`
 
 export const OWN = { name: 'Own', image: 'ghcr.io/example/own:1' }
 
