@@ -88,12 +88,18 @@ export const MONEY_MAILS_RULES: Rule[] = [
         const ms = at * 1000 + 999
         // Judged at first sight: their answer may change afterward.
         if (memory.since(`charge of ${billId}`, true) !== now) return []
-        const { chargeConsentAt: yes, chargeRefusedAt: no } = rows.users.find(({ id }) => id === userId) ?? {}
-        const isAgreed = yes != null && yes <= ms && !(no != null && no > yes && no + HOUR_MS < ms)
+        // Whoever says yes once more after the charge had agreed before.
+        const answers = [memory.users.get(userId), rows.users.find(({ id }) => id === userId)]
+        const isRefusedAfter = (yes: number) =>
+          answers.some(
+            (one) => one?.chargeRefusedAt != null && one.chargeRefusedAt > yes && one.chargeRefusedAt + HOUR_MS < ms,
+          )
+        const yeses = answers.flatMap((one) => one?.chargeConsentAt ?? [])
+        const isAgreed = yeses.some((yes) => yes <= ms && !isRefusedAfter(yes))
         const told = announcementOf(rows, billId)?.sentAt ?? null
         return isAgreed && told !== null && told + DAY_MS <= ms
           ? []
-          : [`${billId} is charged ${iso(ms)}, announced ${iso(told)}, agreed ${iso(yes ?? null)}`]
+          : [`${billId} is charged ${iso(ms)}, announced ${iso(told)}, agreed ${yeses.map(iso)}`]
       }),
   },
   {
