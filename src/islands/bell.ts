@@ -52,13 +52,23 @@ async function refresh(): Promise<void> {
   arrange()
 }
 
-function countInTitle(unread?: string): void {
-  document.title = document.title.replace(/^(.* left · )?(\(\d+\+?\) )?/, unread ? `$1(${unread}) ` : '$1')
+/** A PDF gets its name from the title. */
+let isPrinting = false
+
+function countInTitle(): void {
+  const unread = bell?.querySelector('.count')?.textContent
+  const shown = isPrinting ? '' : unread ? `$1(${unread}) ` : '$1'
+  document.title = document.title.replace(/^(.* left · )?(\(\d+\+?\) )?/, shown)
+}
+
+function printing(event: Event): void {
+  isPrinting = event.type === 'beforeprint'
+  countInTitle()
 }
 
 /** The title, the countdown, and the next look by itself. */
 function arrange(): void {
-  countInTitle(bell?.querySelector('.count')?.textContent)
+  countInTitle()
   clearTimeout(looking)
   const look = bell?.dataset.look
   if (look) looking = setTimeout(() => void refresh(), Math.min(LONGEST_MS, Number(look) + 500))
@@ -128,9 +138,8 @@ if (bell && list) {
     isRead = false
   })
   document.addEventListener('cable', hear)
-  // A PDF gets its name from the title.
-  addEventListener('beforeprint', () => countInTitle())
-  addEventListener('afterprint', arrange)
+  addEventListener('beforeprint', printing)
+  addEventListener('afterprint', printing)
   addEventListener('pageshow', (event) => event.persisted && hear())
   arrange()
   if (!isFollowed) setTimeout(() => void listen(), SOCKET_AFTER_MS)

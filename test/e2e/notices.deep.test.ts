@@ -31,6 +31,19 @@ test('a warning reaches every open page; reading it on one reads it on all; one 
     await expect.poll(() => one.title()).toMatch(/^0?[6-9]:\d\d left · \(1\) /)
   }
   expect(await axeFaults(page)).toEqual([])
+  const looked = page.waitForResponse(/notices.latest/)
+  // What is printed isn't named after a moment, even if news comes meanwhile.
+  expect(
+    await page.evaluate(() => {
+      dispatchEvent(new Event('beforeprint'))
+      document.dispatchEvent(new Event('cable'))
+      return document.title
+    }),
+  ).toBe('Signed-in devices · Proving Ground')
+  await looked
+  expect(await page.title()).not.toContain('(1)')
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')))
+  await expect.poll(() => page.title()).toMatch(/left · \(1\) /)
 
   await bell.click()
   const list = page.getByRole('region', { name: 'Latest notices' })
