@@ -22,7 +22,7 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string }> = {
   },
   door: {
     path: 'src/server/door/',
-    looksInto: 'domain pages db ports runtime crypto settings fleet accounts objects http',
+    looksInto: 'domain pages db ports runtime crypto settings limits fleet accounts objects http',
   },
   routes: {
     path: 'src/server/routes/',

@@ -8,6 +8,7 @@ import { toIso } from '../../domain/instant.ts'
 import type { Guest } from '../../domain/wire.ts'
 import { newId } from '../crypto/id.ts'
 import { isLiveGuest } from '../fleet/guests.ts'
+import { limitPerson } from '../limits/limits.ts'
 import type { Context } from '../runtime/context.ts'
 import type { Pass } from './access.ts'
 
@@ -90,7 +91,7 @@ export async function admitGuest(ctx: Context, label: string, secret: string): P
 
 /**
  * A link that lets anyone in who has it, until its hours or the run are over. Only this answer has it.
- * @throws invalid, not_found, conflict
+ * @throws invalid, not_found, too_many, not_running, conflict
  */
 export async function inviteGuest(
   ctx: Context,
@@ -102,6 +103,7 @@ export async function inviteGuest(
   if (!Number.isInteger(hours) || hours < GUEST_HOURS.least || hours > GUEST_HOURS.most)
     throw new AppError('invalid', `Choose from ${GUEST_HOURS.least} to ${GUEST_HOURS.most} hours.`, { field: 'hours' })
   const run = await getDoorRun(ctx, userId, runId)
+  await limitPerson(ctx, 'invite_guest', userId)
   const secret = randomBytes(32).toString('base64url')
   const now = ctx.now()
   const row = { id: newId('gst'), createdAt: now, expiresAt: now + guestMs(hours), usedAt: null, uses: 0 }

@@ -75,6 +75,8 @@ const PERSONAL = {
   /** New names and ends of servers: each is kept, and told to every open page. */
   name_run: { count: 120, perMs: HOUR_MS, sentence: 'You renamed your servers too often.' },
   move_end: { count: 120, perMs: HOUR_MS, sentence: 'You changed when your servers stop too often.' },
+  /** Ended links are kept as well, so the limit of open ones isn't enough. */
+  invite_guest: { count: 60, perMs: HOUR_MS, sentence: 'You made too many guest links.' },
   /** Each changes where others stand. Leaving needs a join first. */
   join_line: { count: 60, perMs: HOUR_MS, sentence: 'You joined the line too often.' },
   feedback: { count: 10, perMs: HOUR_MS, sentence: 'You sent a lot of feedback.' },

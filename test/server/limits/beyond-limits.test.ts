@@ -9,6 +9,7 @@ import { newAddress, PASSWORD, signUpFields } from '../../../testing/people/sign
 import { memoryCounters } from '../../../testing/stack/counters.ts'
 import { openPage, openSite, type Role } from '../../../testing/stack/site.ts'
 
+const DOOR = { DOOR_DOMAIN: 'door.test', FLEET: {} as never }
 const WAIT_MS = 61_000
 const counters = memoryCounters()
 const spent = async () => WAIT_MS
@@ -24,7 +25,7 @@ type Call = [
 ]
 
 async function refusal(counter: object, role: Role, [route, body, before]: Call) {
-  const site = await openSite({ ATTEMPT_COUNTER: counter as never, PLANS_FOR_SALE: 'true' })
+  const site = await openSite({ ATTEMPT_COUNTER: counter as never, PLANS_FOR_SALE: 'true', ...DOOR })
   const { userId, cookie } = await site.signInAs(role)
   await before?.(site, userId)
   const page = await openPage(site, cookie)
@@ -71,6 +72,13 @@ const withServer =
   }
 const hadServer = withServer('ses_x', 2)
 const hasServer = withServer('ses_y', null)
+const hasDoor: Call[2] = async (site, userId) => {
+  await withServer('ses_z', null)(site, userId)
+  await site.db
+    .update(runs)
+    .set({ doorLabel: newId('x' as never) })
+    .where(eq(runs.id, 'ses_z'))
+}
 const owesAPlan: Call[2] = ({ db }, userId) =>
   db.insert(plans).values({
     id: newId('sub'),
@@ -152,6 +160,7 @@ const CALLS: Record<Exclude<Limited, 'ask_stripe' | 'known_sign_in'>, [Role, ...
     ['DELETE /api/v1/environments/sim'],
   ],
   join_line: ['user', ['POST /api/v1/line', { start: true }]],
+  invite_guest: ['user', ['POST /api/v1/servers/ses_z/guests', { hours: 1 }, hasDoor]],
   export: ['user', ['GET /api/v1/users/export']],
   feedback: ['user', ['POST /api/v1/feedback', { message: 'Hello' }]],
   new_webhook: ['user', ['POST /webhooks', webhook]],
