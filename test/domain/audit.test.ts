@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { ACT_WITHIN_MS, AUDIT_CSV_HEAD, type AuditLine, auditCsv, isAct } from '../../src/domain/audit.ts'
+import {
+  ACT_WITHIN_MS,
+  AUDIT_CSV_HEAD,
+  type AuditLine,
+  auditCsv,
+  isAct,
+  READ_WITHIN_MS,
+} from '../../src/domain/audit.ts'
 
 const line: AuditLine = {
   id: 'act_1',
@@ -16,8 +23,8 @@ test('knows its acts, and nothing that every object has', () => {
   expect(['suspend', 'make_admin', 'toString', ''].map(isAct)).toEqual([true, true, false, false])
 })
 
-test('an admin may act for 15 minutes', () => {
-  expect(ACT_WITHIN_MS).toBe(900_000)
+test('an admin may act for 15 minutes, and read for 12 hours', () => {
+  expect([ACT_WITHIN_MS, READ_WITHIN_MS]).toEqual([900_000, 43_200_000])
 })
 
 test('the CSV has a heading, a line for each act, and quotes', () => {

@@ -37,8 +37,8 @@ export function useInstances({ now, shown, error }: First) {
     const reply = await request<Instance[] & VendorError>('GET', path, undefined, ends, { headers })
     if (over()) return
     const { ok, status, body } = reply
-    // Signed out or no longer an admin: the page itself redirects.
-    if (status === 401 || status === 403) return location.assign('/console')
+    // Signed out, no longer an admin, or to confirm who they are: the page itself redirects, and keeps its view.
+    if (status === 401 || status === 403) return location.reload()
     if (!ok || !Array.isArray(body))
       return setList((before) => ({ ...before, error: loadError(status, body.error, body), loading: false }))
     const updatedAt = Date.now() + ahead

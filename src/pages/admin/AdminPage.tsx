@@ -9,7 +9,7 @@ export type Acting = {
   /** Goes into each form, so that sending it twice acts once. */
   actId: string
   flash: FlashMessage | null
-  /** Where to confirm the password first; null if it was confirmed just now. */
+  /** Where to prove who they are first; null if they did just now. */
   confirmAt: string | null
 }
 
@@ -36,7 +36,7 @@ export function AdminPage({ here, title, aside, acting, children }: AdminPagePro
         {acting?.flash ? <FlashAlert flash={acting.flash} /> : null}
         {acting?.confirmAt ? (
           <Alert kind="info">
-            To act here, <a href={acting.confirmAt}>confirm your password</a>.
+            To act here, <a href={acting.confirmAt}>confirm it’s you</a>.
           </Alert>
         ) : null}
         {children}

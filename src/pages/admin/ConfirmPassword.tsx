@@ -14,7 +14,10 @@ export function ConfirmPassword({ csrfToken, flash, to, hasFactor }: Props) {
       foot={<a href={to}>Back without changes</a>}
     >
       <FlashAlert flash={flash} />
-      <p>What you do in the console changes other people's accounts. We'll ask again in 15 minutes.</p>
+      <p>
+        The console shows and changes other people's accounts. You can make changes for 15 minutes, and read for 12
+        hours.
+      </p>
       <form className="stack" method="post" action="/admin/confirm" noValidate>
         <HiddenFields csrfToken={csrfToken} values={{ to }} />
         {hasFactor ? (

@@ -73,7 +73,7 @@ export function Person({ person, acting, self }: { person: PersonDetails; acting
             <p>This is your own account. Ask another admin.</p>
           ) : acting.confirmAt ? (
             <p>
-              First, <a href={acting.confirmAt}>confirm your password</a>.
+              First, <a href={acting.confirmAt}>confirm it’s you</a>.
             </p>
           ) : (
             <PersonActs person={person} live={live ?? null} acting={acting} />

@@ -1,6 +1,6 @@
 import type { Context as HonoContext } from 'hono'
 import { createMiddleware } from 'hono/factory'
-import { ACT_WITHIN_MS } from '../../domain/audit.ts'
+import { ACT_WITHIN_MS, READ_WITHIN_MS } from '../../domain/audit.ts'
 import { AppError } from '../../domain/error.ts'
 import { personOfToken } from '../../domain/page-token.ts'
 import { NOW_SIGNED_OUT, nowSignedInAs, PAGE_TOO_OLD } from '../../domain/user.ts'
@@ -40,12 +40,16 @@ export const checkAccess = createMiddleware<AppEnv>(async (c, next) => {
   }
   if (access === 'admin' && !facts.withoutFactor && c.var.ctx.config.adminFactor && !c.var.signIn?.hasFactor)
     return askForFactor(c, kind)
-  if (facts.recentPassword && c.var.ctx.now() - (c.var.signIn?.passwordAt ?? 0) >= ACT_WITHIN_MS)
-    return askForPassword(c)
+  const provedAgo = c.var.ctx.now() - (c.var.signIn?.passwordAt ?? 0)
+  if (facts.recentPassword && provedAgo >= ACT_WITHIN_MS) return askToConfirm(c, kind, CONFIRM_TO_ACT)
+  if (access === 'admin' && !facts.withoutProof && provedAgo >= READ_WITHIN_MS)
+    return askToConfirm(c, kind, CONFIRM_TO_READ)
   return next()
 })
 
 const CONSOLE_NEEDS_FACTOR = 'Add a second factor first: the console opens only with one.'
+const CONFIRM_TO_ACT = "Confirm it's you first, then act again."
+const CONFIRM_TO_READ = 'Please confirm who you are: the console asks again after 12 hours.'
 const SIGN_IN_FIRST = 'Please sign in first.'
 
 /**
@@ -73,12 +77,14 @@ function askForFactor(c: HonoContext<AppEnv>, kind: RouteFacts['kind']): Respons
   return c.redirect(page, 303)
 }
 
-/** Before an act in the console. After the password, it returns to the form's page. */
-function askForPassword(c: HonoContext<AppEnv>): Response {
-  const message = "Confirm it's you first, then act again."
-  if (!c.var.form) throw new AppError('forbidden', message, { page: '/admin/confirm' })
-  setFlash(c, { kind: 'info', message })
-  return c.redirect(`/admin/confirm?to=${encodeURIComponent(formPage(c, 'at'))}`, 303)
+/** Before an act in the console, or before reading on after a long time. It returns to the page, or to the form's. */
+function askToConfirm(c: HonoContext<AppEnv>, kind: RouteFacts['kind'], message: string): Response {
+  if (kind !== 'page' && !c.var.form) throw new AppError('forbidden', message, { page: '/admin/confirm' })
+  if (isSeen(c)) setFlash(c, { kind: 'info', message })
+  // A download opens no page to return to.
+  const read = factsOf(c)?.file ? findOwnReferrer(c) : findOwnPath(new URL(c.req.url))
+  const to = c.var.form ? formPage(c, 'at') : read
+  return c.redirect(`/admin/confirm?${new URLSearchParams({ to: to ?? '' })}`, 303)
 }
 
 /** Sends a visitor to sign in, and remembers the page for afterward. Says why, if their session has ended. */

@@ -39,8 +39,10 @@ export type RouteFacts = {
   onlyJson?: true
   /** Its plain form carries a file, beside its fields. */
   takesFile?: true
-  /** An act in the console: the admin must have typed their password in the last minutes. */
+  /** An act in the console: the admin must have proved who they are in the last minutes. */
   recentPassword?: true
+  /** Admins may use it however long ago they proved who they are. */
+  withoutProof?: true
   /** Admins may use it before they have a second factor. */
   withoutFactor?: true
   /** Whether the call needs the page's token. By default, forms do and JSON doesn't. */

@@ -177,6 +177,29 @@ test('the console takes a code instead of the password', async () => {
   expect((await act()).status).not.toBe(403)
 })
 
+test('after 12 hours the console asks for a factor again, by plain forms as well, and leads back', async () => {
+  const { browser, start, mailedLink, confirm, clock } = await setup()
+  const { secret } = (await start(await mailedLink())).body
+  await confirm(secret)
+  const proved = clock.ms
+  const at = '/admin/audit?act=lift'
+  const asks = `/admin/confirm?${new URLSearchParams({ to: at })}`
+  clock.ms = proved + 12 * 60 * 60_000 - 1
+  expect((await browser.open(at)).status).toBe(200)
+  clock.ms += 1
+  expect((await browser.open(at)).location).toBe(asks)
+  expect((await browser.open(asks)).flash?.message).toContain('the console asks again after 12 hours')
+  const send = (fields: object) => browser.form('/admin/confirm', { to: at, ...fields })
+  expect((await send({ 'user[current_password]': PASSWORD })).headers.get('Location')).toBe('/admin/confirm')
+  expect((await browser.open(at)).location).toBe(asks)
+  await browser.open(asks)
+  const done = await send({ 'user[totp]': totpAt(secret, clock.ms) })
+  expect([done.status, done.headers.get('Location')]).toEqual([303, at])
+  expect((await browser.open(at)).flash?.message).toBe('You can make changes for 15 minutes.')
+  clock.ms += 12 * 60 * 60_000 - 1
+  expect((await browser.open(at)).status).toBe(200)
+})
+
 test('asks nobody where it is off, and no customer', async () => {
   const free = await setup({ adminFactor: false })
   expect((await free.browser.request('/console')).status).toBe(200)

@@ -33,7 +33,7 @@ test("a run's page force stops it, and returns to the page", async () => {
   expect((await open(at)).text).not.toContain('Force stop')
 })
 
-test("a run's page offers no stop for an ended run, for the admin's own, or before the password", async () => {
+test("a run's page offers no stop for an ended run, for the admin's own, or before confirming", async () => {
   const ada = await site.signInAs('user')
   const over = await newRun(ada.userId, { stopRequestedAt: Date.now(), endedAt: Date.now() })
   const [mine, fresh] = [await newRun(other.userId), await newRun(ada.userId)]
@@ -43,13 +43,15 @@ test("a run's page offers no stop for an ended run, for the admin's own, or befo
   ]) {
     const { text: html } = await open(`/admin/runs/${run}`, cookie)
     expect(html).toContain(`Run ${run}`)
-    expect(/Force stop|confirm your password/.test(html)).toBe(false)
+    expect(/Force stop|confirm it’s you/.test(html)).toBe(false)
   }
   const late = await openSite()
   const { cookie, signInId } = await late.signInAs('admin')
-  await db.run(`UPDATE sign_ins SET created_at = 0 WHERE id = '${signInId}'`)
+  const anHourAgo = Date.now() - 60 * 60_000
+  await db.run(`UPDATE sign_ins SET created_at = ${anHourAgo} WHERE id = '${signInId}'`)
   const { text: html } = await open(`/admin/runs/${fresh}`, cookie, late)
   expect(html).toContain(`/admin/confirm?to=${encodeURIComponent(`/admin/runs/${fresh}`)}`)
+  expect(html).toContain('confirm it’s you')
   expect(html).not.toContain('Force stop')
 })
 

@@ -24,6 +24,7 @@ export const security = [
     access: 'admin',
     ...ON_SECURITY,
     withoutFactor: true,
+    withoutProof: true,
     summary: 'Email an admin the link to add a first factor',
     answers: [200, shape.message],
   }).answer(async (c) => (await answers()).mailLink(c)),

@@ -49,9 +49,12 @@ export const admin = [
   route('GET /admin/audit.csv', { access: 'admin', kind: 'page', file: true }).answer(async (c) =>
     (await screens()).auditFile(c),
   ),
-  route('GET /admin/confirm', { access: 'admin', kind: 'page' }).answer(async (c) => (await screens()).confirm(c)),
+  route('GET /admin/confirm', { access: 'admin', kind: 'page', withoutProof: true }).answer(async (c) =>
+    (await screens()).confirm(c),
+  ),
   route('POST /admin/confirm', {
     access: 'admin',
+    withoutProof: true,
     form: { at: '/admin/confirm', done: '/admin/people' },
     token: 'always',
     takes: z.object({ to: text, user: z.object(proof) }),

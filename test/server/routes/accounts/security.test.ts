@@ -1,5 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { expect, test } from 'vitest'
+import { ZodMiniObject } from 'zod/mini'
 import { apiTokens, outbox, recoveryCodes, signInChallenges, signIns, totps, users } from '../../../../db/schema.ts'
 import { CLIENT_ID } from '../../../../src/domain/device-code.ts'
 import { CHALLENGE_OVER, CODE_WRONG, FACTOR_REQUIRED } from '../../../../src/domain/factor.ts'
@@ -321,6 +322,11 @@ test('a reset by email does not skip it, and gives nobody new guesses at it', as
   expect((await answer(owner, challenge, { recovery: app.recoveryCodes[0] })).status).toBe(200)
 })
 
+/** Whether a body has the field, itself or in its `user`. */
+const takesPassword = (shape: unknown): boolean =>
+  shape instanceof ZodMiniObject &&
+  ('current_password' in shape.shape || Object.values(shape.shape).some(takesPassword))
+
 const WITH_TESTS_OF_THEIR_OWN = [
   'DELETE /account_security/totp',
   'DELETE /account_security/passkeys/:id',
@@ -354,6 +360,11 @@ test('each call that asks for the password asks for it, after the password', asy
   ]
   const called = calls.map(([method, path]) => `${method} ${table.pathAt(path)}`)
   const asking = Object.entries(table.facts).filter(([, { refuses }]) => refuses?.includes('second_factor_required'))
+  // A route that takes a password and isn't in the document has to be known here as well.
+  const taking = Object.entries(table.facts).filter(([, { takes }]) => takesPassword(takes))
+  expect(taking.map(([at]) => at).sort()).toEqual(
+    ['POST /admin/confirm', ...asking.map(([at]) => at).filter((at) => at !== 'POST /users/sign_in')].sort(),
+  )
   expect([...called, ...WITH_TESTS_OF_THEIR_OWN].sort()).toEqual(asking.map(([at]) => at).sort())
   let password = PASSWORD
   for (const [method, path, body, done] of calls) {

@@ -1,6 +1,8 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { signIns } from '../../../../../db/schema.ts'
+import { READ_WITHIN_MS } from '../../../../../src/domain/audit.ts'
+import { routes as table } from '../../../../../src/server/app.ts'
 import { openAdminConsole } from '../../../../../testing/people/admin-console.ts'
 import { openPage, SITE } from '../../../../../testing/stack/site.ts'
 
@@ -66,6 +68,41 @@ test('after 15 minutes, an admin must confirm the password first, and then retur
   const done = await post(`${at}/suspend`, { reason: 'x', confirmed: '1' })
   expect([done.status, done.headers.get('Location')]).toEqual([303, at])
   expect(await actsOn(ada.userId)).toHaveLength(1)
+})
+
+test('after 12 hours, an admin reads nothing more of the console before confirming, and then returns', async () => {
+  const late = await site.signInAs('admin')
+  const get = (path: string, more: object = {}) => site.request(path, { headers: { Cookie: late.cookie, ...more } })
+  const age = (ms: number) =>
+    db
+      .update(signIns)
+      .set({ createdAt: Date.now() - ms })
+      .where(eq(signIns.id, late.signInId))
+  const read = Object.entries(table.facts).filter(([at, { access }]) => at.startsWith('GET ') && access === 'admin')
+  const open = read.filter(([, { withoutProof }]) => withoutProof).map(([at]) => at)
+  expect([read.length, open]).toEqual([expect.any(Number), ['GET /admin/confirm']])
+  for (const [at, { kind, file, withoutProof }] of read) {
+    const path = `${at.slice('GET '.length).replace(':id', 'one')}?act=lift`
+    await age(READ_WITHIN_MS - 60_000)
+    const before = await get(path)
+    expect([303, 403], path).not.toContain(before.status)
+    await age(READ_WITHIN_MS)
+    const after = await get(path, { Referer: `${SITE}/admin/audit?act=lift` })
+    if (withoutProof) expect(after.status).toBe(200)
+    else if (kind === 'page') {
+      // A download leads back to the page with its link.
+      const to = new URLSearchParams({ to: file ? '/admin/audit?act=lift' : path })
+      expect([after.status, after.headers.get('Location')], path).toEqual([303, `/admin/confirm?${to}`])
+    } else
+      expect([after.status, await after.json()], path).toMatchObject([
+        403,
+        { code: 'forbidden', page: '/admin/confirm', error: expect.stringContaining('12 hours') },
+      ])
+  }
+  // What everyone has stays open.
+  expect((await get('/dashboard')).status).toBe(200)
+  await db.update(signIns).set({ passwordAt: Date.now() }).where(eq(signIns.id, late.signInId))
+  expect((await get('/admin/audit.csv')).status).toBe(200)
 })
 
 test('returns only to pages of the console', async () => {
