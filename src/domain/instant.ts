@@ -7,11 +7,11 @@ const DAY: Intl.DateTimeFormatOptions = { year: 'numeric', month: 'short', day: 
 const MINUTE: Intl.DateTimeFormatOptions = { hour: 'numeric', minute: '2-digit' }
 const SECOND: Intl.DateTimeFormatOptions = { ...MINUTE, second: '2-digit' }
 
-/** From the server, each names UTC, except `brief`. */
+/** From the server, each names UTC, except `day`. */
 const LAYOUTS = {
   /** Nov 21, 2026, 2:17 AM, or Nov 21, 2026, 02:17 UTC */
   full: { ...DAY, ...MINUTE },
-  /** Nov 21, 2:17 AM: where the zone is shown nearby and the year is obvious */
+  /** Nov 21, 2:17 AM: where the year is obvious */
   brief: { month: 'short', day: 'numeric', ...MINUTE },
   /** Nov 21, 2026, 2:17:09 AM */
   exact: { ...DAY, ...SECOND },
@@ -49,10 +49,28 @@ function utcText(at: string, layout: InstantLayout): string {
   const clock = at.slice(11, layout === 'clock' || layout === 'exact' ? 19 : 16)
   if (layout === 'clock' || layout === 'time') return `${clock} UTC`
   const day = `${MONTHS[Number(at.slice(5, 7)) - 1]} ${Number(at.slice(8, 10))}`
-  if (layout === 'brief') return `${day}, ${clock}`
+  if (layout === 'brief') return `${day}, ${clock} UTC`
   const date = `${day}, ${at.slice(0, 4)}`
   return layout === 'day' ? date : `${date}, ${clock} UTC`
 }
+
+/** `instantText` in UTC, within a sentence. */
+const IN_A_SENTENCE = /\b([A-Z][a-z]{2}) (\d{1,2}), (\d{4}), (\d\d:\d\d) UTC/g
+
+/** Splits a sentence of ours at the instants it names, so that a page can show them by the reader's clock. */
+export function splitAtInstants(text: string): (string | { at: string })[] {
+  const parts: (string | { at: string })[] = []
+  let from = 0
+  for (const { 0: whole, 1: month = '', 2: day = '', 3: year, 4: clock, index } of text.matchAll(IN_A_SENTENCE)) {
+    const number = MONTHS.indexOf(month) + 1
+    if (!number) continue
+    parts.push(text.slice(from, index), { at: `${year}-${pad(number)}-${pad(day)}T${clock}:00Z` })
+    from = index + whole.length
+  }
+  return [...parts, text.slice(from)]
+}
+
+const pad = (part: string | number) => String(part).padStart(2, '0')
 
 /** The instant to the second, in UTC. */
 export function instantTitle(at: string): string {

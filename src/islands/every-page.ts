@@ -13,6 +13,7 @@ try {
 
 if (document.querySelector('[data-passkey]')) void import('./passkeys.ts').then(({ mountPasskeys }) => mountPasskeys())
 if (document.querySelector('.bell')) void import('./bell.ts')
+if (document.querySelector('[data-utc]')) void import('./utc-fields.ts')
 
 /**
  * Preloads the style sheet of the pages likely to come next; here it changes nothing. If the browser fetched it only

@@ -1,8 +1,15 @@
+import type { InstantLayout } from '../domain/instant.ts'
 import { EmptyState } from './States.tsx'
+import { Time } from './Time.tsx'
+
+/**
+ * `tick`: what stands below it. By default, as many have their labels there as fit, five at most. `at`: the instant that
+ * its label is in UTC; `showLocalTimes` shows it by the reader's clock.
+ */
+type Bar = { label: string; value: number; tick?: string; at?: string; layout?: InstantLayout }
 
 type BarChartProps = {
-  /** `tick`: what stands below it. By default, five of them have their labels there. */
-  bars: { label: string; value: number; tick?: string }[]
+  bars: Bar[]
   unit: string
   caption: string
   /** Shown when every bar is zero. */
@@ -13,6 +20,8 @@ type BarChartProps = {
 
 const WIDTH = 440
 const HEIGHT = 130
+/** A letter's width on a phone, where the chart's text is larger. */
+const LETTER = 9
 
 /** The next of 1, 2, 5, 10, 20, 50 … at or above `n`: a scale that people read at a glance. */
 export function niceCeiling(n: number): number {
@@ -33,7 +42,8 @@ export function BarChart({ bars, unit, caption, empty, digits = 2 }: BarChartPro
   const top = niceCeiling(Math.max(0, ...bars.map((bar) => bar.value)))
   const step = WIDTH / Math.max(1, bars.length)
   const width = Math.min(36, step * 0.7)
-  const every = Math.ceil(bars.length / 5)
+  const longest = Math.max(...bars.map(({ label }) => label.length))
+  const every = Math.ceil(bars.length / Math.min(5, Math.floor(WIDTH / (longest + 1) / LETTER)))
   const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: digits })
   const format = (value: number) => `${number.format(value)} ${unit}`
   return (
@@ -46,7 +56,8 @@ export function BarChart({ bars, unit, caption, empty, digits = 2 }: BarChartPro
       >
         <path className="axis" d={`M0 14H${WIDTH}M0 ${HEIGHT + 0.5}H${WIDTH}`} strokeDasharray="2 4" />
         <text y="8">{format(top)}</text>
-        {bars.map(({ label, value, tick }, i) => {
+        {bars.map(({ label, value, tick, at, layout }, i) => {
+          const time = { 'data-at': at, 'data-layout': layout }
           const below = tick ?? (i % every === 0 ? label : '')
           const height = Math.round((value / top) * (HEIGHT - 14) * 10) / 10
           const x = Math.round((i * step + (step - width) / 2) * 10) / 10
@@ -60,10 +71,11 @@ export function BarChart({ bars, unit, caption, empty, digits = 2 }: BarChartPro
                 height={height}
                 rx="2"
               >
-                <title>{`${label}: ${format(value)}`}</title>
+                <title {...time} data-after={at && `: ${format(value)}`}>{`${label}: ${format(value)}`}</title>
               </rect>
               {below ? (
                 <text
+                  {...time}
                   x={i || bars.length === 1 ? Math.round((i + 0.5) * step) : 0}
                   y={HEIGHT + 20}
                   textAnchor={i || bars.length === 1 ? 'middle' : 'start'}
@@ -80,9 +92,9 @@ export function BarChart({ bars, unit, caption, empty, digits = 2 }: BarChartPro
         <table className="table table-fixed">
           <caption className="visually-hidden">{caption}</caption>
           <tbody>
-            {bars.map(({ label, value }) => (
+            {bars.map(({ label, value, at, layout = 'full' }) => (
               <tr key={label}>
-                <th scope="row">{label}</th>
+                <th scope="row">{at ? <Time at={at} layout={layout} /> : label}</th>
                 <td className="num">{format(value)}</td>
               </tr>
             ))}

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type InstantLayout, instantText, instantTitle, toDay, toIso } from '../../src/domain/instant.ts'
+import {
+  type InstantLayout,
+  instantText,
+  instantTitle,
+  splitAtInstants,
+  toDay,
+  toIso,
+} from '../../src/domain/instant.ts'
 
 const DAY = { year: 'numeric', month: 'short', day: 'numeric' } as const
 const MINUTE = { hour: 'numeric', minute: '2-digit' } as const
@@ -14,7 +21,7 @@ const LAYOUTS: Record<InstantLayout, Intl.DateTimeFormatOptions> = {
 }
 /** A reader's clock shows 6:00 PM; the server doesn't know their zone and writes 18:00 UTC. */
 const inUtc = (layout: InstantLayout): Intl.DateTimeFormatOptions => {
-  const zone = layout === 'brief' || layout === 'day' ? {} : ({ timeZoneName: 'short' } as const)
+  const zone = layout === 'day' ? {} : ({ timeZoneName: 'short' } as const)
   const hour = layout === 'day' ? {} : ({ hour: '2-digit', hourCycle: 'h23' } as const)
   return { ...LAYOUTS[layout], ...hour, ...zone, timeZone: 'UTC' }
 }
@@ -48,6 +55,25 @@ test('uses the full layout by default', () => {
   expect(instantText('2026-11-21T02:17:09.000Z', false)).toBe('Nov 21, 2026, 02:17 UTC')
   expect(instantText('2026-11-21T02:17:09.000Z', true)).toBe(instantText('2026-11-21T02:17:09.000Z', true, 'full'))
 })
+
+test('a sentence splits at the instants it names', () => {
+  expect(splitAtInstants('It ends Jan 3, 2028, 09:05 UTC. By you.')).toEqual([
+    'It ends ',
+    { at: '2028-01-03T09:05:00Z' },
+    '. By you.',
+  ])
+  fc.assert(
+    fc.property(instant, (at) => {
+      const [before, named, after] = splitAtInstants(`To ${instantText(at, false)}.`)
+      expect([before, named, after]).toEqual(['To ', { at: `${at.slice(0, 16)}:00Z` }, '.'])
+    }),
+  )
+})
+
+test.each(['', 'Address 10.0.0.1.', 'Startup took 3s.', '“Foo 31, 2028, 10:00 UTC”', 'On Jan 3, 2028.'])(
+  'a sentence without an instant stays whole: %s',
+  (text) => expect(splitAtInstants(text)).toEqual([text]),
+)
 
 test('the title has the seconds', () => {
   expect(instantTitle('2026-11-21T02:17:33.000Z')).toBe('2026-11-21 02:17:33 UTC')

@@ -262,6 +262,17 @@ test.each(['America/Los_Angeles', 'Asia/Kathmandu', 'Pacific/Auckland'])(
       expect(isNamed).toBe(day !== rows[i - 1]?.day)
     }
     expect(new Set(rows.map(({ day }) => day)).size).toBeGreaterThan(1)
+    // Its cost chart has the same clock, and UTC is nowhere.
+    await expect
+      .poll(() => page.locator('.chart [data-at]').evaluateAll((parts) => parts.map((part) => part.outerHTML)))
+      .not.toContainEqual(expect.stringContaining('UTC'))
+    const [tick] = await page
+      .locator('.chart text[data-at]')
+      .evaluateAll((ticks: SVGElement[]) =>
+        ticks.map((tick) => ({ text: tick.textContent, at: tick.dataset.at ?? '' })),
+      )
+    const brief = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const
+    expect(tick?.text).toBe(local(tick?.at ?? '', brief).replace('\u202f', ' '))
     await page.context().close()
   },
 )

@@ -153,6 +153,27 @@ test("shows people's messages, in the reader’s time zone", async () => {
   expect(await time.getAttribute('title')).toMatch(/ UTC$/)
 })
 
+test("a group's times are the operator's own, in its form as in its list", async () => {
+  const page = await openConsole({ timezoneId: 'Asia/Tokyo' })
+  await page.getByRole('link', { name: 'Line' }).click()
+  await page.getByText('Hold servers for a group…').click()
+  await page.getByLabel('Name', { exact: true }).fill('Night race')
+  await page.getByLabel('Servers', { exact: true }).fill('1')
+  const [day, next] = [60, 61].map((days) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10))
+  await page.getByLabel('From (your time)').fill(`${day}T08:30`)
+  await page.getByLabel('Until (your time)').fill(`${next}T17:00`)
+  await page.getByLabel('People', { exact: true }).fill('grace@example.com')
+  await page.getByLabel('Reason').fill('A race')
+  await page.getByLabel('Yes, I want this').check()
+  await page.getByRole('button', { name: 'Hold the servers' }).click()
+  const times = page.getByRole('row').filter({ hasText: 'Night race' }).locator('time')
+  expect(await times.first().getAttribute('datetime')).toBe(`${new Date(`${day}T08:30+09:00`).toISOString()}`)
+  await expect.poll(() => times.first().textContent()).toContain('8:30 AM')
+  await page.getByRole('link', { name: 'Night race' }).click()
+  await page.getByText('Change or extend it…').click()
+  expect(await page.getByLabel('From (your time)').inputValue()).toBe(`${day}T08:30`)
+})
+
 test('an open dashboard shows at once that we suspended the account, and that we lifted it', async () => {
   const person = await newPerson(world.url)
   const theirs = await pageOf(world.browser, world.url, person)

@@ -1,27 +1,31 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from '../instant.ts'
+import { DAY_MS, HOUR_MS, type InstantLayout, instantText, MINUTE_MS, toIso } from '../instant.ts'
 import { runSecondsWithin } from './billing.ts'
 import type { CostLine } from './run-cost.ts'
-import type { Bar } from './usage-chart.ts'
 
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10_080].map((minutes) => minutes * MINUTE_MS)
 const MOST_BARS = 24
 
+/** `label`: its time in UTC, which pages also show by the reader's clock. */
+export type CostBar = { at: string; layout: InstantLayout; label: string; value: number }
+
 /**
  * What a run had cost at the end of each minute, hour, or day, so that its last bar is its cost. The plan's hours come
- * first in each cycle. Times are in UTC.
+ * first in each cycle.
  */
-export function costSoFar(lines: CostLine[]): Bar[] {
+export function costSoFar(lines: CostLine[]): CostBar[] {
   const parts = lines.filter(({ correction }) => !correction)
   const [start, end] = [Date.parse(parts[0]?.start ?? ''), Date.parse(parts.at(-1)?.end ?? '')]
   if (!(end > start)) return []
   const step =
     STEPS.find((one) => (end - start) / one < MOST_BARS - 1) ?? Math.ceil((end - start) / MOST_BARS / DAY_MS) * DAY_MS
   const resolution = end - start < HOUR_MS ? 1000 : MINUTE_MS
-  const bars: Bar[] = []
+  const bars: CostBar[] = []
+  const layout = layoutOf(end - start)
   for (let until = (Math.floor(start / step) + 1) * step; ; until += step) {
     // Two bars never have the same label.
     const at = until + resolution > end ? end : until
-    bars.push({ label: labelOf(at, end - start), value: parts.reduce((sum, line) => sum + costAt(line, at), 0) })
+    const value = parts.reduce((sum, line) => sum + costAt(line, at), 0)
+    bars.push({ at: toIso(at), layout, label: instantText(toIso(at), false, layout), value })
     if (at === end) return bars
   }
 }
@@ -35,8 +39,7 @@ function costAt({ start, end, seconds, included, dollars }: CostLine, at: number
 }
 
 /** Unique within a run: seconds only where minutes may repeat. */
-function labelOf(at: number, length: number): string {
-  const iso = toIso(at)
-  if (length < HOUR_MS) return iso.slice(11, 19)
-  return length < 20 * HOUR_MS ? iso.slice(11, 16) : `${iso.slice(5, 10)} ${iso.slice(11, 16)}`
+function layoutOf(length: number): InstantLayout {
+  if (length < HOUR_MS) return 'clock'
+  return length < 20 * HOUR_MS ? 'time' : 'brief'
 }

@@ -3,6 +3,7 @@ import { LONGEST_REASON } from '../../domain/audit.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Checkbox, Field } from '../../ui/Field.tsx'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
+import { TimesText } from '../../ui/TimesText.tsx'
 import type { Acting } from './AdminPage.tsx'
 
 type ActFormProps = {
@@ -36,7 +37,9 @@ export function ActForm({ id, action, acting, title, text, button, reasonHint, c
       <summary>{title}</summary>
       <form id={`${id}-form`} className="stack" method="post" action={action} noValidate>
         <HiddenFields csrfToken={csrfToken} values={{ act_id: `${actId}.${id}` }} />
-        <p>{text}</p>
+        <p>
+          <TimesText>{text}</TimesText>
+        </p>
         {children?.(typed)}
         <Field
           id={`${id}-reason`}

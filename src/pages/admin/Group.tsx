@@ -1,4 +1,3 @@
-import { instantText } from '../../domain/instant.ts'
 import type { GroupRecord } from '../../domain/views.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -36,8 +35,8 @@ export function Group({ group, acting }: Props) {
         stats={[
           { label: 'Servers', value: places, hint: `${gpus} × L4 each` },
           { label: 'People', value: people.length },
-          { label: 'From (UTC)', value: instantText(from, false, 'brief') },
-          { label: 'Until (UTC)', value: instantText(until, false, 'brief') },
+          { label: 'From', value: <Time at={from} layout="brief" /> },
+          { label: 'Until', value: <Time at={until} layout="brief" /> },
           { label: 'Code', value: code ? <span className="mono">{code}</span> : '—' },
         ]}
       />

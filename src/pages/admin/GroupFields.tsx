@@ -1,6 +1,9 @@
 import type { GroupRecord } from '../../domain/views.ts'
 import { Field, TextArea } from '../../ui/Field.tsx'
 
+/** `utc-fields.ts` shows it by the reader's clock. */
+const inUtc = { type: 'datetime-local', 'data-utc': true } as const
+
 type Typed = (name: string) => string | undefined
 
 /** What is held for a group, and when. @param group what it is now; null: a new one */
@@ -19,9 +22,9 @@ export function GroupFields({ typed, group = null }: { typed: Typed; group?: Gro
       <Field {...field('places', 'Servers', group?.places.toString())} inputMode="numeric" placeholder="20" required />
       <Field {...field('gpus', 'GPUs of each', (group?.gpus ?? 1).toString())} inputMode="numeric" required />
       {group?.state === 'on' ? null : (
-        <Field {...field('from', 'From (UTC)', minute(group?.from))} type="datetime-local" required />
+        <Field {...field('from', 'From (UTC)', minute(group?.from))} {...inUtc} required />
       )}
-      <Field {...field('until', 'Until (UTC)', minute(group?.until))} type="datetime-local" required />
+      <Field {...field('until', 'Until (UTC)', minute(group?.until))} {...inUtc} required />
     </>
   )
 }

@@ -1,10 +1,10 @@
-import { instantText } from '../../domain/instant.ts'
 import type { GroupLine } from '../../domain/views.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { type Column, DataTable } from '../../ui/DataTable.tsx'
 import { Checkbox } from '../../ui/Field.tsx'
 import { EmptyState } from '../../ui/States.tsx'
+import { Time } from '../../ui/Time.tsx'
 import { ActForm } from './ActForm.tsx'
 import type { Acting } from './AdminPage.tsx'
 import { GroupFields, PeopleField } from './GroupFields.tsx'
@@ -12,8 +12,8 @@ import { GroupFields, PeopleField } from './GroupFields.tsx'
 const COLUMNS: Column[] = [
   { key: 'name', label: 'Group', rowHeader: true },
   { key: 'size', label: 'Machine' },
-  { key: 'from', label: 'From (UTC)' },
-  { key: 'until', label: 'Until (UTC)' },
+  { key: 'from', label: 'From' },
+  { key: 'until', label: 'Until' },
   { key: 'state', label: 'State' },
   { key: 'places', label: 'Servers', numeric: true },
   { key: 'used', label: 'In use', numeric: true },
@@ -50,8 +50,8 @@ function cellsOf({ id, name, gpus, places, from, until, state, code, people, use
   return {
     name: <a href={`/admin/groups/${id}`}>{name}</a>,
     size: `${gpus} × L4`,
-    from: instantText(from, false, 'brief'),
-    until: instantText(until, false, 'brief'),
+    from: <Time at={from} layout="brief" />,
+    until: <Time at={until} layout="brief" />,
     state: <Badge color={GROUP_COLORS[state]}>{state}</Badge>,
     places,
     used: now(used),

@@ -2,6 +2,7 @@ import type { Notice } from '../../domain/wire.ts'
 import { Button } from '../../ui/Button.tsx'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { TimesText } from '../../ui/TimesText.tsx'
 
 /** What happened, newest first. */
 export function NoticeList({ notices }: { notices: Notice[] }) {
@@ -14,7 +15,9 @@ export function NoticeList({ notices }: { notices: Notice[] }) {
             {notice.read ? null : <span className="visually-hidden">Unread: </span>}
             <strong>{notice.title}</strong>
           </p>
-          <p>{notice.text}</p>
+          <p>
+            <TimesText>{notice.text}</TimesText>
+          </p>
           <p className="hint">
             <Time at={notice.at} />
             {notice.link ? (

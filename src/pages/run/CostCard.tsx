@@ -99,7 +99,7 @@ export function CostChart({ lines }: { lines: CostLine[] }) {
   if (!top) return null
   return (
     <Card title="Cost over time">
-      <BarChart bars={bars} unit="USD" digits={top < SMALL ? 4 : 2} caption="Cost so far (UTC)" empty="" />
+      <BarChart bars={bars} unit="USD" digits={top < SMALL ? 4 : 2} caption="Cost so far" empty="" />
     </Card>
   )
 }

@@ -3,6 +3,7 @@ import { EVENT_TITLES, shownAt } from '../../domain/run-timeline.ts'
 import type { RunEvent } from '../../domain/wire.ts'
 import { Card } from '../../ui/Card.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { TimesText } from '../../ui/TimesText.tsx'
 
 const BAD = new Set<RunEvent['what']>(['failed', 'place_refused'])
 
@@ -30,7 +31,11 @@ export function Timeline({ events }: { events: RunEvent[] }) {
             </span>
             <div>
               <strong>{EVENT_TITLES[event.what]}</strong>
-              {event.detail ? <p>{event.detail}</p> : null}
+              {event.detail ? (
+                <p>
+                  <TimesText>{event.detail}</TimesText>
+                </p>
+              ) : null}
             </div>
           </li>
         ))}

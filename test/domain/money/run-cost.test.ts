@@ -73,10 +73,10 @@ test('lines and credits add up without a rounding error', () => {
 test('the chart is flat while the plan covers it, and ends at the cost', () => {
   const bars = costSoFar([line])
   expect(bars.length).toBeLessThanOrEqual(24)
-  expect(bars[0]).toEqual({ label: '08:10', value: 0 })
-  expect(bars.find(({ label }) => label === '09:00')?.value).toBe(0)
-  expect(bars.find(({ label }) => label === '09:10')?.value).toBeCloseTo(600 * 0.0004861, 7)
-  expect(bars.at(-1)).toEqual({ label: '10:00', value: 1.74996 })
+  expect(bars[0]).toMatchObject({ label: '08:10 UTC', value: 0 })
+  expect(bars.find(({ label }) => label === '09:00 UTC')?.value).toBe(0)
+  expect(bars.find(({ label }) => label === '09:10 UTC')?.value).toBeCloseTo(600 * 0.0004861, 7)
+  expect(bars.at(-1)).toEqual({ at: line.end, layout: 'time', label: '10:00 UTC', value: 1.74996 })
   expect(new Set(bars.map(({ label }) => label)).size).toBe(bars.length)
 })
 
