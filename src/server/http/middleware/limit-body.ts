@@ -21,7 +21,7 @@ const SIGNED_WITHIN_MS = 300 * SECOND_MS
 /**
  * Reads the whole body before we check who sent it. Otherwise a request that holds back its last byte passes with a
  * live sign-in, and still acts after the sign-in has ended.
- * @throws too_large, late, too_many, unavailable
+ * @throws too_large, malformed, late, too_many, unavailable
  */
 export async function readBody(c: Call, next: Next): Promise<void> {
   const name = kindOf(c)
@@ -83,7 +83,7 @@ const STORED_WITHIN_MS = 90 * SECOND_MS
 
 const lengthOf = (c: Call, most: number) => Number(c.req.header('Content-Length') ?? most)
 
-/** @throws too_large, too_many, late, unavailable */
+/** @throws too_large, too_many, malformed, late, unavailable */
 async function readAll(c: Call, body: Coming): Promise<ArrayBuffer> {
   const { most, drained } = KINDS[body.name]
   const stream = c.req.raw.body
@@ -97,14 +97,14 @@ async function readAll(c: Call, body: Coming): Promise<ArrayBuffer> {
   }
 }
 
-/** What it announces costs nothing until it comes. @throws too_large, late, unavailable */
+/** What it announces costs nothing until it comes. @throws too_large, malformed, late, unavailable */
 async function collect(stream: ReadableStream<Uint8Array>, body: Coming): Promise<ArrayBuffer> {
   const { most } = KINDS[body.name]
   const reader = stream.getReader()
   try {
     let [bytes, length] = [new Uint8Array(hold(body, LEAST_BYTES)), 0]
-    for (;;) {
-      const { done, value } = await reader.read()
+    for (let reads = 1; ; reads++) {
+      const { done, value } = await readFrom(reader)
       // Holding more for one that we ended would count it again.
       if (!coming.has(body)) throw new AppError('late', LATE)
       if (done) return bytes.buffer.transfer(length)
@@ -112,6 +112,8 @@ async function collect(stream: ReadableStream<Uint8Array>, body: Coming): Promis
       const start = length
       length += value.length
       if (length > most) throw tooLarge(body)
+      if (isTooFine(reads, length))
+        throw new AppError('too_large', 'Your request arrives in too many small pieces. Please send larger ones.')
       if (length > bytes.length) {
         const larger = new Uint8Array(hold(body, Math.min(most, Math.max(length, 2 * bytes.length))))
         larger.set(bytes.subarray(0, start))
@@ -123,6 +125,16 @@ async function collect(stream: ReadableStream<Uint8Array>, body: Coming): Promis
     reader.releaseLock()
   }
 }
+
+/** @throws malformed once its sender is gone, who needs no answer; nor does the operator */
+function readFrom(reader: ReadableStreamDefaultReader<Uint8Array>) {
+  return reader.read().catch(() => {
+    throw new AppError('malformed', 'Your request broke off on its way. Please send it again.')
+  })
+}
+
+/** Each piece costs us a read, however small it is: a byte at a time, 64 KiB would cost a second. */
+const isTooFine = (reads: number, bytes: number) => reads > 1024 + bytes / 256
 
 const tooLarge = ({ name }: Coming) => new AppError('too_large', KINDS[name].tooLarge)
 
@@ -156,8 +168,8 @@ async function refuseStrangers(c: Call): Promise<string> {
 async function drain(body: ReadableStream<Uint8Array> | null, most: number): Promise<void> {
   if (!body || body.locked) return
   const reader = body.getReader()
-  for (let read = 0; read < most; ) {
-    const { done, value } = await reader.read()
+  for (let [reads, read] = [1, 0]; read < most && !isTooFine(reads, read); reads++) {
+    const { done, value } = await readFrom(reader)
     if (done) return
     read += value.length
   }

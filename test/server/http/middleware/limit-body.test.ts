@@ -34,6 +34,42 @@ test('reads 64 KiB, and refuses one byte more with 413', async () => {
   expect([refused.status, await refused.json()]).toMatchObject([413, { error: 'The request is larger than 64 KiB.' }])
 })
 
+test.each([
+  ['a byte at a time, of what we would take', 1, 60_000, 413, 2_100],
+  ['a byte at a time, of what is too large as well', 1, 600_000, 413, 2_100],
+  ['as many small ones as an API call may have', 64, 60_000, 422, 940],
+  ['as slow lines bring them', 512, 600_000, 413, 1_180],
+])('reads no endless number of pieces: %s', async (_, piece, bytes, status, most) => {
+  let reads = 0
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        reads++
+        if (reads * piece < bytes) return controller.enqueue(new Uint8Array(piece).fill(0x20))
+        controller.enqueue(new TextEncoder().encode('{"user":{"email":"nobody"}}'))
+        controller.close()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  const headers = { 'Content-Type': 'application/json', Origin: SITE }
+  const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit
+  expect((await site.request('/users/confirmation', init)).status).toBe(status)
+  expect(reads).toBeLessThan(most)
+})
+
+test.each([1, 64 * 1024 + 1])('a sender who goes away after %i bytes is no failure of ours', async (bytes) => {
+  const quiet = await openSite()
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue(new Uint8Array(bytes)),
+    pull: (controller) => controller.error(new Error('Network connection lost.')),
+  })
+  const headers = { 'Content-Type': 'application/json', Origin: SITE }
+  const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit
+  expect((await quiet.request('/users/confirmation', init)).status).toBe(400)
+  expect(quiet.takeLines()).toEqual([])
+})
+
 test("reads no file that a foreign page or nobody's browser sends, however long it is kept open", async () => {
   const files = await openSite(BUCKET)
   /** How much of a form of 9 MB was read, if it never ends. */
