@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { type FileRemovalRow, fileRemovals } from '../../../db/schema.ts'
 import { removalOf } from '../../domain/file-keys.ts'
@@ -12,6 +12,9 @@ import { openQuery } from './usage.ts'
 
 /** Pages of 1,000 that we list to say how much there is. */
 export const PAGES_AHEAD = 8
+
+/** Rows of one account that are over, so that nobody fills the table, or an export of their data. */
+const MOST_KEPT = 300
 
 export type Page = Awaited<ReturnType<Bucket['list']>>
 
@@ -93,6 +96,13 @@ function removable(keys: string[], calls: number): string[] {
   return [...together, ...alone.slice(0, calls - callsFor(together))]
 }
 
+/** Forgets the oldest that are over, beyond those that we keep. */
+function forgetOlderQuery(ctx: Context, userId: string) {
+  const isOver = sql`user_id = ${userId} AND done_at IS NOT NULL`
+  return ctx.db.run(sql`DELETE FROM file_removals WHERE ${isOver} AND accepted_at <=
+    (SELECT accepted_at FROM file_removals WHERE ${isOver} ORDER BY accepted_at DESC LIMIT 1 OFFSET ${MOST_KEPT})`)
+}
+
 /** @param stuckKey what is still there, so that we give up */
 async function finish(ctx: Context, row: FileRemovalRow, stuckKey: string | null): Promise<FileRemovalRow> {
   const end = { doneAt: ctx.now(), stuckKey, filesLeft: 0 }
@@ -100,6 +110,7 @@ async function finish(ctx: Context, row: FileRemovalRow, stuckKey: string | null
   const [ended] = await writeBatch(ctx.db, [
     ctx.db.update(fileRemovals).set(end).where(isAsAccepted(row)),
     openQuery(ctx, row.userId, ctx.now()),
+    forgetOlderQuery(ctx, row.userId),
   ])
   if (ended?.rowsAffected !== 1) return again(ctx, row)
   if (stuckKey !== null)

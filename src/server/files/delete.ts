@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import { type FileRemovalRow, fileRemovals } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { inText, toFolder } from '../../domain/file-names.ts'
@@ -14,6 +14,9 @@ import { openQuery } from './usage.ts'
 
 /** With the look before them, a dozen calls to the bucket. A trigger continues. */
 const CALLS = 4
+/** Of one account: each list loads them all, and triggers continue 30 a minute, for everyone. */
+const MOST_OPEN = 100
+const TRY_AGAIN_S = 60
 
 export type Deleted = { path: string; filesLeft: number }
 
@@ -21,7 +24,7 @@ export type Deleted = { path: string; filesLeft: number }
  * Deletes one file for good, and nothing else, also where a folder has its name; or if the path ends in a slash, that
  * folder: what is in it now, and not what is written later. A large folder's files go after the answer.
  * @param onlyFile a file whose name ends in a slash, as some programs write them
- * @throws invalid, not_found, too_many, unavailable; provider_failed if it's still there
+ * @throws invalid, not_found, too_many, also while too much is going; unavailable; provider_failed if it's still there
  */
 export async function deleteFiles(
   ctx: Context,
@@ -61,7 +64,12 @@ async function deleteFolder(ctx: Context, userId: string, { key, path }: Named):
   }
   const nextAt = ctx.now() + LEASE_MS
   const acceptedAt = writtenBy(first, ctx.now())
-  await removalQuery(ctx, { userId, place, acceptedAt, nextAt, filesLeft: first.files.length })
+  const wanted = { userId, place, acceptedAt, nextAt, filesLeft: first.files.length }
+  const { rowsAffected } = await removalQuery(ctx, wanted, mayOpen(userId, place))
+  if (rowsAffected === 0)
+    throw new AppError('too_many', `${MOST_OPEN} folders are being deleted. Wait until some of them are gone.`, {
+      retryAfter: TRY_AGAIN_S,
+    })
   const [row] = await ctx.db
     .select()
     .from(fileRemovals)
@@ -71,6 +79,10 @@ async function deleteFolder(ctx: Context, userId: string, { key, path }: Named):
   if (after?.stuckKey) throw stillThere(path)
   return after?.filesLeft ?? 0
 }
+
+/** What is under way may be deleted again. */
+const mayOpen = (userId: string, place: string) => sql`((SELECT count(*) FROM file_removals
+  WHERE user_id = ${userId} AND done_at IS NULL AND place != ${place}) < ${MOST_OPEN})`
 
 async function removeNow(ctx: Context, accepted: FileRemovalRow, first: Page): Promise<FileRemovalRow> {
   let row = accepted

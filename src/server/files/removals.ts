@@ -126,10 +126,7 @@ async function postpone(ctx: Context, row: FileRemovalRow, error: unknown): Prom
   })
 }
 
-/** Run by cron: forgets what is long over. */
+/** Run by cron: forgets what is long over. As many go as come. */
 export async function forgetRemovals(ctx: Context): Promise<void> {
-  const over = lte(fileRemovals.doneAt, ctx.now() - TRACE_DAYS * DAY_MS)
-  await ctx.db
-    .delete(fileRemovals)
-    .where(inArray(fileRemovals.id, ctx.db.select({ id: fileRemovals.id }).from(fileRemovals).where(over).limit(1000)))
+  await ctx.db.delete(fileRemovals).where(lte(fileRemovals.doneAt, ctx.now() - TRACE_DAYS * DAY_MS))
 }

@@ -344,6 +344,18 @@ test('one account with many folders to delete leaves others their turn', async (
   expect((await rows(ada)).filter(({ doneAt }) => doneAt === null)).toEqual([])
 })
 
+test('at most 100 folders of an account are being deleted, and each of them can be deleted again', async () => {
+  const ada = await openFilesAccount()
+  for (let i = 0; i <= 100; i++) for (let file = 0; file < 5; file++) ada.put(`${i}/\u0001${file}`, 1)
+  // Five need a call each, and a request makes four.
+  for (let i = 0; i < 100; i++) expect(await remove(ada, `${i}/`)).toMatchObject({ filesLeft: 1 })
+  await expect(remove(ada, '100/')).rejects.toMatchObject({ code: 'too_many', retryAfter: 60 })
+  expect((await list(ada, '100/')).files).toHaveLength(5)
+  expect(await remove(ada, '0/')).toMatchObject({ filesLeft: 0 })
+  expect(await remove(ada, '100/')).toMatchObject({ filesLeft: 1 })
+  expect(await rows(ada)).toHaveLength(101)
+})
+
 test('counts what a folder has, up to 8,000 files', async () => {
   const ada = await openFilesAccount('premium')
   putMany(ada, 'a/', 8000)
@@ -363,4 +375,26 @@ test('forgets what has been over for long', async () => {
   ada.clock.ms += 91 * 24 * HOUR
   await forgetRemovals(ada.ctx)
   expect(await rows(ada)).toEqual([])
+})
+
+test('keeps the latest 300 of an account, and at night all go that are long over', async () => {
+  const [ada, eve] = [await openFilesAccount(), await openFilesAccount()]
+  const over = (who: Account, many: number) =>
+    Array.from({ length: many }, (_, i) => ({
+      id: `rem_${who.userId}${i}`,
+      userId: who.userId,
+      place: `files/${i}/`,
+      acceptedAt: who.clock.ms - many + i,
+      nextAt: 0,
+      doneAt: who.clock.ms,
+    }))
+  await ada.ctx.db.insert(fileRemovals).values([...over(ada, 300), ...over(eve, 1_100)])
+  ada.put('run/a', 1)
+  await remove(ada, 'run/')
+  const places = (await rows(ada)).map(({ place }) => place)
+  expect([places.length, places.includes('files/0/'), places.includes('files/run/')]).toEqual([300, false, true])
+  expect(await rows(eve)).toHaveLength(1_100)
+  ada.clock.ms += 91 * 24 * HOUR
+  await forgetRemovals(ada.ctx)
+  expect(await rows(eve)).toEqual([])
 })
