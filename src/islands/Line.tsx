@@ -105,7 +105,7 @@ export function Line(props: LineProps) {
       ) : (
         <JoinForm {...form} sizes={props.sizes} isCounted={isCounted.current} isTrial={props.isTrial} />
       )}
-      {hasServer && !line ? null : <SoundSwitch />}
+      {line && !isTheirs ? <SoundSwitch /> : null}
     </div>
   )
 }

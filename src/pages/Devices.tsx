@@ -24,8 +24,8 @@ export function Devices({ devices, csrfToken, flash }: DevicesProps) {
     cells: {
       device: deviceName(device.user_agent),
       address: <span className="mono address">{device.address ?? 'unknown'}</span>,
-      since: <Time at={device.created_at} />,
-      seen: <Time at={device.last_seen_at} />,
+      since: <Time at={device.created_at} layout="brief" />,
+      seen: <Time at={device.last_seen_at} layout="brief" />,
       action: device.current ? (
         <Badge color="green">This device</Badge>
       ) : (

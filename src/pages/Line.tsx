@@ -26,7 +26,7 @@ export function Line({ flash, groups, takesCode, ...props }: Props) {
         <GroupCard key={group.name + group.from} {...group} />
       ))}
       <Island name="Line" of={LineIsland} props={props} />
-      {takesCode && !props.hasServer ? (
+      {takesCode && !props.hasServer && props.line?.position !== 0 ? (
         <CodeForm csrfToken={props.csrfToken} chosen={props.chosen} flash={flash} />
       ) : null}
     </div>
@@ -38,15 +38,20 @@ function GroupCard({ name, gpus, places, from, until, isOn }: Props['groups'][nu
   return (
     <Card title={name}>
       <p>
-        You’re in this group.{' '}
-        {isOn ? (
-          'We hold'
-        ) : (
+        You’re in this group. We hold {places === 1 ? '1 server' : `${places} servers`} with {gpus}&nbsp;× L4 for its
+        people{' '}
+        {isOn ? null : (
           <>
-            From <Time at={from} />, we hold
+            from <Time at={from} />{' '}
           </>
-        )}{' '}
-        {places === 1 ? '1 place' : `${places} places`} with {gpus} × L4 for its people until <Time at={until} />.
+        )}
+        until <Time at={until} />.
+        {isOn ? (
+          <>
+            {' '}
+            <a href="/dashboard">Start yours on the dashboard.</a>
+          </>
+        ) : null}
       </p>
     </Card>
   )

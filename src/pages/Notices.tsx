@@ -9,7 +9,7 @@ type NoticesProps = { notices: Notice[]; csrfToken: string; flash: FlashMessage 
 
 export function Notices({ notices, csrfToken, flash }: NoticesProps) {
   return (
-    <div className="page">
+    <div className="page stack">
       <div className="page-head">
         <h1>Notices</h1>
         {notices.some(({ read }) => !read) ? <MarkRead until={notices[0]?.at} csrfToken={csrfToken} /> : null}

@@ -27,7 +27,7 @@ const KEPT: Kept[] = [
   ],
   [
     'How many sign-ins to your account we refused in each hour; browser and IP address of the last',
-    'To show you who tries to get in',
+    'To show you who tried to get in',
     `${TRACE_DAYS} days, or until you close your account`,
   ],
   [
@@ -57,7 +57,7 @@ const KEPT: Kept[] = [
   ],
   ['Your servers: times, machine, address, what each cost', 'To run and bill them', 'Kept with your bills'],
   [
-    'What your programs print on our servers, and what the machines say of them',
+    'What your programs print on our servers, and what the machines report about them',
     'To show you what happened inside',
     `${LOG_DAYS} days after the server ends; a log until you delete it, and all of it until you close your account`,
   ],
@@ -68,7 +68,7 @@ const KEPT: Kept[] = [
     'As long as the law requires',
   ],
   [
-    'That your mailbox had its free trial: a code made from its address with a secret key, which names nobody',
+    'That your mailbox had its free trial: a code made from its address with a secret key, which doesn’t identify you',
     'There is one free trial per mailbox',
     'For good, even after you close your account',
   ],
@@ -90,7 +90,7 @@ const KEPT: Kept[] = [
 const COOKIES: [name: keyof typeof COOKIE_S, what: string][] = [
   ['sign_in', 'Keeps you signed in'],
   ['browser', 'Protects forms against other sites'],
-  ['known', 'Tells your own browser from a stranger’s after wrong passwords'],
+  ['known', 'Tells your browser from a stranger’s after wrong passwords'],
   ['back', 'Brings you back after you sign in'],
   ['flash', 'Carries a message to the next page'],
   ['theme', 'Remembers light or dark, if you choose'],
@@ -140,13 +140,12 @@ export function Privacy({ hasFiles }: { hasFiles: boolean }) {
       </p>
       <h2 id="servers">Your simulations</h2>
       <p>
-        What you bring to a server is yours. We don’t look into it. When a server stops, we delete its disk; nobody can
-        restore it, and no other customer gets it.{' '}
+        What you bring to a server is yours. We don’t look into it. When a server stops, we delete its disk. It can’t be
+        restored, and no other customer gets it.{' '}
         {hasFiles
-          ? 'Your files are kept apart from it, in a private folder, and go straight between your browser or server and our storage provider. '
+          ? 'We keep your files separately, in a private folder. They go straight between your browser or server and our storage provider. '
           : ''}
-        If your server has a private address, Cloudflare and our program carry what passes through it, and keep none of
-        it.
+        If your server has a private address, Cloudflare and our code pass its traffic on and keep none of it.
       </p>
       <h2 id="others">Who else sees data</h2>
       <ul>
@@ -180,8 +179,8 @@ export function Privacy({ hasFiles }: { hasFiles: boolean }) {
         <li>Correct it: change your name under Settings. To change your email address, ask us.</li>
         <li>
           Delete it: close your account under Settings. {CLOSED_DAYS} days later we delete your name, email address,
-          password, devices, API tokens, and messages. We must keep bills, and we keep the code of your mailbox, so that
-          it gets no second free trial.
+          password, devices, API tokens, and messages. We must keep bills, and we keep your mailbox’s code, so it gets
+          no second free trial.
         </li>
       </ul>
       <p>

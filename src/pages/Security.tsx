@@ -25,19 +25,19 @@ export function Security({ contact, restoreRehearsed, hasPayments, filesAt }: Se
           </>
         ) : (
           <>
-            Use <a href={contact}>{contact.replace(/^https?:[/][/]/, '')}</a>.
+            Report it at <a href={contact}>{contact.replace(/^https?:[/][/]/, '')}</a>.
           </>
         )}{' '}
         Say what you found, how to repeat it, and what an attacker could do with it. Use your own accounts and servers,
-        look at no one else’s data, and don’t flood us with requests. Programs find the same in{' '}
+        look at no one else’s data, and don’t flood us with requests. For programs, there’s{' '}
         <a href="/.well-known/security.txt">security.txt</a>.
       </p>
       <h2 id="accounts">Your account</h2>
       <ul>
         <li>
-          A second factor, if you choose: a passkey or an authenticator app, and recovery codes. We then ask for it when
+          You can add a second factor: a passkey or an authenticator app, and recovery codes. We then ask for it when
           you sign in, choose a new password, create API tokens, change secrets or webhooks, and close your account. A
-          passkey also signs you in alone.
+          passkey alone also signs you in.
         </li>
         <li>
           We email you about sign-ins from a new browser, about each new API token, and about each change of your
@@ -45,20 +45,20 @@ export function Security({ contact, restoreRehearsed, hasPayments, filesAt }: Se
           {TRACE_DAYS} days.
         </li>
         <li>
-          Our operators need a second factor. What they do in the console is in an audit log, with their reason, and
-          what concerns your account is in your Activity.
+          Our operators need a second factor. An audit log records what they do in the console, and why. Your Activity
+          page shows what concerns your account.
         </li>
       </ul>
       <h2 id="encryption">Encryption</h2>
       <ul>
         <li>We tell browsers to reach this site over HTTPS only.</li>
         <li>
-          We keep your password as a scrypt hash, with a key that isn’t in the database, API tokens and recovery codes
-          as hashes, and only the public key of a passkey.
+          We store your password only as a scrypt hash, made with a key that isn’t in the database. We store API tokens
+          and recovery codes as hashes, and only the public key of a passkey.
         </li>
         <li>
-          Secrets, registry logins, webhook secrets, and the key of your authenticator app are encrypted with
-          AES-256-GCM in our database. Its key isn’t there.
+          Our database stores secrets, registry logins, webhook secrets, and your authenticator app’s key encrypted with
+          AES-256-GCM. The encryption key isn’t in it.
         </li>
         <li>Your server’s disk is encrypted. When the server stops, we delete it, and no other customer gets it.</li>
       </ul>
@@ -78,7 +78,7 @@ export function Security({ contact, restoreRehearsed, hasPayments, filesAt }: Se
       </ul>
       <h2 id="backups">Backups</h2>
       <p>
-        Turso keeps the history of our database, so that we can restore it to a moment in the past.{' '}
+        Turso keeps our database’s history, so we can restore it to an earlier moment.{' '}
         {filesAt ? 'This doesn’t cover your files: keep copies of what you can’t lose. ' : ''}
         {restoreRehearsed ? (
           <>

@@ -12,8 +12,7 @@ import { GroupFields, PeopleField } from './GroupFields.tsx'
 const COLUMNS: Column[] = [
   { key: 'name', label: 'Group', rowHeader: true },
   { key: 'size', label: 'Machine' },
-  { key: 'from', label: 'From' },
-  { key: 'until', label: 'Until' },
+  { key: 'when', label: 'When' },
   { key: 'state', label: 'State' },
   { key: 'places', label: 'Servers', numeric: true },
   { key: 'used', label: 'In use', numeric: true },
@@ -50,8 +49,11 @@ function cellsOf({ id, name, gpus, places, from, until, state, code, people, use
   return {
     name: <a href={`/admin/groups/${id}`}>{name}</a>,
     size: `${gpus} × L4`,
-    from: <Time at={from} layout="brief" />,
-    until: <Time at={until} layout="brief" />,
+    when: (
+      <span>
+        <Time at={from} layout="brief" /> – <Time at={until} layout="brief" />
+      </span>
+    ),
     state: <Badge color={GROUP_COLORS[state]}>{state}</Badge>,
     places,
     used: now(used),

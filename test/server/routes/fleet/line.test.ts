@@ -167,8 +167,8 @@ test('shows its people what is held for their group, and until when', async () =
   }
   const at = (ms: number) => instantText(toIso(ms), false)
   expect(await cards(ada)).toEqual([
-    `Robot class You’re in this group. We hold 1 place with 1 × L4 for its people until ${at(group.endsAt)}.`,
-    `Finals You’re in this group. From ${at(now + 60_000)}, we hold 20 places with 4 × L4 for its people until ${at(group.endsAt)}.`,
+    `Robot class You’re in this group. We hold 1 server with 1 × L4 for its people until ${at(group.endsAt)}. Start yours on the dashboard.`,
+    `Finals You’re in this group. We hold 20 servers with 4 × L4 for its people from ${at(now + 60_000)} until ${at(group.endsAt)}.`,
   ])
   expect(await cards(ben)).toEqual([])
   await site.db.delete(lineGroupPeople)
