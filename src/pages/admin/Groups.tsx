@@ -51,7 +51,8 @@ function cellsOf({ id, name, gpus, places, from, until, state, code, people, use
     size: `${gpus} × L4`,
     when: (
       <span>
-        <Time at={from} layout="brief" /> – <Time at={until} layout="brief" />
+        <Time at={from} layout="brief" />
+        &nbsp;– <Time at={until} layout="brief" />
       </span>
     ),
     state: <Badge color={GROUP_COLORS[state]}>{state}</Badge>,
