@@ -71,7 +71,7 @@ export function readPass(ctx: Context, door: Door, label: string, cookies: strin
 export function readShown(ctx: Context, door: Door, label: string, { headers }: Request) {
   const given = /^\s*bearer\s+(pg_\S+)\s*$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null
   const bearer = given !== null && isApiToken(given) ? given : null
-  const pass = given === null ? readPass(ctx, door, label, headers.get('cookie')) : null
+  const pass = bearer === null ? readPass(ctx, door, label, headers.get('cookie')) : null
   return { bearer, pass, key: `${ctx.config.secretKey} ${label} ${bearer ?? `${pass?.kind} ${pass?.id}`}` }
 }
 

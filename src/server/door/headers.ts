@@ -1,3 +1,4 @@
+import { isApiToken } from '../../domain/api-token.ts'
 import { type Door, doorUrl, findDoorHost } from '../../domain/door.ts'
 import { allAtDoor, atDoor, type Crossing, onMachine } from './addresses.ts'
 import { cookiesForMachine, isOurs } from './cookie.ts'
@@ -42,7 +43,8 @@ export function toMachine(given: Headers, crossing: Crossing, who: Who): Headers
     const read = readsLike(name)
     if (!isDropped(name) && !isDropped(read) && !NOT_FOR_MACHINES.test(read)) headers.append(name, value)
   }
-  if (/\bbearer\s+pg_/i.test(given.get('authorization') ?? '')) headers.delete('authorization')
+  const tokens = given.get('authorization')?.match(/pg_[0-9A-Za-z]+/g)
+  if (tokens?.some(isApiToken)) headers.delete('authorization')
   const cookies = cookiesForMachine(given.get('cookie'), crossing.cookie)
   if (cookies === null) headers.delete('cookie')
   else headers.set('cookie', cookies)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { newApiToken } from '../../../src/domain/api-token.ts'
 import type { Door } from '../../../src/domain/door.ts'
 import { doorUrl, findDoorHost } from '../../../src/domain/door.ts'
 import { isForeign, toBrowser, toMachine } from '../../../src/server/door/headers.ts'
@@ -12,13 +13,16 @@ const back = (headers: [string, string][]) => toBrowser(new Headers(headers), cr
 
 test('the machine sees neither our cookie nor our token, and its own cookies', () => {
   const cookie = 'a=1; __Host-door=ours; b=2;__Host-door=again; __Host-door-way=ours'
-  expect(there({ cookie, authorization: 'Bearer pg_x' })).toMatchObject({ cookie: 'a=1; b=2' })
-  expect(there({ cookie, authorization: 'bearer  pg_x' })).not.toHaveProperty('authorization')
+  const token = newApiToken(() => 7)
+  expect(there({ cookie, authorization: `Bearer ${token}` })).toMatchObject({ cookie: 'a=1; b=2' })
+  for (const ours of [`bearer  ${token}`, `Bearer ${token} x`, `Bearer a, Bearer:${token}`])
+    expect(there({ cookie, authorization: ours })).not.toHaveProperty('authorization')
   expect(there({ cookie: '__Host-door=ours' })).not.toHaveProperty('cookie')
   const comma = 'w=1, x=2; __Host-door=ours; v="a, b=c"'
   expect(there({ cookie: comma })).toMatchObject({ cookie: 'w=1, x=2; v="a, b=c"' })
   expect(there({ cookie: 'a=1, __Host-door=ours, b=2' })).toMatchObject({ cookie: 'a=1; b=2' })
-  expect(there({ authorization: 'Basic abc' })).toMatchObject({ authorization: 'Basic abc' })
+  for (const own of ['Basic abc', 'Bearer pg_own', `Bearer ${token.slice(0, -1)}`])
+    expect(there({ authorization: own })).toMatchObject({ authorization: own })
 })
 
 test('headers of one connection stay there, and so do those that say who asks', () => {

@@ -158,6 +158,8 @@ test('a page of another site uses nobody’s cookie; a program may say any origi
   const { ctx, ask } = openDoor([[FOUND], [{ id: 'in_1' }], []])
   const cookie = passCookie(ctx, door, LABEL, { kind: 'sign_in', id: 'in_1' }).split(';')[0] as string
   expect((await ask({ cookie })).status).toBe(200)
+  // A token of the run's own program, which may look a little like ours.
+  expect((await ask({ cookie, authorization: 'Bearer pg_own' })).status).toBe(200)
   expect((await ask({ cookie, origin })).status).toBe(403)
   const program = openDoor([[{ id: 'tok_1', scope: 'operate', user: { id: FOUND.userId } }], [FOUND]])
   expect((await program.ask({ authorization: `Bearer ${newApiToken(randomInt)}`, origin })).status).toBe(200)
