@@ -28,7 +28,7 @@ function candidate(userId: string | SQL, now: number) {
     availabilityZone: places.availabilityZone,
     reserved: sql<0 | 1>`(reserved_by IS NOT NULL OR NOT ${isLeftFor(userId, now)})`,
     setAsideUntil: places.setAsideUntil,
-    warm: sql<0 | 1>`(reserved_by IS NULL AND ${hasReady(userId, now)})`,
+    warm: sql<0 | 1>`(${isFreeFor(userId, now)} AND ${hasReady(userId, now)})`,
   }
 }
 

@@ -351,13 +351,17 @@ test('a restore leaves a start alone whose warm machine has no tags yet, and a s
   await settle(world, ada)
 })
 
-test('ends a machine that hangs in a place that is held back for a group', async () => {
+test('a machine in a place that is held back for a group is warm for nobody else, and ends if it hangs', async () => {
   await fresh(1)
   await setWarmCount(world, 1)
   await untilWarm(world, 1)
   const at = world.clock.ms
   const group = { id: 'grp_warm', name: 'Cup', gpus: 1, places: 1, startsAt: at, endsAt: at + DAY_MS, madeAt: at }
   await world.db.insert(lineGroups).values(group)
+  const ada = await newCustomer(world)
+  const allowance = await getAllowance(world.ctx, ada.user.id)
+  const { candidates } = await findAvailability(world.ctx, ada.user.id, allowance)
+  expect(candidates.filter(({ available, warm }) => available || warm)).toEqual([])
   world.advance(6 * 60)
   await keepWarm(world.ctx)
   expect(alive()).toEqual([])
