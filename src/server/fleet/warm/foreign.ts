@@ -8,7 +8,8 @@ export const isForeign = ({ tags }: CloudInstance, run: RunRow) => tags.session 
 
 /** For a run that ends before its warm machine has heard of it. @returns whether the machine is somebody else's */
 export async function dropForeign(ctx: Context, run: RunRow, { token, instanceId }: LaunchRow): Promise<boolean> {
-  const instance = instanceId === null ? null : await ctx.cloud.findInstance(instanceId)
+  // A backup from before its launch was answered knows only the token.
+  const instance = await (instanceId === null ? ctx.cloud.findByToken(token) : ctx.cloud.findInstance(instanceId))
   if (!instance || !isForeign(instance, run)) return false
   await ctx.db.delete(launches).where(eq(launches.token, token))
   return true

@@ -519,36 +519,40 @@ async function forgottenMachine() {
   return { id: hers.instanceId ?? '', isAlive: () => alive().some(({ instanceId }) => instanceId === hers.instanceId) }
 }
 
-test("after a restore, a start that is canceled at once, and an end, leave the machine that became somebody else's", async () => {
-  const taken = await forgottenMachine()
-  const bob = await newCustomer(world)
-  expect((await pressStart(world, bob)).run.instanceId).toBe(taken.id)
-  await pressStop(world, bob)
-  await settle(world, bob)
-  world.advance(60)
-  await endOrphans(world.ctx, (await world.ctx.cloud.listPage(null)).instances)
-  expect(taken.isAlive()).toBe(true)
-  await world.ctx.cloud.terminate(taken.id)
+test.each([true, false])(
+  "after a restore, a start that is canceled at once, and an end, leave the machine that became somebody else's (ID known: %s)",
+  async (isKnown) => {
+    const taken = await forgottenMachine()
+    if (!isKnown) await world.db.update(warmMachines).set({ instanceId: null })
+    const bob = await newCustomer(world)
+    expect((await pressStart(world, bob)).run.instanceId).toBe(isKnown ? taken.id : null)
+    await pressStop(world, bob)
+    await settle(world, bob)
+    world.advance(60)
+    await endOrphans(world.ctx, (await world.ctx.cloud.listPage(null)).instances)
+    expect(taken.isAlive()).toBe(true)
+    await world.ctx.cloud.terminate(taken.id)
 
-  const kept = await forgottenMachine()
-  // It says nothing to us, and EC2 is busy when the keeper first looks.
-  world.advance(6 * 60)
-  let looks = 0
-  world.wire = (call, effect) =>
-    call === 'ec2: find instance' && looks++ === 0
-      ? Promise.reject(new AppError('unavailable', 'EC2 is busy.'))
-      : effect()
-  await keepWarm(world.ctx)
-  world.wire = (_, effect) => effect()
-  expect(looks).toBeGreaterThan(1)
-  expect(kept.isAlive()).toBe(true)
-  const [place] = await world.db.select().from(places).where(eq(places.availabilityZone, 'us-east-1a'))
-  expect(place?.reservedBy ?? '').not.toMatch(/^warm_.*/)
-  await world.ctx.cloud.terminate(kept.id)
-  await setWarmCount(world, 0)
-  await untilWarm(world, 0)
-  world.takeLines()
-})
+    const kept = await forgottenMachine()
+    // It says nothing to us, and EC2 is busy when the keeper first looks.
+    world.advance(6 * 60)
+    let looks = 0
+    world.wire = (call, effect) =>
+      call === 'ec2: find instance' && looks++ === 0
+        ? Promise.reject(new AppError('unavailable', 'EC2 is busy.'))
+        : effect()
+    await keepWarm(world.ctx)
+    world.wire = (_, effect) => effect()
+    expect(looks).toBeGreaterThan(1)
+    expect(kept.isAlive()).toBe(true)
+    const [place] = await world.db.select().from(places).where(eq(places.availabilityZone, 'us-east-1a'))
+    expect(place?.reservedBy ?? '').not.toMatch(/^warm_.*/)
+    await world.ctx.cloud.terminate(kept.id)
+    await setWarmCount(world, 0)
+    await untilWarm(world, 0)
+    world.takeLines()
+  },
+)
 
 test('a machine whose run was stopped gets no tags, however often it asks', async () => {
   await fresh(1)
