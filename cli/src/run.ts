@@ -71,6 +71,7 @@ async function runToItsEnd(command: string[], options: RunOptions, interrupted: 
   const { environment, maxGpus } = options
   const kind = { environment, until: 'exit' as const, ...(maxGpus !== undefined && { max_gpus: maxGpus }) }
   const usual = await findStartTime(site, kind)
+  interrupted.throwIfAborted()
   const begun = await begin(site, command, options, interrupted)
   note(`Started ${begun.id} on a ${begun.instance_type}: ${site.url}/servers/${begun.id}`)
   note(readyText(usual))

@@ -117,6 +117,26 @@ test.concurrent('a limit of the site neither outlasts --wait nor holds up Ctrl-C
   line.close()
 })
 
+test.concurrent('Ctrl-C before the start leaves no server', async () => {
+  const { begin, person } = await withImage('example.com/floods:1')
+  const asked = Promise.withResolvers<void>()
+  const pressed = Promise.withResolvers<void>()
+  const onRequest = (path: string) => {
+    if (!path.includes('/server_available')) return
+    asked.resolve()
+    return pressed.promise
+  }
+  const line = await openLine(url, { onRequest })
+  const early = begin(['run', '--environment', 'Own'], { PROVING_GROUND_URL: line.url })
+  await asked.promise
+  early.child.kill('SIGINT')
+  pressed.resolve()
+  const { code, err } = await early.ended
+  expect([code, err]).toEqual([130, 'Interrupted.\n'])
+  expect(await serversOf(person)).toEqual([])
+  line.close()
+})
+
 test.concurrent('what is not its program exits with 125', async () => {
   const { own, run } = await withImage('registry.invalid/ada/harbor:1')
   expect(await run(['run'])).toMatchObject({ code: 125, err: expect.stringContaining('--environment') })
