@@ -8,9 +8,9 @@ import { settingsOf } from './environment.ts'
 
 const USAGE = `Usage, with LIBSQL_URL and LIBSQL_AUTH_TOKEN of the restored database in the environment's settings:
   npm run restore -- --env <staging|production> --since <time of the backup, such as 2026-11-22T10:00:00Z>
-    [--apply] [--end <run id>]…
+    [--apply] [--end <run or instance id>]…
   Without --apply, it only says what it would do. Without --env, it takes LIBSQL_ and AWS_ settings from variables.
-  --end names a run that you looked up yourself: it has ended, although EC2 doesn't know it, or it may end.`
+  --end names a run that you looked up yourself, or the instance that has none: it has ended, although EC2 doesn't know it, or it may end.`
 
 const WORDS: Record<Repair['what'], string> = {
   adopt: 'runs, and its owner gets it back',
