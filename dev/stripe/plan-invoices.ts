@@ -81,14 +81,13 @@ export function payInvoice(account: Account, id: string): Invoice {
   return invoice
 }
 
-/** Reactivates the plan if `paid` is its latest finalized invoice. */
+/** Reactivates the plan if `paid` is its latest invoice. */
 function revive(account: Account, paid: Invoice): void {
   const id = paid.parent?.subscription_details.subscription
   const subscription = id ? account.store.get<Subscription>('subscriptions', id) : undefined
   if (subscription?.status !== 'past_due' && subscription?.status !== 'unpaid') return
-  const theirs = (invoice: Invoice) =>
-    invoice.parent?.subscription_details.subscription === id && invoice.status !== 'draft'
-  if (account.store.all<Invoice>('invoices').findLast(theirs)?.id !== paid.id) return
+  // While Stripe only drafts, that is the draft of the last period.
+  if (subscription.latest_invoice !== paid.id) return
   subscription.status = 'active'
   account.store.put('subscriptions', subscription.id, subscription)
   account.announce('customer.subscription.updated', subscription)

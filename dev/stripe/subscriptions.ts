@@ -145,10 +145,8 @@ export function renewSubscriptions(account: Account, lateBy: number): void {
 /** Marks it unpaid after two weeks of declined cards. */
 function giveUp(account: Account, subscription: Subscription, by: number): void {
   if (subscription.status !== 'past_due') return
-  const first = account.store
-    .all<Invoice>('invoices')
-    .find(({ parent, status }) => parent?.subscription_details.subscription === subscription.id && status === 'open')
-  const at = (first?.created ?? Number.POSITIVE_INFINITY) + TRIED_FOR
+  const tried = account.store.get<Invoice>('invoices', subscription.latest_invoice ?? '')
+  const at = (tried?.created ?? Number.POSITIVE_INFINITY) + TRIED_FOR
   if (at > by) return
   subscription.status = 'unpaid'
   save(account, subscription, 'customer.subscription.updated', at)

@@ -115,7 +115,7 @@ describe('the Stripe adapter against the stand-in', () => {
     expect(await find()).toMatchObject({ status: 'canceled', endedAt: end })
   })
 
-  test('turns past due when a renewal fails, unpaid after two weeks, and active once the latest open invoice is paid', async () => {
+  test('turns past due when a renewal fails, unpaid after two weeks, and active once its latest invoice is paid', async () => {
     now = Date.UTC(2028, 0, 31, 9)
     const { id, shown } = await subscribed(8, { card: 'declined_later' })
     expect(shown).toContain(

@@ -10,6 +10,7 @@ import { closeAccount } from '../../src/server/accounts/close-account.ts'
 import { extendByLink } from '../../src/server/accounts/extend-link.ts'
 import { cancelAtPeriodEnd } from '../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout } from '../../src/server/billing/plans/checkout.ts'
+import { findPlanPayPage } from '../../src/server/billing/plans/pay-plan.ts'
 import { runLinkPath } from '../../src/server/crypto/run-links.ts'
 import { changeRun } from '../../src/server/fleet/change-run.ts'
 import { joinLine, leaveLine } from '../../src/server/fleet/line/join.ts'
@@ -211,9 +212,11 @@ export class Person {
     this.#payInvoice(random.pick(this.openInvoices().filter(({ parent }) => parent === null)))
   }
 
-  /** The open invoice of an unpaid plan. */
-  payPlan(): void {
-    this.#payInvoice(this.openInvoices().find(({ parent }) => parent !== null))
+  /** On the page that we lead them to, or by the link of an email from Stripe. */
+  async payPlan(): Promise<void> {
+    const { page } = await findPlanPayPage(this.#world.ctx, this.user.id)
+    const isAsked = ({ hosted_invoice_url: url }: Invoice) => page === null || url === page
+    this.#payInvoice(this.openInvoices().find((one) => one.parent !== null && isAsked(one)))
   }
 
   #payInvoice(invoice: Invoice | undefined): void {

@@ -109,8 +109,14 @@ export function stripePayments(
 
     findPlanPayPage: (subscription) =>
       ask(async (s) => {
-        const { data } = await s.invoices.list({ subscription, status: 'open', limit: 1 })
-        return data[0]?.hosted_invoice_url ?? null
+        const { latest_invoice: latest } = await s.subscriptions.retrieve(subscription)
+        if (!latest) return null
+        const invoice = await s.invoices.retrieve(typeof latest === 'string' ? latest : latest.id)
+        const { id, status } = invoice
+        const finalize = (key: { idempotencyKey: string }) => s.invoices.finalizeInvoice(id, {}, key)
+        // Stripe only drafts the next periods of an unpaid plan, and paying an older one wouldn't reactivate it.
+        const page = status === 'draft' ? await withKey(`pay-plan-${id}`, finalize) : invoice
+        return page.status === 'open' ? (page.hosted_invoice_url ?? null) : null
       }),
 
     wasPaidWithin: (subscription, { start, end }) =>

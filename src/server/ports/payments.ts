@@ -152,7 +152,7 @@ export type Payments = {
   findSubscription(id: string): Promise<PaidSubscription | null>
   /** The ids of those that haven't ended, the newest ten; none of a customer that was deleted. */
   listSubscriptions(customerId: string): Promise<string[]>
-  /** The page to pay its latest open invoice, which reactivates or upgrades it; null when none is open. */
+  /** The page to pay its latest invoice, which reactivates or upgrades it; null if that is paid or void. */
   findPlanPayPage(subscriptionId: string): Promise<string | null>
   /** Whether any of its invoices was paid in that time: half-open, ms since 1970. */
   wasPaidWithin(subscriptionId: string, time: { start: number; end: number }): Promise<boolean>

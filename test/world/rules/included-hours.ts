@@ -33,11 +33,7 @@ export const INCLUDED_HOURS_RULES: Rule[] = [
           : paidFor + (plan?.ended_at ? LATEST_RENEWAL_S * 1000 : 0)
         // Ended in the dashboard in the second of its renewal: that bill has no plan.
         if ((plan?.ended_at ?? Infinity) * 1000 <= bill.periodStart) return []
-        // Stripe drafts no further charge for an unpaid plan until an earlier one is paid, which pays for this period.
-        const payments = (own.status === 'draft' ? charges.filter((one) => idOf(one) === idOf(own)) : [own])
-          .map(paidAtOf)
-          .filter((at) => at >= bill.periodStart)
-        const paidAt = Math.min(...payments, Infinity)
+        const paidAt = paidAtOf(own)
         const isPaid = paidAt < bill.periodEnd
         // Someone paid an older charge meanwhile, or after closing the account, or before a late renewal: it may count here.
         // So it may before a late end: Stripe doesn't tell how late that was.
