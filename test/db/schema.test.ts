@@ -32,8 +32,16 @@ function shapeOf(statements: string[]) {
   ].sort()
 }
 
+const migrations = journal.entries.map(({ tag }) => readFileSync(`db/migrations/${tag}.sql`, 'utf8'))
+
+test('a new database knows nobody', () => {
+  const db = new DatabaseSync(':memory:')
+  for (const migration of migrations) db.exec(migration)
+  for (const table of ['users', 'sign_ins', 'api_tokens', 'passkeys'])
+    expect(db.prepare(`SELECT count(*) AS rows FROM ${table}`).get()).toEqual({ rows: 0 })
+})
+
 test('the migrations make what the schema says', async () => {
-  const migrations = journal.entries.map(({ tag }) => readFileSync(`db/migrations/${tag}.sql`, 'utf8'))
   const nothing = await generateSQLiteDrizzleJson({})
   const wanted = await generateSQLiteMigration(nothing, await generateSQLiteDrizzleJson(schema))
   expect(shapeOf([...migrations, ...LEFT_BEHIND])).toEqual(shapeOf(wanted))

@@ -130,7 +130,8 @@ const CALLS: Record<Exclude<Limited, 'ask_stripe' | 'known_sign_in'>, [Role, ...
   new_password: ['user', ['PUT /users', newPassword]],
   ask_passkey: ['user', ['POST /account_security/passkeys/confirm']],
   change_factor: [
-    'user',
+    'admin',
+    ['POST /account_security/link'],
     ['POST /account_security/passkeys/options', password],
     ['DELETE /account_security/passkeys/pky_x', password],
     ['POST /account_security/totp', password],

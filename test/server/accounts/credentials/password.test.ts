@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { COMMON_PASSWORDS } from '../../../../src/server/accounts/credentials/common-passwords.ts'
@@ -36,6 +37,10 @@ test('a hash names its own cost, so an old one is recognized', async () => {
   expect(needsRehash(peppered, stored.replace('16384', '8192'))).toBe(true)
   expect(await verifyPassword(peppered, 'a good long password', stored)).toBe(true)
   expect(await verifyPassword(peppered, 'a good long passwort', stored)).toBe(false)
+  // To its last character.
+  const quick = { ...peppered, hasher: quickHasher }
+  const longest = await hashPassword(quick, `${'🛰'.repeat(127)}x`)
+  expect(await verifyPassword(quick, `${'🛰'.repeat(127)}y`, longest)).toBe(false)
 })
 
 test('a hash stored by an earlier version still matches', async () => {
@@ -133,5 +138,13 @@ test('refuses the 3,000 most common passwords, in any capitalization', async () 
 test('refuses our own words, with some digits and signs around them', async () => {
   for (const word of ['Proving-Ground', 'proving_ground!', '1Simulate2', 'DRONES2026', 'drone123456'])
     await expect(refuseCommonPassword(word), word).rejects.toThrow('too common')
+  // docs/security.md lists them all.
+  const [, listed = ''] = /^\| 6\.1\.2 \|[^|]*\|[^|]*\|([^|]*)\|/m.exec(readFileSync('docs/security.md', 'utf8')) ?? []
+  const words = listed.split(',').flatMap((word) => {
+    const [one = '', many] = word.trim().split('(s)')
+    return many === undefined ? [one] : [one, `${one}s`]
+  })
+  expect(words).toHaveLength(12)
+  for (const word of words) await expect(refuseCommonPassword(word), word).rejects.toThrow('too common')
   for (const fine of ['drone1234567', 'drone 7391 8452 1029', 'мой drone летает']) await refuseCommonPassword(fine)
 })

@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { openAccount, signedInUser } from '../../../../testing/people/sign-up.ts'
 
@@ -14,19 +15,30 @@ test.each(['/close_account', '/settings/developers'])(
   },
 )
 
+const fieldsIn = (html: string) => html.match(/<input\b[^>]*\bname="[^"]*password[^"]*"[^>]*>/g) ?? []
+
+function expectHidden(fields: string[]): void {
+  for (const field of fields) {
+    expect(field).toContain('type="password"')
+    expect(field).toMatch(/autoComplete="(current|new)-password"/)
+  }
+}
+
+test('nothing listens for a paste', () => {
+  const files = globSync('src/**/*.{ts,tsx}')
+  expect(files.length).toBeGreaterThan(100)
+  expect(files.filter((file) => /\bonpaste|['"](paste|beforeinput)['"]/i.test(readFileSync(file, 'utf8')))).toEqual([])
+})
+
 test('each field of a password hides it, and says what it is', async () => {
   const { account, browser } = openAccount()
-  const fieldsOf = async (path: string) =>
-    (await (await browser.request(path)).text()).match(/<input\b[^>]*\bname="[^"]*password[^"]*"[^>]*>/g) ?? []
+  const fieldsOf = async (path: string) => fieldsIn(await (await browser.request(path)).text())
   const guest = [...(await fieldsOf('/sign_up')), ...(await fieldsOf('/sign_in'))]
   await signedInUser(browser, account)
   const pages = ['/account_overview', '/close_account', '/settings/developers', '/account_security']
   const own = (await Promise.all(pages.map(fieldsOf))).flat()
   expect([guest.length, own.length]).toEqual([3, 10])
-  for (const field of [...guest, ...own]) {
-    expect(field).toContain('type="password"')
-    expect(field).toMatch(/autoComplete="(current|new)-password"/)
-  }
+  expectHidden([...guest, ...own])
 })
 
 test('so does the page of a reset, and a refusal keeps it', async () => {
@@ -35,7 +47,11 @@ test('so does the page of a reset, and a refusal keeps it', async () => {
   await browser.json('POST', '/users/password', { user: { email } })
   await settle()
   const link = /\/reset_password\?\S+/.exec(sent.at(-1)?.text ?? '')?.[0] ?? ''
-  expect(username.exec(await (await browser.request(link)).text())?.[1]).toBe(email)
+  const html = await (await browser.request(link)).text()
+  expect(username.exec(html)?.[1]).toBe(email)
+  const fields = fieldsIn(html).filter((field) => !field.includes('type="hidden"'))
+  expect(fields).toHaveLength(2)
+  expectHidden(fields)
   await browser.open(link)
   const refused = await browser.form('/users/password', {
     _method: 'put',

@@ -312,6 +312,7 @@ test('a reset by email does not skip it, and gives nobody new guesses at it', as
   const old = await newBrowser()
   const { challenge: begun } = (await signIn(old)).body
   await reset('a stolen mailbox 1')
+  expect((await thief.request('/api/v1/users/get_session')).status).toBe(401)
   expect((await answer(old, begun, { recovery: app.recoveryCodes[1] })).body.code).toBe('unauthenticated')
   expect((await signIn(thief, 'a stolen mailbox 1')).body.code).toBe('second_factor_required')
   for (let i = 0; i < 5; i++) expect(await guess('a stolen mailbox 1')).toBe(401)

@@ -9,6 +9,7 @@ test('a confirmation link: using it twice is like once, dead after 24 hours, and
   const { account, browser, ctx, clock } = openAccount()
   const email = newAddress()
   const token = await signUpIn(browser, account, email)
+  expect(token).toMatch(/^[\w-]{43}$/)
   const open = (t: string) => browser.request(`/users/confirmation?confirmation_token=${t}`)
   expect(await ctx.db.$count(emailTokens, eq(emailTokens.hash, token))).toBe(0)
   expect((await open(token)).status).toBe(200)

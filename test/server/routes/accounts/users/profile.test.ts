@@ -43,6 +43,10 @@ test.each([
     { current_password: 'a', password: 'abcde', password_confirmation: 'abcde' },
     'New password must be at least 6 characters.',
   ],
+  [
+    { current_password: PASSWORD, password: 'Password1', password_confirmation: 'Password1' },
+    'This password is too common. Please choose another one.',
+  ],
 ])('the profile refuses %j', async (fields, sentence) => {
   const { account, browser } = openAccount()
   await signedInUser(browser, account)
