@@ -94,7 +94,7 @@ export async function resetPassword(
     ...(cents ? suspendDebtorQueries(ctx, { id: found.userId, email: found.email, cents }) : []),
     ctx.db.run(sql`
       UPDATE email_tokens SET used_at = ${now}
-      WHERE user_id = ${found.userId} AND purpose = 'reset' AND used_at IS NULL AND ${changed}`),
+      WHERE user_id = ${found.userId} AND purpose IN ('reset', 'factor') AND used_at IS NULL AND ${changed}`),
     ctx.db.run(sql`
       UPDATE sign_ins SET revoked_at = ${now} WHERE user_id = ${found.userId} AND revoked_at IS NULL AND ${changed}`),
     revokeTokensQuery(ctx, found.userId, changed),

@@ -66,9 +66,9 @@ async function changePassword(
       .set({ id: renewedId })
       .where(and(live, eq(signIns.id, signInId), changed)),
     revokeTokensQuery(ctx, user.id, changed),
-    // Someone else may have requested a reset link to get in.
+    // Someone else may have requested a link to get in, or to add a factor.
     ctx.db.run(sql`UPDATE email_tokens SET used_at = ${ctx.now()}
-      WHERE user_id = ${user.id} AND purpose = 'reset' AND used_at IS NULL AND ${changed}`),
+      WHERE user_id = ${user.id} AND purpose IN ('reset', 'factor') AND used_at IS NULL AND ${changed}`),
     ...newPasswordQueries(ctx, user.id, changed),
     mailQuery(ctx, user.email, passwordChangedMail(siteOrigin(ctx)), changed),
     ...proven.spendQueries(changed),

@@ -149,8 +149,34 @@ test("another admin's link, or a reset link, adds none", async () => {
   expect((await ada.start(reset)).status).toBe(403)
 })
 
+test('a new password, changed or reset, ends a link that was mailed before it', async () => {
+  const { browser, user, start, mailedLink, sent, settle } = await setup()
+  let link = await mailedLink()
+  expect(link).toMatch(/^[\w-]{43}$/)
+  const [changed, reset] = ['a new one 10', 'a newer one 10']
+  const change = { current_password: PASSWORD, password: changed, password_confirmation: changed }
+  expect((await browser.json('PUT', '/users', { user: change })).status).toBe(200)
+  expect((await start(link, { current_password: changed })).body).toMatchObject({
+    code: 'forbidden',
+    error: LINK_NEEDED,
+  })
+  link = await mailedLink()
+  await browser.json('POST', '/users/password', { user: { email: user.email } })
+  await settle()
+  const mail = sent.findLast(({ to }) => to === user.email)?.text ?? ''
+  const token = /reset_password_token=([\w-]+)/.exec(mail)?.[1]
+  const fields = { reset_password_token: token, password: reset, password_confirmation: reset }
+  expect((await browser.json('PUT', '/users/password', { user: fields })).status).toBe(200)
+  await browser.open('/sign_in')
+  expect((await browser.json('POST', '/users/sign_in', { user: { email: user.email, password: reset } })).status).toBe(
+    200,
+  )
+  expect((await start(link, { current_password: reset })).body).toMatchObject({ code: 'forbidden', error: LINK_NEEDED })
+  expect((await start(await mailedLink(), { current_password: reset })).status).toBe(200)
+})
+
 test('works with plain forms: the link comes back after a wrong password', async () => {
-  const { browser, mailedLink } = await setup()
+  const { browser, mailedLink, clock } = await setup()
   expect(await (await browser.request('/account_security')).text()).toContain('Email me the link')
   const link = await mailedLink()
   const at = `/account_security?link=${link}`
@@ -159,7 +185,14 @@ test('works with plain forms: the link comes back after a wrong password', async
   expect([refused.status, refused.headers.get('Location')]).toEqual([303, at])
   await browser.open(at)
   const started = await browser.form('/account_security/totp', { link, ...PROOF })
-  expect([started.status, (await started.text()).includes('QR code')]).toEqual([200, true])
+  const page = await started.text()
+  expect([started.status, page.includes('QR code')]).toEqual([200, true])
+  const secret = /<code class="secret">([A-Z2-7]{32})</.exec(page)?.[1] ?? ''
+  const added = await browser.form('/account_security/totp/confirm', { code: totpAt(secret, clock.ms) })
+  const codes = await added.text()
+  expect(codes).toContain('Save these recovery codes now')
+  // No link anymore: they have one.
+  expect(codes).not.toContain('Email me the link')
 })
 
 test('the console takes a code instead of the password', async () => {

@@ -60,7 +60,9 @@ async function show(
     listApiTokens(ctx, id),
   ])
   const form = { csrfToken: csrfToken(c), flash: null, started: null, codes: null }
-  const link = needsLink(ctx, signedIn(c)) ? (c.req.query('link') ?? '') : null
+  // Right after adding one, the sign-in of this request still has none.
+  const hasFactor = factors.totp !== null || factors.passkeys.length > 0
+  const link = needsLink(ctx, { ...signedIn(c), hasFactor }) ? (c.req.query('link') ?? '') : null
   const device = deviceName(c.req.header('User-Agent') ?? null)
   const props = { ...form, link, tokens, device, removal_at: toIso(removal), ...factors, ...shown }
   const assets = shown.started || shown.codes ? 'secrets' : 'settings'
