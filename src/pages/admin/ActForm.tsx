@@ -52,7 +52,14 @@ export function ActForm({ id, action, acting, title, text, button, reasonHint, c
           autoComplete="off"
           required
         />
-        <Checkbox id={`${id}-confirmed`} name="confirmed" value="1" label="Yes, I want this" required />
+        <Checkbox
+          id={`${id}-confirmed`}
+          name="confirmed"
+          value="1"
+          label="Yes, I want this"
+          error={error('confirmed')}
+          required
+        />
         <Button type="submit" look="danger">
           {button}
         </Button>

@@ -5,13 +5,20 @@ import { CurrentPassword } from '../account/CurrentPassword.tsx'
 import { FactorField } from '../account/FactorField.tsx'
 import { FormPage } from '../account/FormPage.tsx'
 
-type Props = { csrfToken: string; flash: FlashMessage | null; to: string; hasFactor: boolean }
+type Props = {
+  csrfToken: string
+  flash: FlashMessage | null
+  to: string
+  /** Where they may read without it; null: nowhere in the console. */
+  back: string | null
+  hasFactor: boolean
+}
 
-export function ConfirmPassword({ csrfToken, flash, to, hasFactor }: Props) {
+export function ConfirmPassword({ csrfToken, flash, to, back, hasFactor }: Props) {
   return (
     <FormPage
       title={hasFactor ? 'Confirm it’s you' : 'Confirm your password'}
-      foot={<a href={to}>Back without changes</a>}
+      foot={<a href={back ?? '/dashboard'}>{back ? 'Back without changes' : 'Back to the dashboard'}</a>}
     >
       <FlashAlert flash={flash} />
       <p>

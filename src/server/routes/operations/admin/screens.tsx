@@ -1,5 +1,5 @@
 import type { Context as HonoContext } from 'hono'
-import { ACT_WITHIN_MS } from '../../../../domain/audit.ts'
+import { ACT_WITHIN_MS, READ_WITHIN_MS } from '../../../../domain/audit.ts'
 import { costAnswer } from '../../../../domain/warm-hours.ts'
 import type { Acting } from '../../../../pages/admin/AdminPage.tsx'
 import { AuditLog } from '../../../../pages/admin/AuditLog.tsx'
@@ -112,8 +112,9 @@ export function auditFile(c: C): Response {
 export async function confirm(c: C): Promise<Response> {
   const flash = takeFlash(c)
   const to = ownPagePath(flash?.values?.to ?? c.req.query('to') ?? '')
-  const { hasFactor } = signedIn(c)
-  const form = { csrfToken: csrfToken(c), flash, to, hasFactor }
+  const { hasFactor, passwordAt } = signedIn(c)
+  const back = c.var.ctx.now() - passwordAt < READ_WITHIN_MS ? to : null
+  const form = { csrfToken: csrfToken(c), flash, to, back, hasFactor }
   return renderPage(c, { title: 'Confirm it’s you', assets: 'admin' }, <ConfirmPassword {...form} />)
 }
 

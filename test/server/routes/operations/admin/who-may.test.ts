@@ -99,10 +99,13 @@ test('after 12 hours, an admin reads nothing more of the console before confirmi
         { code: 'forbidden', page: '/admin/confirm', error: expect.stringContaining('12 hours') },
       ])
   }
-  // What everyone has stays open.
+  // What everyone has stays open, and the page leads there.
   expect((await get('/dashboard')).status).toBe(200)
+  const confirm = async () => (await get('/admin/confirm?to=/admin/audit')).text()
+  expect(await confirm()).toContain('<a href="/dashboard">Back to the dashboard</a>')
   await db.update(signIns).set({ passwordAt: Date.now() }).where(eq(signIns.id, late.signInId))
   expect((await get('/admin/audit.csv')).status).toBe(200)
+  expect(await confirm()).toContain('<a href="/admin/audit">Back without changes</a>')
 })
 
 test('returns only to pages of the console', async () => {
