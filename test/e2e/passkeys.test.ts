@@ -5,32 +5,13 @@ import { expect, inject, test } from 'vitest'
 import { PASSKEY_COPIED, PASSKEY_WRONG } from '../../src/domain/factor.ts'
 import { axeFaults } from '../../testing/browser/axe.ts'
 import { ownBrowser, pageOf, untilHydrated } from '../../testing/browser/e2e.ts'
+import { type Device, type Held, withDevice } from '../../testing/browser/virtual-authenticator.ts'
 import { newPerson, PASSWORD } from '../../testing/people/client.ts'
 import { atEnd } from '../../testing/stack/at-end.ts'
 
 const url = inject('url')
 const browser = await ownBrowser()
 const NARROW = { viewport: { width: 360, height: 740 } }
-
-type Device = { hasResidentKey?: boolean; isUserVerified?: boolean }
-
-/** Chromium's own authenticator, in software: it speaks CTAP 2 with the browser's real WebAuthn. */
-async function withDevice(page: Page, { hasResidentKey = true, isUserVerified = true }: Device = {}) {
-  const cdp = await page.context().newCDPSession(page)
-  await cdp.send('WebAuthn.enable', { enableUI: false })
-  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey,
-      hasUserVerification: true,
-      isUserVerified,
-      automaticPresenceSimulation: true,
-    },
-  })
-  return { cdp, authenticatorId }
-}
-type Held = Awaited<ReturnType<typeof withDevice>>
 
 const credentialsOf = async ({ cdp, authenticatorId }: Held) =>
   (await cdp.send('WebAuthn.getCredentials', { authenticatorId })).credentials
