@@ -163,6 +163,7 @@ async function countFolder(
     countFrom: start,
     countBytes: bytes,
     countFiles: files,
+    ...(before && { partsBytes: before.bytes }),
   }
   await ctx.db
     .update(fileFolders)
@@ -208,7 +209,7 @@ type Sums = {
   begunAt: number
   bytes: number
   files: number
-  /** As of before the first page. */
+  /** As of before the first page; null: another turn began. */
   before: Unfinished | null
   listed: Map<string, number>
   countFrom: string | null
@@ -225,7 +226,10 @@ async function finishCount(ctx: Context, folder: FileFolderRow, sums: Sums): Pro
   const ended = [...(before?.byUpload ?? [])].filter(([id]) => !unfinished?.byUpload.has(id))
   const endedBytes = sumOf(ended.map(([, { key, size }]) => Math.max(0, size - (listed.get(key) ?? 0))))
   if (endedBytes > 0 && !isAgain) return countFolder(ctx, { ...folder, countFrom }, { isTrigger, isAgain: true })
-  const partsBytes = unfinished ? unfinished.bytes + endedBytes : folder.partsBytes
+  // A count of several turns has kept how much was unfinished at its beginning, and not what: what has ended since may be
+  // behind it, so all of that counts until the next one.
+  const atFirst = before === null ? folder.partsBytes : 0
+  const partsBytes = unfinished ? Math.max(unfinished.bytes + endedBytes, atFirst) : folder.partsBytes
   const { limit } = await getRights(ctx, userId)
   const counted = { usedBytes: bytes, usedFiles: files, countedAt: begunAt }
   const told = await tellHowFull(ctx, { ...folder, ...counted, partsBytes }, limit)

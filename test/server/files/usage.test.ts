@@ -400,6 +400,33 @@ test('a repeated count that takes several turns goes once around all the same', 
   expect(await ada.folder()).toMatchObject({ usedBytes: 2_002, usedFiles: 1_996, countBegunAt: null })
 })
 
+test('an upload in parts that is completed behind a count of several turns counts, too', async () => {
+  const ada = await open()
+  for (let i = 0; i < 2_005; i++) ada.put(`m${i}`, 1)
+  const key = `${(await ada.folder()).prefix}/files/a`
+  const { bucket } = ada.ctx
+  const uploadId = await bucket.startParts(key, '')
+  ada.memory.putPart(uploadId, 1, 1000 * MB)
+  ada.ctx.random = () => 0.9
+  let pages = 0
+  ada.ctx.bucket = {
+    ...bucket,
+    async list(wanted) {
+      const page = await bucket.list({ ...wanted, most: 10 })
+      if (++pages === 200) await bucket.completeParts(key, uploadId, [], null)
+      return page
+    },
+  }
+  const count = async () => {
+    await openQuery(ada.ctx, ada.userId, ada.clock.ms + HOUR)
+    ada.clock.ms += MINUTE
+    await countChanged(ada.ctx)
+    return ada.folder()
+  }
+  expect(await count()).toMatchObject({ usedBytes: 2_005, partsBytes: 1000 * MB, countBegunAt: null })
+  expect(await count()).toMatchObject({ usedBytes: 2_005 + 1000 * MB, partsBytes: 0, countBegunAt: null })
+})
+
 test('what moves to where a count has been is counted', async () => {
   const ada = await open()
   for (let i = 0; i < 2_000; i++) ada.put(`m${String(i).padStart(4, '0')}`, 0)
