@@ -43,8 +43,8 @@ function alertOfExcess(ctx: Context, { userId, percent, used, limit }: Excess) {
     matter: `files_over:${userId}:${percent}`,
     subject: `Someone keeps ${percent / 100} times the files that their plan includes`,
     sentences: [
-      `${userId} keeps ${used}, and their plan includes ${limit}. They wrote it with credentials or from a server, and can't add any more that way once these end.`,
-      'After 7 days and two emails, we delete the newest files over the limit. We email you each time it doubles. If it grows, suspend the account, and stop its server, which keeps writing. The console shows both.',
+      `${userId} keeps ${used}, and their plan includes ${limit}. They wrote it with credentials or links, or from a server, and can't add any more that way once these end.`,
+      'After 7 days and two emails, we delete the newest files over the limit. Too many files alone delete nothing: then only you can act. We email you each time it doubles. If it grows, suspend the account, and stop its server, which keeps writing. The console shows both.',
     ],
     fields: { userId },
   })
