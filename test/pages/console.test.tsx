@@ -45,7 +45,7 @@ test('shows 50 of 2,000 instances, each under every column of the specification,
       '172.31.0.0',
       '127.0.0.1',
     ],
-    ...['Nov 21, 02:10', '7m 0s', 'pilot-0@example.com', '$0.00'],
+    ...['Nov 21, 02:10 UTC', '7m 0s', 'pilot-0@example.com', '$0.00'],
   ])
 })
 
