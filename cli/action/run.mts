@@ -97,7 +97,9 @@ async function report({ server, exit_code, ended_because }: Result, code: number
   tell('OUTPUT', 'id', server.id)
   tell('OUTPUT', 'exit-code', `${exit_code ?? ''}`)
   tell('OUTPUT', 'kept', input('keep') && existsSync(kept) ? input('keep') : '')
-  const ran = Math.floor((Date.parse(server.end_time ?? '') - Date.parse(server.billed_from ?? '')) / 1000) || 0
+  const [from, until] = [server.billed_from, server.end_time].map((at) => Date.parse(at ?? '') / 1000)
+  // The whole seconds of the clock, as the bill counts them.
+  const ran = Math.max(0, Math.floor(until ?? 0) - Math.ceil(from ?? 0)) || 0
   const cost =
     server.cost_dollars === null
       ? ''

@@ -1,5 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { runSeconds } from '../../src/domain/money/billing.ts'
 import type { RunParameters } from '../../src/domain/parameters.ts'
 import type { EndReason } from '../../src/domain/run-end.ts'
 import type { LogLine } from '../../src/domain/run-log.ts'
@@ -84,8 +85,8 @@ async function runToItsEnd(command: string[], options: RunOptions, interrupted: 
   if (options.json) sayJson({ server: ended, exit_code, ended_because })
   if (interrupted.aborted) throw new Failure(EXIT.interrupted, '')
   if (ended_because === 'failure') throw new Failure(EXIT.notRun, error_message ?? 'The server failed.')
-  const seconds = Math.floor((Date.parse(ended.end_time ?? '') - Date.parse(ended.billed_from ?? '')) / 1000) || 0
-  note(`${WORDS[ended_because ?? 'exited']} It ran ${formatUptime(seconds)}.`)
+  const ran = runSeconds(Date.parse(ended.billed_from ?? ''), Date.parse(ended.end_time ?? '')) || 0
+  note(`${WORDS[ended_because ?? 'exited']} It ran ${formatUptime(ran)}.`)
   const code = exitCodeOf(ended)
   // What it wrote is missing: that isn't success.
   return kept || code !== 0 ? code : EXIT.notRun

@@ -47,6 +47,15 @@ test.concurrent('exits as its program does, and prints what it prints', async ()
   })
 })
 
+test.concurrent('counts the whole seconds of the clock, as the bill does', async () => {
+  const { own, person } = await withImage('example.com/lasts:4')
+  const { err } = await own()
+  const [server] = await serversOf(person)
+  const second = (at: string | null | undefined) => Date.parse(at ?? '') / 1000
+  const seconds = Math.floor(second(server?.end_time)) - Math.ceil(second(server?.billed_from))
+  expect(err).toContain(`It ran ${Math.max(0, seconds)}s.`)
+})
+
 test.concurrent('with JSON, only the result is on stdout', async () => {
   const { own } = await withImage('example.com/exits:0')
   const { code, out, err } = await own('--json')
