@@ -46,31 +46,23 @@ export function instantText(at: string, local: boolean, layout: InstantLayout = 
 
 /** The same text as Intl's in an eighth of the time: the server writes thousands of them. */
 function utcText(at: string, layout: InstantLayout): string {
-  const clock = at.slice(11, layout === 'clock' || layout === 'exact' ? 19 : 16)
-  if (layout === 'clock' || layout === 'time') return `${clock} UTC`
+  const clock = `${at.slice(11, layout === 'clock' || layout === 'exact' ? 19 : 16)} UTC`
+  if (layout === 'clock' || layout === 'time') return clock
   const day = `${MONTHS[Number(at.slice(5, 7)) - 1]} ${Number(at.slice(8, 10))}`
-  if (layout === 'brief') return `${day}, ${clock} UTC`
+  if (layout === 'brief') return `${day}, ${clock}`
   const date = `${day}, ${at.slice(0, 4)}`
-  return layout === 'day' ? date : `${date}, ${clock} UTC`
+  return layout === 'day' ? date : `${date}, ${clock}`
 }
 
-/** `instantText` in UTC, within a sentence. */
-const IN_A_SENTENCE = /\b([A-Z][a-z]{2}) (\d{1,2}), (\d{4}), (\d\d:\d\d) UTC/g
+const NAMED = /([A-Z][a-z]+ \d+, \d{4}, \d\d:\d\d UTC)/
 
 /** Splits a sentence of ours at the instants it names, so that a page can show them by the reader's clock. */
 export function splitAtInstants(text: string): (string | { at: string })[] {
-  const parts: (string | { at: string })[] = []
-  let from = 0
-  for (const { 0: whole, 1: month = '', 2: day = '', 3: year, 4: clock, index } of text.matchAll(IN_A_SENTENCE)) {
-    const number = MONTHS.indexOf(month) + 1
-    if (!number) continue
-    parts.push(text.slice(from, index), { at: `${year}-${pad(number)}-${pad(day)}T${clock}:00Z` })
-    from = index + whole.length
-  }
-  return [...parts, text.slice(from)]
+  return text.split(NAMED).map((part, i) => {
+    const at = i % 2 ? Date.parse(part) : Number.NaN
+    return Number.isNaN(at) ? part : { at: toIso(at) }
+  })
 }
-
-const pad = (part: string | number) => String(part).padStart(2, '0')
 
 /** The instant to the second, in UTC. */
 export function instantTitle(at: string): string {

@@ -53,8 +53,8 @@ export function Security({ contact, restoreRehearsed, hasPayments, filesAt }: Se
       <ul>
         <li>We tell browsers to reach this site over HTTPS only.</li>
         <li>
-          We store your password only as a scrypt hash, made with a key that isn’t in the database. We store API tokens
-          and recovery codes as hashes, and only the public key of a passkey.
+          We store your password as a scrypt hash, made with a key that isn’t in the database, API tokens and recovery
+          codes as hashes, and only a passkey’s public key.
         </li>
         <li>
           Our database stores secrets, registry logins, webhook secrets, and your authenticator app’s key encrypted with

@@ -59,18 +59,23 @@ test('uses the full layout by default', () => {
 test('a sentence splits at the instants it names', () => {
   expect(splitAtInstants('It ends Jan 3, 2028, 09:05 UTC. By you.')).toEqual([
     'It ends ',
-    { at: '2028-01-03T09:05:00Z' },
+    { at: '2028-01-03T09:05:00.000Z' },
     '. By you.',
   ])
   fc.assert(
     fc.property(instant, (at) => {
       const [before, named, after] = splitAtInstants(`To ${instantText(at, false)}.`)
-      expect([before, named, after]).toEqual(['To ', { at: `${at.slice(0, 16)}:00Z` }, '.'])
+      expect([before, named, after]).toEqual(['To ', { at: `${at.slice(0, 16)}:00.000Z` }, '.'])
     }),
   )
 })
 
-test.each(['', 'Address 10.0.0.1.', 'Startup took 3s.', '“Foo 31, 2028, 10:00 UTC”', 'On Jan 3, 2028.'])(
+test('a name that only looks like an instant stays as it is', () => {
+  for (const name of ['“Jan 45, 2028, 10:00 UTC”', '“Foo 31, 2028, 10:00 UTC”'])
+    expect(splitAtInstants(name).join('')).toBe(name)
+})
+
+test.each(['', 'Address 10.0.0.1.', 'Startup took 3s.', 'On Jan 3, 2028.'])(
   'a sentence without an instant stays whole: %s',
   (text) => expect(splitAtInstants(text)).toEqual([text]),
 )

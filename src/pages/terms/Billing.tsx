@@ -37,7 +37,7 @@ export function Billing() {
         <li>Amounts are in USD and rounded to the nearest cent, once per bill. Taxes are added where they apply.</li>
         <li>{`We issue an invoice at the end of each billing month. Payment is due within ${PAYMENT_DAYS} days.`}</li>
         <li>
-          {`If you agree to it, we charge your card for the invoice. We email you at least a day before. If the charge fails, we email you the reason, and payment is due ${PAYMENT_DAYS} days after we issued the invoice. You can change your mind at any time on your billing pages. If you say no, that covers every invoice you have not paid yet. If you say yes, that covers every invoice we have not issued yet.`}
+          {`If you agree to it, we charge your card for the invoice. We email you at least a day before. If the charge fails, we email you the reason, and payment is due ${PAYMENT_DAYS} days after we issued the invoice. You can change your mind at any time on your billing pages. A no covers every unpaid invoice, and a yes every invoice we have not issued yet.`}
         </li>
         <li>
           {`While an invoice is overdue, we may suspend your account: you cannot start servers until you pay, and we email you when the suspension begins. ${STOP_AFTER_DAYS} days later we stop any server that is still running; we email you the day before. A running server is billed until it stops.`}
