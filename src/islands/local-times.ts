@@ -6,13 +6,13 @@ import { type InstantLayout, instantText } from '../domain/instant.ts'
  */
 export function showLocalTimes(root: ParentNode = document): void {
   let day = ''
-  for (const time of root.querySelectorAll<HTMLTimeElement | SVGElement>('time, [data-at]'))
+  for (const time of root.querySelectorAll<HTMLTimeElement>('time, [data-at]'))
     if (!time.closest('[data-island]')) {
-      const { at, layout, after = '' } = time.dataset
-      const text = instantText(at ?? (time as HTMLTimeElement).dateTime, true, layout as InstantLayout | undefined)
+      const { at = time.dateTime, layout, after = '', once } = time.dataset
+      const text = instantText(at, true, layout as InstantLayout | undefined)
       time.textContent = text + after
-      if (time.dataset.once) {
-        time.toggleAttribute('hidden', text === day)
+      if (once) {
+        time.hidden = text === day
         day = text
       }
     }
