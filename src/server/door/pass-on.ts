@@ -37,7 +37,7 @@ export async function passOn(
   }
   const allowed = whileAllowed(() => keeper(door.userId), { runId: door.runId, pass }, request.signal)
   try {
-    const answering = answer(ctx, request, to, { headers, signal: allowed.signal })
+    const answering = answer(ctx, request, { pass, to }, { headers, signal: allowed.signal })
     const ended = new Promise<'ended'>((resolve) => allowed.signal.addEventListener('abort', () => resolve('ended')))
     const given = await Promise.race([answering, ended])
     if (given instanceof Response && given.body) {
@@ -55,7 +55,14 @@ export async function passOn(
   }
 }
 
-async function answer(ctx: Context, request: Request, to: Crossing, init: RequestInit): Promise<Response | Refusal> {
+async function answer(
+  ctx: Context,
+  request: Request,
+  { pass, to }: Pick<Visit, 'pass' | 'to'>,
+  init: RequestInit,
+): Promise<Response | Refusal> {
+  // A server that leaves it unread would take it for the next request on a connection that the owner shares.
+  if (pass.kind === 'guest' && Number(request.headers.get('content-length')) && isBare(request)) return 'guest_body'
   const body = await bodyOf(request)
   if (body === 'unmeasured') return body
   const { pathname, search } = new URL(request.url)
@@ -105,10 +112,13 @@ function answerOf(ctx: Context, request: Request, { status, statusText, headers:
   return { status, statusText, headers, encodeBody: 'manual' } as ResponseInit
 }
 
+/** Many servers expect no body of these, and read none. */
+const isBare = ({ method }: Request) => method === 'GET' || method === 'HEAD'
+
 /** The runtime drops a GET's body of unknown length: nobody should think that it arrived. */
 async function bodyOf(request: Request): Promise<Request | 'unmeasured'> {
   const { method, headers, body } = request
-  if (!body || !/^(GET|HEAD)$/.test(method) || headers.has('content-length')) return request
+  if (!body || !isBare(request) || headers.has('content-length')) return request
   const reader = body.getReader()
   while (true) {
     const { done, value } = await reader.read()

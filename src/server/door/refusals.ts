@@ -56,6 +56,11 @@ const REFUSALS = {
     title: 'Length required',
     sentence: 'A GET or HEAD request with a body needs a Content-Length. Send one, or use POST.',
   },
+  guest_body: {
+    status: 403,
+    title: 'No body from guests',
+    sentence: "A guest's GET or HEAD request can't have a body. Use POST.",
+  },
   unreachable: { status: 502, title: 'No answer', sentence: 'Nothing answers on this port of the server.' },
   failed: {
     status: 503,

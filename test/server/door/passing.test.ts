@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { ask, cookieOf, newRunner, onMachine, openDoorStack } from '../../../testing/stack/door.ts'
+import { ask, cookieOf, newBrowser, newRunner, onMachine, openDoorStack } from '../../../testing/stack/door.ts'
 import { rawMachine, sendRaw } from '../../../testing/stack/raw-http.ts'
 
 const stack = await openDoorStack()
@@ -33,10 +33,10 @@ const got = await rawMachine(machine, 9090, (path) => {
   return Buffer.concat([Buffer.from(`${head}Connection: close\r\n\r\n`), Buffer.from(body)])
 })
 
-const HEAD = `Host: ${host}\r\nCookie: ${cookie}\r\nConnection: close\r\n`
-async function send(line: string, rest = '\r\n') {
+async function send(line: string, rest = '\r\n', pass = cookie) {
   got.length = 0
-  const { head, body } = await sendRaw(Number(port), `${line} HTTP/1.1\r\n${HEAD}${rest}`)
+  const start = `${line} HTTP/1.1\r\nHost: ${host}\r\nCookie: ${pass}\r\nConnection: close\r\n`
+  const { head, body } = await sendRaw(Number(port), start + rest)
   return { status: Number(head.split(' ')[1]), head, body, got: got[0] ?? { head: '', body: '' }, times: got.length }
 }
 
@@ -71,6 +71,21 @@ test('a body of GET whose length nobody knows gets its own sentence, and reaches
   }
   const posted = await send('POST /a', 'Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n')
   expect([posted.status, posted.got.body]).toEqual([200, '4\r\nbody\r\n0\r\n\r\n'])
+})
+
+test('a body that a server may leave unread, and so take for the next request, comes from no guest', async () => {
+  const made = await person.post(`/api/v1/servers/${server.id}/guests`, { hours: 1 })
+  const browser = newBrowser()
+  await browser.open(made.body.guest.url)
+  await browser.open(own)
+  const guest = browser.cookie(own)
+  const next = 'GET /private HTTP/1.1\r\nx-door-visitor: owner\r\nx-ignore: '
+  const body = `Content-Length: ${next.length}\r\n\r\n${next}`
+  for (const method of ['GET', 'HEAD'] as const) {
+    expect([method, await send(`${method} /a`, body, guest)]).toMatchObject([method, { status: 403, times: 0 }])
+    expect(await send(`${method} /a`, 'Content-Length: 0\r\n\r\n', guest)).toMatchObject({ status: 200, times: 1 })
+  }
+  expect(await send('POST /a', body, guest)).toMatchObject({ status: 200, times: 1 })
 })
 
 test('an answer keeps its length and its bytes, also encoded, and also in part', async () => {

@@ -36,7 +36,7 @@ test('security.txt says whom to write to, and never lapses', async () => {
 test('without a contact, both name the help page', async () => {
   const { origin, get } = await open()
   expect((await get('/.well-known/security.txt')).text).toContain(`Contact: ${origin}/help\n`)
-  expect((await get('/security')).text).toContain(`Use <a href="${origin}/help">${origin.slice(7)}/help</a>`)
+  expect((await get('/security')).text).toContain(`Report it at <a href="${origin}/help">${origin.slice(7)}/help</a>`)
 })
 
 test('a page of the operator may be the contact', async () => {
