@@ -143,6 +143,22 @@ export const plainDynamicImports: Plugin = {
   configResolved: (config) => void Object.assign(config.build, { lib: {} }),
 }
 
+/** Of the migrations, the Worker asks only for the newest; of the browser's files, only for addresses and imports. */
+export const onlyReadJson: Plugin = {
+  name: 'only-read-json',
+  apply: 'build',
+  enforce: 'pre',
+  transform(code, id) {
+    if (id.endsWith('/db/migrations/meta/_journal.json')) {
+      const { entries } = JSON.parse(code) as { entries: { when: number }[] }
+      return JSON.stringify({ entries: [{ when: Math.max(...entries.map(({ when }) => when)) }] })
+    }
+    if (!id.endsWith('/dist/client/manifest.json')) return null
+    const files = Object.entries(JSON.parse(code) as Record<string, { file: string; imports?: string[] }>)
+    return JSON.stringify(Object.fromEntries(files.map(([key, { file, imports }]) => [key, { file, imports }])))
+  },
+}
+
 /** What routes say only for the API's document: see RouteWords in src/server/http/route-table.ts. */
 const WORDS = new Set(['summary', 'answers', 'later', 'refuses', 'query', 'repeatable'])
 

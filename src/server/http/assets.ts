@@ -1,4 +1,4 @@
-type Manifest = Record<string, { file: string; css?: string[]; imports?: string[] }>
+type Manifest = Record<string, { file: string; imports?: string[] }>
 
 const built = Object.values(
   import.meta.glob<Manifest>('../../../dist/client/manifest.json', { eager: true, import: 'default' }),
