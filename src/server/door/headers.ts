@@ -15,9 +15,9 @@ const HOP_BY_HOP = [
   'transfer-encoding',
   'upgrade',
 ]
-/** Who asks, as Cloudflare and proxies report it, and what a new connection writes itself. */
+/** Who asks, as Cloudflare and proxies report it, what CGI takes for its own proxy, and what a new connection writes. */
 const NOT_FOR_MACHINES =
-  /^(cf-.*|x-forwarded-.*|x-door-.*|forwarded|x-real-ip|true-client-ip|cdn-loop|host|content-length|expect|sec-websocket-(key|version|extensions|accept))$/
+  /^(cf-.*|x-forwarded-.*|x-door-.*|forwarded|x-real-ip|true-client-ip|cdn-loop|proxy|host|content-length|expect|sec-websocket-(key|version|extensions|accept))$/
 /** They would reach beyond this answer: to shared caches, other origins, or scripts that outlive the run. */
 const NOT_FOR_BROWSERS =
   /^(set-cookie2?|alt-svc|clear-site-data|service-worker-allowed|strict-transport-security|(cloudflare-)?cdn-cache-control|surrogate-control|cf-.*|sec-websocket-(accept|extensions))$/
