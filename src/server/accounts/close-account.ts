@@ -27,6 +27,7 @@ import { closeOpenCheckout } from '../billing/plans/checkout.ts'
 import { deleteWebhooksQueries } from '../events/outbox.ts'
 import { leaveQueries } from '../fleet/line/leave.ts'
 import { requestStop } from '../fleet/stop-run.ts'
+import { limitPerson } from '../limits/limits.ts'
 import { accountClosedMail } from '../mail/account-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import type { Context } from '../runtime/context.ts'
@@ -49,6 +50,7 @@ export async function closeAccount(
   input: InferInput<typeof currentPasswordForm> & Proof,
 ): Promise<void> {
   requireValid(currentPasswordForm, input)
+  await limitPerson(ctx, 'close_account', user.id)
   const proven = await requireCurrentPassword(ctx, user.id, input)
   await closeOpenCheckout(ctx, user.id)
   await endPlan(ctx, user)

@@ -5,7 +5,7 @@ import { emailTokens, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { emailForm, newPasswordForm, RESET_FAILED } from '../../domain/user.ts'
 import { findDebt, suspendDebtorQueries } from '../billing/bills/debts.ts'
-import { type Caller, forgiveGuesses, limitCalls, sessionSecret, signInSecret } from '../limits/limits.ts'
+import { type Caller, forgiveGuesses, limitCalls, limitPerson, sessionSecret, signInSecret } from '../limits/limits.ts'
 import { passwordChangedMail, resetPasswordMail } from '../mail/account-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
@@ -62,7 +62,7 @@ export async function findResetLink(
  * confirms it; otherwise a stranger who keeps signing up with that address would replace the password each
  * time.
  * @returns the account's email address, and what makes this browser known to it
- * @throws invalid
+ * @throws invalid, too_many
  */
 export async function resetPassword(
   ctx: Context,
@@ -79,6 +79,7 @@ export async function resetPassword(
     .innerJoin(users, eq(users.id, emailTokens.userId))
     .where(and(isGood, isNull(users.closedAt)))
   if (!found) throw new AppError('invalid', RESET_FAILED)
+  await limitPerson(ctx, 'use_reset_link', hash)
   // Loaded when needed, because resets are rare.
   const { hashMailbox, trialQueries } = await import('./mailboxes.ts')
   const mailbox = await hashMailbox(ctx, found.email)

@@ -37,6 +37,7 @@ export async function getDoorRun(ctx: Context, userId: string, runId: string) {
 /**
  * The address that takes the owner's browser in, once, within a minute. For an ended run, and for a look that nobody
  * follows, the door's own. Null if it isn't theirs.
+ * @throws too_many
  */
 export async function openDoor(
   ctx: Context,
@@ -48,6 +49,7 @@ export async function openDoor(
   if (!run) return null
   const url = new URL(doorUrl(door, run.label, wanted.port))
   if (!run.isLive || !wanted.isSeen) return url.href
+  await limitPerson(ctx, 'open_door', holder.userId)
   const ticket = randomBytes(32).toString('base64url')
   const now = ctx.now()
   await writeBatch(ctx.db, [

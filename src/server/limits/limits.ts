@@ -53,6 +53,10 @@ const PERSONAL = {
   change_plan: { count: 20, perMs: HOUR_MS },
   cancel_plan: { count: 20, perMs: HOUR_MS },
   new_password: { count: 10, perMs: HOUR_MS },
+  /** More than people retry while we can't check passwords. */
+  close_account: { count: 30, perMs: HOUR_MS },
+  /** Of a mailed link, which only the first write uses up: those at once would each be hashed. */
+  use_reset_link: { count: 2, perMs: MINUTE_MS },
   change_factor: { count: 20, perMs: HOUR_MS },
   /** The first codes of a new authenticator app. */
   confirm_factor: { count: 30, perMs: HOUR_MS },
@@ -77,6 +81,8 @@ const PERSONAL = {
   move_end: { count: 120, perMs: HOUR_MS, sentence: 'You changed when your servers stop too often.' },
   /** Ended links are kept as well, so the limit of open ones isn't enough. */
   invite_guest: { count: 60, perMs: HOUR_MS, sentence: 'You made too many guest links.' },
+  /** Each writes a ticket. */
+  open_door: { count: 300, perMs: HOUR_MS, sentence: 'You opened your server too often.' },
   /** Each changes where others stand. Leaving needs a join first. */
   join_line: { count: 60, perMs: HOUR_MS, sentence: 'You joined the line too often.' },
   feedback: { count: 10, perMs: HOUR_MS, sentence: 'You sent a lot of feedback.' },

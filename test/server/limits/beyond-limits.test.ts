@@ -1,8 +1,9 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { places, plans, runs, users } from '../../../db/schema.ts'
+import { emailTokens, places, plans, runs, users } from '../../../db/schema.ts'
 import { CLIENT_ID } from '../../../src/domain/device-code.ts'
 import { EVENT_TYPES } from '../../../src/domain/webhook.ts'
+import { newEmailToken } from '../../../src/server/accounts/email-tokens.ts'
 import { newId } from '../../../src/server/crypto/id.ts'
 import type { Limited } from '../../../src/server/limits/limits.ts'
 import { newAddress, PASSWORD, signUpFields } from '../../../testing/people/sign-up.ts'
@@ -72,13 +73,25 @@ const withServer =
   }
 const hadServer = withServer('ses_x', 2)
 const hasServer = withServer('ses_y', null)
-const hasDoor: Call[2] = async (site, userId) => {
-  await withServer('ses_z', null)(site, userId)
-  await site.db
-    .update(runs)
-    .set({ doorLabel: newId('x' as never) })
-    .where(eq(runs.id, 'ses_z'))
-}
+const withDoor =
+  (id: string): NonNullable<Call[2]> =>
+  async (site, userId) => {
+    await withServer(id, null)(site, userId)
+    await site.db
+      .update(runs)
+      .set({ doorLabel: newId('x' as never) })
+      .where(eq(runs.id, id))
+  }
+const { token: resetToken, hash: resetHash } = newEmailToken()
+const resetFields = { reset_password_token: resetToken, password: 'a newer one', password_confirmation: 'a newer one' }
+const hasResetLink: Call[2] = ({ db }, userId) =>
+  db.insert(emailTokens).values({
+    hash: resetHash,
+    userId,
+    purpose: 'reset',
+    createdAt: Date.now(),
+    expiresAt: Date.now() + 3_600_000,
+  })
 const owesAPlan: Call[2] = ({ db }, userId) =>
   db.insert(plans).values({
     id: newId('sub'),
@@ -128,6 +141,8 @@ const CALLS: Record<Exclude<Limited, 'ask_stripe' | 'known_sign_in'>, [Role, ...
   ],
   cancel_plan: ['user', ['POST /api/v1/subscriptions/cancel_subscription_at_period_end']],
   new_password: ['user', ['PUT /users', newPassword]],
+  close_account: ['user', ['DELETE /users', { user: password }]],
+  use_reset_link: ['user', ['PUT /users/password', { user: resetFields }, hasResetLink]],
   ask_passkey: ['user', ['POST /account_security/passkeys/confirm']],
   change_factor: [
     'admin',
@@ -161,7 +176,8 @@ const CALLS: Record<Exclude<Limited, 'ask_stripe' | 'known_sign_in'>, [Role, ...
     ['DELETE /api/v1/environments/sim'],
   ],
   join_line: ['user', ['POST /api/v1/line', { start: true }]],
-  invite_guest: ['user', ['POST /api/v1/servers/ses_z/guests', { hours: 1 }, hasDoor]],
+  open_door: ['user', ['GET /servers/ses_w/open', null, withDoor('ses_w')]],
+  invite_guest: ['user', ['POST /api/v1/servers/ses_z/guests', { hours: 1 }, withDoor('ses_z')]],
   export: ['user', ['GET /api/v1/users/export']],
   feedback: ['user', ['POST /api/v1/feedback', { message: 'Hello' }]],
   new_webhook: ['user', ['POST /webhooks', webhook]],
