@@ -8,7 +8,10 @@ import { type Refusal, refuse } from './refusals.ts'
 
 /** Nobody is known to hold it. */
 const PREFLIGHT_MS = 10_000
+/** Anyone can ask, so the machine tells no more than a browser reads. */
+const OF_PREFLIGHT = /^(access-control-.*|vary|allow)$/
 
+type Answered = Pick<Response, 'status' | 'statusText' | 'headers'>
 type Visit = { door: FoundDoor; pass: Pass; to: Crossing }
 
 /** Sends the request to the machine and the answer back, byte for byte, without holding either in memory. */
@@ -91,7 +94,10 @@ export async function passPreflight(ctx: Context, request: Request, to: Crossing
   const bare = new Request(request.url, { method: 'OPTIONS' })
   const signal = AbortSignal.timeout(PREFLIGHT_MS)
   const answer = await ask(ctx, to.address, pathname + search, { headers, signal }, bare)
-  return answer ? new Response(null, answerOf(ctx, request, answer, to)) : refuse('unreachable')
+  if (!answer) return refuse('unreachable')
+  const { status, statusText } = answer
+  const told = new Headers([...answer.headers].filter(([name]) => OF_PREFLIGHT.test(name)))
+  return new Response(null, answerOf(ctx, request, { status, statusText, headers: told }, to))
 }
 
 /** `from`: its method and its body. The runtime takes a GET's body only from another request. */
@@ -105,7 +111,7 @@ async function ask(ctx: Context, address: string, path: string, init: RequestIni
   }
 }
 
-function answerOf(ctx: Context, request: Request, { status, statusText, headers: given }: Response, to: Crossing) {
+function answerOf(ctx: Context, request: Request, { status, statusText, headers: given }: Answered, to: Crossing) {
   const headers = toBrowser(given, to, siteOrigin(ctx))
   if (isFlood(request.headers.get('cookie')))
     for (const cookie of endedCookies(to.door, request)) headers.append('set-cookie', cookie)

@@ -28,6 +28,8 @@ const answers: Record<string, (string | Buffer)[]> = {
   '/600': ['HTTP/1.1 600 Odd\r\nContent-Length: 2\r\n', 'no'],
   '/unknown': ['HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n', big],
 }
+const cors = 'Access-Control-Allow-Origin: *\r\nVary: Origin\r\nAllow: PUT\r\n'
+answers['/data'] = [`HTTP/1.1 200 OK\r\n${cors}X-Secret: a\r\nSet-Cookie: a=b\r\nContent-Length: 2\r\n`]
 const got = await rawMachine(machine, 9090, (path) => {
   const [head = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n', body = 'hi'] = answers[path] ?? []
   return Buffer.concat([Buffer.from(`${head}Connection: close\r\n\r\n`), Buffer.from(body)])
@@ -185,7 +187,7 @@ test('an address of another open port of the machine leads to its host', async (
   )
 })
 
-test('a preflight from one of the run’s hosts to another passes, and carries nothing else', async () => {
+test('a preflight from one of the run’s hosts to another passes, and it and its answer carry nothing else', async () => {
   const asked = {
     origin: own.slice(0, -1),
     'access-control-request-method': 'PUT',
@@ -197,7 +199,15 @@ test('a preflight from one of the run’s hosts to another passes, and carries n
   }
   const preflight = (headers: Record<string, string>, method = 'OPTIONS') => ask(`${own}data`, headers, { method })
   got.length = 0
-  expect((await preflight(asked)).status).toBe(200)
+  const { status, headers } = await preflight(asked)
+  expect(status).toBe(200)
+  expect(headers).toMatchObject({
+    'access-control-allow-origin': '*',
+    vary: expect.stringContaining('Origin'),
+    allow: 'PUT',
+  })
+  // Who asks is nobody known.
+  for (const name of ['x-secret', 'set-cookie']) expect(headers).not.toHaveProperty(name)
   const lines = (got[0]?.head ?? '').toLowerCase()
   expect(lines).toContain('access-control-request-method: put')
   expect(lines).toContain('x-door-visitor: guest')
