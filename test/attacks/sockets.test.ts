@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, inject, test } from 'vitest'
+import { WebSocket as RawSocket } from 'ws'
 import { apiTokens, signIns } from '../../db/schema.ts'
 import type { SignIn } from '../../src/domain/wire.ts'
 import { Client, newPerson, PASSWORD, waitFor } from '../../testing/people/client.ts'
@@ -106,3 +107,19 @@ test('a socket whose token was revoked unnoticed receives nothing afterwards', a
   await waitFor(async () => stale.frames.some((frame) => frame.type === 'disconnect'))
   expect(stale.frames.filter((frame) => frame.message && frame.type !== 'ping')).toEqual([])
 })
+
+test.each([0, 999, 1004, 1005, 1015, 5000])(
+  'a socket that closes with %i, which nobody may send, ends',
+  async (code) => {
+    const person = await newPerson(url)
+    const socket = new RawSocket(CABLE, ['actioncable-v1-json'], {
+      headers: { Origin: url, Cookie: person.cookieHeader },
+    })
+    const closed = new Promise((resolve) => socket.on('close', resolve))
+    await new Promise((resolve) => socket.on('message', resolve))
+    // A close frame with a mask of zeros, as our library refuses to send it.
+    const raw = (socket as unknown as { _socket: NodeJS.WritableStream })._socket
+    raw.write(Buffer.from([0x88, 0x82, 0, 0, 0, 0, code >> 8, code & 255]))
+    expect(await closed).toBeOneOf([1000, 1002])
+  },
+)

@@ -71,8 +71,12 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
   }
 
   override async webSocketClose(socket: WorkerSocket, code: number, reason: string): Promise<void> {
-    // The API lets us receive 1005 and 1006, but not send them.
-    socket.close(code === 1005 || code === 1006 ? 1000 : code, reason)
+    try {
+      socket.close(code, reason)
+    } catch {
+      // We may receive codes that the API doesn't let us send, such as 1005.
+      socket.close(1000)
+    }
   }
 
   private async look(userId: string) {
