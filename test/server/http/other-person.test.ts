@@ -107,6 +107,11 @@ test('what polls answers with the person', async () => {
   expect((await site.request('/dashboard')).headers.get('X-Person')).toBeNull()
 })
 
+test('what any cache may keep names nobody', async () => {
+  const { headers } = await site.request('/robots.txt', { headers: { Cookie: asBob } })
+  expect([headers.get('Cache-Control'), headers.get('X-Person')]).toEqual(['public, max-age=86400', null])
+})
+
 test('the token that a sign-in answers with is for who signed in, and a sign-out’s for nobody', async () => {
   const out = await site.request('/users/sign_out', {
     method: 'DELETE',

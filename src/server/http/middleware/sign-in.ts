@@ -19,6 +19,9 @@ export const currentSignIn = createMiddleware<AppEnv>(async (c, next) => {
   if (token === null) await signInByCookie(c)
   else await signInByToken(c, token)
   await next()
+  // A shared cache would give them to others.
+  if (c.res.headers.get('Cache-Control')?.startsWith('public'))
+    for (const name of ['X-Person', 'RateLimit']) c.header(name, undefined)
 })
 
 async function signInByCookie(c: HonoContext<AppEnv>): Promise<void> {
