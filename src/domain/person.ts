@@ -50,8 +50,12 @@ export function hostName(domain: string): string {
 /** Exactly one address: nothing that could turn it into two, or into a header line. */
 export function isEmail(email: string): boolean {
   const address = composed(email.trim())
+  const at = address.indexOf('@')
   return (
     address.length <= MAX_EMAIL &&
+    // No mail service takes these: a part over 64, dots at its ends or doubled, a label the DNS can't have.
+    !/^\.|\.[.@]|@\.|^[^@]{65}/.test(address) &&
+    !/[@.]-|-(\.|$)|[^@.]{64}/.test(`@${hostName(address.slice(at + 1))}`) &&
     /^[^\s@\p{C}<>()[\],;:\\"]+@[^\s@\p{C}<>()[\],;:\\"]+\.[^\s@\p{C}<>()[\],;:\\".]+$/u.test(address)
   )
 }

@@ -93,6 +93,9 @@ test.each([
   'ada@müller.de',
   '大和@例え.jp',
   '1@2.3',
+  `${'a'.repeat(64)}@${'b'.repeat(63)}.com`,
+  `ada@${'ü'.repeat(50)}.de`,
+  'a.-b-@b--c.example',
 ])('%j is an address', (address) => {
   expect(isEmail(address)).toBe(true)
 })
@@ -120,11 +123,23 @@ test.each([
   'a"da@example.com',
   'ada@[127.0.0.1]',
   'ada@example.com\\',
+  '.ada@example.com',
+  'ada.@example.com',
+  'a..b@example.com',
+  'ada@.example.com',
+  'ada@example..com',
+  'ada@-example.com',
+  'ada@example-.com',
+  'ada@example.-com',
+  'ada@example.com-',
+  `${'a'.repeat(65)}@example.com`,
+  `ada@${'b'.repeat(64)}.com`,
+  `ada@${'ü'.repeat(62)}.de`,
 ])('%j is not an address', (address) => {
   expect(isEmail(address)).toBe(false)
 })
 
 test('the longest address is what SMTP can carry', () => {
-  const address = (length: number) => `${'a'.repeat(length - 12)}@example.com`
+  const address = (length: number) => `ada@${'b.'.repeat((length - 6) >> 1)}${'b'.repeat(2 + (length % 2))}`
   expect([254, 255].map((length) => isEmail(address(length)))).toEqual([true, false])
 })
