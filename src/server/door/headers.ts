@@ -22,6 +22,8 @@ const NOT_FOR_MACHINES =
 const NOT_FOR_BROWSERS =
   /^(set-cookie2?|alt-svc|clear-site-data|service-worker-allowed|strict-transport-security|(cloudflare-)?cdn-cache-control|surrogate-control|cf-.*|sec-websocket-(accept|extensions))$/
 
+const MAX_LED = 8_192
+
 /** A guest may see the simulator, and not the owner's files: only the machine knows which is which. */
 export type Who = 'owner' | 'guest'
 
@@ -83,7 +85,8 @@ export function toBrowser(given: Headers, crossing: Crossing, site: string): Hea
   }
   for (const name of ['refresh', 'link']) {
     const value = headers.get(name)
-    if (value !== null) headers.set(name, allAtDoor(crossing, value))
+    // Longer ones would cost us much CPU, and no page needs them.
+    if (value !== null && value.length <= MAX_LED) headers.set(name, allAtDoor(crossing, value))
   }
   headers.set('cache-control', privately(given.get('cache-control')))
   // A second policy can only forbid more: the machine's own stays.

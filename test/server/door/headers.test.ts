@@ -117,6 +117,13 @@ test('a redirect to itself stays at the door, and one elsewhere is only the brow
   expect(to('http://10.42.1.6:9090/')).toBe('http://10.42.1.6:9090/')
 })
 
+test('a machine can’t keep us busy with a long list of links: it stays as it is', () => {
+  const links = (count: number) => '<//10.42.1.5:9090/a>,'.repeat(count)
+  const led = (link: string) => back([['link', link]]).get('link')
+  expect(led(links(390))).not.toContain('10.42.1.5')
+  expect(led(links(391))).toBe(links(391))
+})
+
 test('pages of other sites and of other runs can’t use a visitor’s access', () => {
   const own = `https://${label}.door.example`
   const other = 'https://zzzzzzzzzz0123456789abcd.door.example'
