@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import type { FileList, FilesAccess } from '../../src/domain/wire.ts'
@@ -236,14 +236,16 @@ test('shows the last lines of an rclone that failed', async () => {
 })
 
 test('Ctrl-C ends rclone, waits until it cleaned up, and exits with 130', async () => {
-  const cleaned = join(temporaryFolder('cleaned'), 'cleaned')
+  const folder = temporaryFolder('cleaned')
+  const [begun, cleaned] = [join(folder, 'begun'), join(folder, 'cleaned')]
   // With something that has its pipe, as its credential process does.
   const ends = `process.on('SIGINT', () => { require('node:fs').writeFileSync('${cleaned}', 'yes'); process.exit(2) })
-    require('node:child_process').spawn('/bin/sleep', ['100'], { stdio: 'inherit' })`
+    require('node:child_process').spawn('/bin/sleep', ['100'], { stdio: 'inherit' })
+    writeFileSync('${begun}', '')`
   const { open, here, rclone } = await setup({ ends })
   writeFileSync(join(here, 'a.txt'), 'a')
   const command = open(['files', 'put', join(here, 'a.txt')], { PATH: rclone.PATH })
-  await waitFor(async () => existsSync(rclone.record) && readFileSync(rclone.record, 'utf8').endsWith('}'))
+  await waitFor(async () => existsSync(begun))
   command.child.kill('SIGINT')
   expect(await command.ended).toMatchObject({ code: 130 })
   expect(existsSync(cleaned)).toBe(true)

@@ -23,7 +23,9 @@ export function firstBoot(defaultImage: string): { config: string; script: strin
 /** Writes down how it was called. As Docker, it has images and registries; as iptables, no rules yet. */
 const FAKE = `#!/bin/bash
 name=\${0##*/}
-{ printf '%s\\x1f' "$name" "$@"; printf '\\x1e'; } >>"$CALLS"
+# In one write: a machine does things beside each other.
+printf -v call '%s\\x1f' "$name" "$@"
+printf '%s\\x1e' "$call" >>"$CALLS"
 [[ $name != "$BROKEN" ]] || exit 1
 case "$name $1" in
   'docker image') [[ -n $HAS_IMAGE ]] ;;
