@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { plans, runs, users } from '../../db/schema.ts'
+import { finalizeInvoice } from '../../dev/stripe/invoices.ts'
 import type { Invoice, Subscription } from '../../dev/stripe/objects.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/domain/instant.ts'
 import { NO_WISHES, type RunWishes } from '../../src/domain/run-wishes.ts'
@@ -10,7 +11,6 @@ import { closeAccount } from '../../src/server/accounts/close-account.ts'
 import { extendByLink } from '../../src/server/accounts/extend-link.ts'
 import { cancelAtPeriodEnd } from '../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout } from '../../src/server/billing/plans/checkout.ts'
-import { findPlanPayPage } from '../../src/server/billing/plans/pay-plan.ts'
 import { runLinkPath } from '../../src/server/crypto/run-links.ts'
 import { changeRun } from '../../src/server/fleet/change-run.ts'
 import { joinLine, leaveLine } from '../../src/server/fleet/line/join.ts'
@@ -212,11 +212,13 @@ export class Person {
     this.#payInvoice(random.pick(this.openInvoices().filter(({ parent }) => parent === null)))
   }
 
-  /** On the page that we lead them to, or by the link of an email from Stripe. */
-  async payPlan(): Promise<void> {
-    const { page } = await findPlanPayPage(this.#world.ctx, this.user.id)
-    const isAsked = ({ hosted_invoice_url: url }: Invoice) => page === null || url === page
-    this.#payInvoice(this.openInvoices().find((one) => one.parent !== null && isAsked(one)))
+  /** The latest invoice of their plan, which our page finalizes, or that of a plan that has ended. */
+  payPlan(): void {
+    const { stripe } = this.#world
+    const latest = stripe.invoices().find(({ id }) => id === this.subscription()?.latest_invoice)
+    if (latest?.status === 'draft') stripe.act((account) => finalizeInvoice(account, latest.id))
+    const open = this.openInvoices().filter(({ parent }) => parent !== null)
+    this.#payInvoice(open.find(({ id }) => id === latest?.id) ?? open[0])
   }
 
   #payInvoice(invoice: Invoice | undefined): void {
