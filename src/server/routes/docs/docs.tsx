@@ -4,9 +4,10 @@ import { renderPage } from '../../http/render.tsx'
 import { route } from '../../http/route.ts'
 import { findText, readText } from '../../http/texts.tsx'
 import { siteOrigin } from '../../runtime/context.ts'
+import type { Env } from '../../settings/env.ts'
 
-/** Opened once per isolate: it's the same until the next deployment. */
-let search: ReturnType<typeof openIndex> | undefined
+/** Opened once per environment: it's the same until the next deployment. */
+const searches = new WeakMap<Env, ReturnType<typeof openIndex>>()
 
 /** The documentation, and what leads language models to it. */
 export const docs = [
@@ -20,9 +21,11 @@ export const docs = [
   route('GET /docs/search', { access: 'public', kind: 'page' }).answer(async (c) => {
     const query = (c.req.query('q') ?? '').trim().slice(0, 100)
     const { Found } = await import('../../../pages/docs/Found.tsx')
+    let search = searches.get(c.env)
     if (query && !search) {
       const { openIndex } = await import('../../../domain/docs-search.ts')
       search = openIndex(await readText(c, 'docs-search'))
+      searches.set(c.env, search)
     }
     const hits = query && search ? search(query) : []
     return renderPage(c, { title: 'Search the documentation', assets: 'docs' }, <Found query={query} hits={hits} />)
