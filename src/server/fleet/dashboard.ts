@@ -11,6 +11,7 @@ import { machineQueries, toMachines } from './availability.ts'
 import { guestsQuery } from './guests.ts'
 import { lineQuery, toLinePlace } from './line/show.ts'
 import { runsQuery } from './run-list.ts'
+import { IS_VALUE } from './secrets.ts'
 import { startTimesQuery, toStartTimes } from './start-times.ts'
 import { stopAfterQuery, toStopAfter } from './stop-after.ts'
 import { toJob, toServer } from './wire.ts'
@@ -69,7 +70,7 @@ function secretNamesQuery(ctx: Context, userId: string | SQL) {
   return ctx.db
     .select({ name: secrets.name })
     .from(secrets)
-    .where(sql`${secrets.userId} = ${userId}`)
+    .where(and(sql`${secrets.userId} = ${userId}`, IS_VALUE))
     .orderBy(asc(secrets.name))
 }
 

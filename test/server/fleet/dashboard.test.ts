@@ -171,8 +171,9 @@ test('a start that failed is no choice', async () => {
 
 test('offers secrets by name once there are some, and an image of their own that gets them', async () => {
   const [ada, ben] = [await newCustomer(world, { premium: true }), await newCustomer(world, { premium: true })]
-  const put = (customer: Customer, name: string) =>
-    world.db.insert(secrets).values({ userId: customer.user.id, name, sealed: 'hidden', createdAt: 0, updatedAt: 0 })
+  const put = ({ user }: Customer, name: string, username: string | null = null) =>
+    world.db.insert(secrets).values({ userId: user.id, name, username, sealed: 'hidden', createdAt: 0, updatedAt: 0 })
+  for (const customer of [ada, ben]) await put(customer, 'ghcr.io', 'robot')
   await put(ada, 'TOKEN')
   await put(ada, 'KEY')
   expect((await look(ada)).secrets).toBeNull()
