@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import type { FileList, FilesAccess } from '../../src/domain/wire.ts'
@@ -158,6 +158,41 @@ test('tells rclone what to copy where', async () => {
   expect(await copied('get', 'runs/a.txt', out)).toEqual(['copyto', 'files:runs/a.txt', join(out, 'a.txt'), 'read'])
   expect(await copied('sync', out, 'files:x')).toEqual(['copy', out, 'files:x/', 'write'])
   expect(await copied('sync', 'files:runs', out, '--delete')).toEqual(['sync', 'files:runs/', out, 'read'])
+})
+
+test('uploads nothing where something is still being deleted: rclone would find it there, and skip it', async () => {
+  const { run, here, rclone } = await setup()
+  mkdirSync(join(here, 'out'))
+  writeFileSync(join(here, 'out/a.txt'), 'a')
+  let going: string[] = []
+  let wasEarly = false
+  const rewrite = (path: string, text: string) => {
+    wasEarly ||= going.length > 0 && existsSync(rclone.record)
+    if (!path.startsWith('/api/v1/files?')) return text
+    return text.replace('"deleting":[]', `"deleting":[${going.splice(0, 1)}]`)
+  }
+  const line = await openLine(url, { rewrite })
+  const env = { PATH: rclone.PATH, PROVING_GROUND_URL: line.url }
+  for (const [path, ...args] of [
+    ['runs/old/', 'sync', join(here, 'out'), 'files:runs'],
+    ['runs/', 'put', join(here, 'out/a.txt'), 'runs/old/a.txt'],
+    ['', 'sync', join(here, 'out'), 'files:'],
+  ]) {
+    going = [JSON.stringify({ path, files_left: 1 })]
+    rmSync(rclone.record, { force: true })
+    const { code, err } = await run(['files', ...args], '', env)
+    expect({ code, err, left: going }).toEqual({
+      code: 0,
+      err: `Waiting until ${path || 'everything'} is deleted…\n`,
+      left: [],
+    })
+    expect(existsSync(rclone.record)).toBe(true)
+  }
+  rmSync(rclone.record)
+  going = [JSON.stringify({ path: 'runs/', files_left: 1 })]
+  expect(await run(['files', 'sync', join(here, 'out'), 'files:runs2'], '', env)).toMatchObject({ code: 0, err: '' })
+  line.close()
+  expect(wasEarly).toBe(false)
 })
 
 test('a token that may only read downloads, and uploads nothing', async () => {

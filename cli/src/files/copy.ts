@@ -6,7 +6,7 @@ import { EXIT, Failure } from '../failure.ts'
 import { currentSite, type Site, type SiteOptions } from '../site.ts'
 import { note, say, sayJson } from '../terminal.ts'
 import { providerOf, requestCredentials } from './credentials.ts'
-import { findAt, hasFiles } from './list.ts'
+import { findAt, hasFiles, untilDeleted } from './list.ts'
 import { type Done, findRclone, runRclone } from './rclone.ts'
 
 type Options = SiteOptions & { json?: true }
@@ -129,6 +129,7 @@ async function copy(
   { local, path, way, links = [] }: Copy,
 ): Promise<Done> {
   const rclone = await findRclone()
+  if (way === 'up') await untilDeleted(site, path)
   const access = await requestCredentials(site, way === 'up' ? 'write' : 'read')
   const here = resolve(local)
   // A file of a folder's name is another thing.

@@ -1,7 +1,11 @@
-import { toFolder } from '../../../src/domain/file-names.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { inText, toFolder } from '../../../src/domain/file-names.ts'
 import type { FileList } from '../../../src/domain/wire.ts'
 import { call } from '../api.ts'
 import type { Site } from '../site.ts'
+import { note } from '../terminal.ts'
+
+const POLL_MS = 2_000
 
 /** One folder, all its pages. */
 async function listFolder(site: Site, path: string): Promise<FileList> {
@@ -38,4 +42,16 @@ export async function hasFiles(site: Site, { path, folders, files }: FileList): 
   for (const { name } of folders)
     if (await hasFiles(site, await listFolder(site, `${toFolder(path)}${name}/`))) return true
   return false
+}
+
+/** Until nothing there is being deleted: rclone still sees such a file, finds it unchanged, and leaves it out. */
+export async function untilDeleted(site: Site, path: string): Promise<void> {
+  const below = toFolder(path)
+  for (let isTold = false; ; isTold = true) {
+    const { deleting } = await listPage(site, below, null)
+    const going = deleting.find((one) => one.path.startsWith(below) || below.startsWith(one.path))
+    if (!going) return
+    if (!isTold) note(`Waiting until ${inText(going.path) || 'everything'} is deleted…`)
+    await sleep(POLL_MS)
+  }
 }
