@@ -77,7 +77,7 @@ export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unkn
   '17 4 * * *': { forgetTraces, forgetRemovals, renewSecrets, renewMailboxKey },
 }
 
-/** Webhooks' secrets, those of accounts, and those of their authenticator apps. Loaded with their other code, which few isolates need. */
+/** The secrets of webhooks, accounts, and authenticator apps. Loaded with their other code, which few isolates need. */
 async function renewSecrets(ctx: Context): Promise<void> {
   const [webhooks, accounts, totp] = await Promise.all([
     import('./events/renew-secrets.ts'),

@@ -26,10 +26,7 @@ export default {
   },
 }
 
-/**
- * The doors' domain is none of the site's hosts: no page of ours, no cookie, and no middleware. A name may end with the
- * dot of the root.
- */
+/** The doors' domain isn't one of the site's hosts: no page of ours, no cookie, and no middleware. A name may end with the root's dot. */
 function isAtDoor({ url }: Request, { DOOR_DOMAIN }: Env): boolean {
   return DOOR_DOMAIN !== undefined && `.${new URL(url).hostname.replace(/\.$/, '')}`.endsWith(`.${DOOR_DOMAIN}`)
 }

@@ -28,7 +28,7 @@ export async function listActivity(
   return toPage(await activityQuery(ctx, user, before, limit), limit)
 }
 
-/** With how many sign-ins we refused since this person was last here, in words: null on later pages, and if none were. */
+/** `refused` says how many sign-ins we refused since this person was last here; null on later pages, and if there were none. */
 export async function getActivity(
   ctx: Pick<Context, 'db' | 'now'>,
   current: CurrentSignIn,
@@ -65,7 +65,7 @@ function activityQuery(
     ORDER BY at DESC, id DESC LIMIT ${limit + 1}`)
 }
 
-/** Each part finds its rows by an index on their owner. An id is unique in the whole. */
+/** Each part finds its rows by an index on their owner. IDs are unique across all parts. */
 function actsOf(id: string, email: string): SQL {
   return sql`
     SELECT created_at AS at, id, 'sign_in' AS kind, NULL AS name, NULL AS more, new_browser AS count,

@@ -123,7 +123,7 @@ export async function revokeApiToken(ctx: Context, userId: string, tokenId: stri
 }
 
 /**
- * For a new password, and for closing the account. Part of that write batch.
+ * Ends all of a user's tokens, in the batch that sets a new password or closes the account.
  * @param when an SQL condition
  */
 export function revokeTokensQuery(ctx: Pick<Context, 'db' | 'now'>, userId: string, when: SQL = sql`1`) {
@@ -134,10 +134,7 @@ export function revokeTokensQuery(ctx: Pick<Context, 'db' | 'now'>, userId: stri
     .returning({ id: apiTokens.id })
 }
 
-/**
- * Finds a live token and its user, and runs the `along` reads in the same round trip: like findSignIn, in the
- * same shape.
- */
+/** Finds a live token and its user, and runs the `along` reads in the same round trip. Like `findSignIn`, and returns the same shape. */
 export async function findByApiToken<T extends Reads>(
   ctx: Pick<Context, 'db' | 'now'>,
   token: string,

@@ -119,10 +119,7 @@ async function stopLiveServer(ctx: Context, userId: string): Promise<void> {
   for (const run of live) await requestStop(ctx, run, ctx.now())
 }
 
-/**
- * Stops servers that a failed closing left behind: nobody could stop them, and nobody pays for them. Run by
- * cron.
- */
+/** Stops servers that a failed closing left behind: their owners can't sign in to stop them, and won't pay for them. Run by cron. */
 export async function stopServersOfClosed(ctx: Context): Promise<void> {
   const left = await ctx.db
     .select({ id: runs.id, userId: runs.userId })
@@ -139,9 +136,9 @@ export async function stopServersOfClosed(ctx: Context): Promise<void> {
 }
 
 /**
- * 30 days after an account is closed, deletes its name, address and password, the emails and sales messages
- * of that address, its sign-ins, and its API tokens. Keeps its billing records, and that its mailbox had a trial; while
- * a bill is unpaid, also whose mailbox owes it. Run by cron, after `recordMailboxes`.
+ * 30 days after an account is closed, deletes its name, address, and password, the emails and sales messages of that
+ * address, its sign-ins, and its API tokens. Keeps its billing records and that its mailbox had a trial; while a bill
+ * is unpaid, also which mailbox owes it. Run by cron, after `recordMailboxes`.
  */
 export async function freeClosedAddresses(ctx: Pick<Context, 'db' | 'now'>): Promise<void> {
   const due = sql`closed_at < ${ctx.now() - CLOSED_DAYS * DAY_MS} AND email NOT LIKE 'closed:%'

@@ -54,7 +54,7 @@ export async function getDeviceLogin(ctx: Context, user: User, userCode: string 
   return { ...login, tokenName: freeTokenName(login.deviceName, taken) }
 }
 
-/** Whatever someone does with a code, they can try only so many. */
+/** Viewing, approving, and refusing count together: nobody can try many codes. */
 async function lookUp(ctx: Context, user: User, userCode: string | null): Promise<DeviceLogin> {
   await limitPerson(ctx, 'user_code', user.id)
   return getOpen(ctx, userCode)

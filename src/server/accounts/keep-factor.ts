@@ -11,7 +11,7 @@ import { type Context, siteOrigin } from '../runtime/context.ts'
 
 type Whose = { id: string; email: string | SQL }
 
-/** Ends an operator's removal of a lost factor, if there is one; the last says whether. @param when an SQL condition */
+/** Ends an operator's removal of a lost factor, if there is one; the last query says whether. @param when an SQL condition */
 export function keepFactorQueries(hand: Hand, { id, email }: Whose, origin: string, when: SQL = sql`1`): Query[] {
   const isAsked = sql`EXISTS (SELECT 1 FROM factor_removals WHERE user_id = ${id}) AND ${when}`
   return [

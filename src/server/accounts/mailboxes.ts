@@ -33,7 +33,7 @@ function hashWith(key: string, email: string): string {
   return createHmac('sha256', Buffer.from(key, 'base64url')).update(mailboxOf(email)).digest('base64url')
 }
 
-/** Of two that make the first key at once, one wins. */
+/** If two calls make the first key at once, one wins. */
 async function getKey(ctx: KeyContext): Promise<string> {
   const read = async () => {
     const [row] = await ctx.db.select().from(keptKeys).where(eq(keptKeys.purpose, purpose))
@@ -55,7 +55,7 @@ function open(ctx: KeyContext, sealed: string): string | null {
   }
 }
 
-/** Open accounts get their HMAC again from their address. What we knew about closed ones is lost with the old key. */
+/** Open accounts get a new HMAC from their address. What we knew about closed ones is lost with the old key. */
 async function replaceKey(ctx: KeyContext, lost: string | null): Promise<void> {
   const sealed = seal(sealOf(ctx), randomBytes(32).toString('base64url'))
   await writeBatch(ctx.db, [
@@ -78,7 +78,7 @@ export async function renewMailboxKey(ctx: KeyContext): Promise<void> {
 
 /**
  * For the batch that confirms an address at `now`: remembers its mailbox, and starts the trial unless that mailbox had
- * one. If it had, an email says so. Of two confirmations at once, the first to be written gets the trial.
+ * one, in which case an email says so. Of two confirmations at once, the first to be written gets the trial.
  */
 export function trialQueries(
   ctx: Pick<Context, 'db' | 'now' | 'config'>,

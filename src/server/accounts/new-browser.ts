@@ -5,7 +5,7 @@ import { NEW_BROWSER_MAILS, newBrowserMail } from '../mail/new-browser-letter.ts
 import { fewToday, mailQuery } from '../mail/outbox.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
 
-/** Emails the owner of a sign-in. Not about the first one of a new account, which everybody does right after signing up. */
+/** Emails the owner about a sign-in, except the first one of a new account, right after signing up. */
 export function newBrowserQuery(
   ctx: Context,
   signInId: string,

@@ -10,7 +10,7 @@ import { SIGN_IN_LIFETIME_MS } from './live-sign-ins.ts'
 /** What people see about a device in their list. */
 export type Device = { userAgent: string | null; address: string | null }
 
-/** What makes a browser known to an account. A new password, or the first factor, ends what it was known by. */
+/** What makes a browser known to an account. A new password or a first factor makes all browsers unknown again. */
 export type Proved = { passwordHash: string; hasFactor: boolean }
 
 export type SignedIn = { user: User; signIn: { id: string; expiresAt: number }; proved: Proved }

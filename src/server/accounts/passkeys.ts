@@ -132,16 +132,16 @@ async function whyNotAdded(ctx: Context, userId: string, credentialId: string): 
 export async function removePasskey(ctx: Context, user: User, id: string, proof: Proof): Promise<void> {
   await limitPerson(ctx, 'change_factor', user.id)
   const own = and(eq(passkeys.id, id), eq(passkeys.userId, user.id))
-  // Before the proof, which nothing then uses up.
+  // Check first, so that a refusal doesn't use up the proof.
   if (!(await ctx.db.$count(passkeys, own))) throw new AppError('not_found', NO_PASSKEY)
   const proven = await requireCurrentPassword(ctx, user.id, proof)
   const theirs = sql`FROM ${passkeys} WHERE ${own} AND ${proven.holds}`
   const [, removed] = await writeBatch(ctx.db, [
     mailQuery(ctx, user.email, factorMail(siteOrigin(ctx), 'passkey_removed'), sql`EXISTS (SELECT 1 ${theirs})`),
     ctx.db.run(sql`DELETE ${theirs}`),
-    // Before its code goes as well, so that its owner hears of it.
+    // Before the recovery codes go as well, so that the owner gets the email about the one they used.
     ...proven.spendQueries(sql`NOT EXISTS (SELECT 1 FROM passkeys WHERE id = ${id})`),
-    // What an operator removes as lost isn't what they add next.
+    // An operator's removal is for the lost factor, not for the one they add next.
     ctx.db.run(sql`DELETE FROM factor_removals WHERE user_id = ${user.id} AND NOT ${hasFactor(sql`${user.id}`)}`),
     ctx.db.run(sql`DELETE FROM recovery_codes WHERE user_id = ${user.id} AND NOT ${hasFactor(sql`${user.id}`)}`),
   ])
@@ -171,7 +171,7 @@ export async function signInWithPasskey(
   { knownDevice, ...caller }: Attempt,
 ): Promise<SignedIn> {
   await limitCalls(ctx, 'second_factor', caller)
-  // Used up before it is checked: each answer has one try.
+  // Use it up before checking: each answer gets one try.
   if (!(await spendSignInChallenge(ctx, challenge))) throw new AppError('unauthenticated', PASSKEY_OVER)
   const row = await findPasskey(ctx, response)
   if (!row) throw wrongPasskey()
@@ -188,7 +188,7 @@ export async function signInWithPasskey(
       whose: sql`id = ${row.userId} AND closed_at IS NULL AND ${proven.holds}`,
     })),
     ...proven.spendQueries(isIn),
-    // They have it, so it isn't lost.
+    // They just used it, so it isn't lost.
     ...keepFactorQueries(hand, { id: row.userId, email: user?.email ?? '' }, siteOrigin(ctx), isIn),
     endChallengesQuery(ctx, row.userId, isIn),
   ])

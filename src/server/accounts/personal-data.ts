@@ -32,7 +32,7 @@ import { toApiToken } from './api-tokens.ts'
 import { getFactors } from './credentials/second-factor.ts'
 import { collectRuns } from './personal-runs.ts'
 
-/** Everything we keep about a person, for them to download, but for the logs of their servers. @throws too_many */
+/** Everything we keep about a person, for them to download, except the logs of their servers. @throws too_many */
 export async function collectPersonalData(ctx: Context, user: User) {
   const { db } = ctx
   const own = user.id

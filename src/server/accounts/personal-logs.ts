@@ -4,7 +4,7 @@ import type { Server } from '../../domain/wire.ts'
 import { readSoFar, toOwnRun } from '../fleet/run-log.ts'
 import type { Context } from '../runtime/context.ts'
 
-/** Each log takes calls of its own, and a Worker may make only so many. Older ones are at /servers/:id/log.txt. */
+/** Each log takes several calls, and a Worker may make only so many. Older ones are at /servers/:id/log.txt. */
 const MOST_LOGS = 100
 
 /**
@@ -15,7 +15,7 @@ export async function* textWithLogs(ctx: Context, data: { servers: Server[] }): 
   const since = ctx.now() - LOG_DAYS * DAY_MS
   const kept = data.servers.filter(({ end_time }) => end_time === null || Date.parse(end_time) > since)
   const latest = kept.slice(-MOST_LOGS)
-  // What a server says from now on isn't in it. Those that ended say nothing more.
+  // What a server prints after this moment isn't in it. Ended servers print nothing more.
   const live = new Map<string, Parts>()
   for (const { id, end_time } of latest) if (end_time === null) live.set(id, await partsOf(ctx, id, null))
   yield `${JSON.stringify(data).slice(0, -1)},"logs":[`

@@ -31,8 +31,8 @@ export function needsLink(ctx: Pick<Context, 'config'>, { user, hasFactor }: Cur
 }
 
 /**
- * An SQL condition on `users`: they may add a factor. Who had none proved none, so one that came meanwhile ends that; and an
- * admin's first one needs the emailed link.
+ * An SQL condition on `users`: they may add a factor. Someone without a factor proved none, so this fails if one was
+ * added in the meantime. An admin's first one needs the emailed link.
  */
 export function mayAdd(ctx: Pick<Context, 'config' | 'now'>, current: CurrentSignIn, link = ''): SQL {
   const isSame = sql`${hasFactor(sql`${users.id}`)} = ${current.hasFactor ? 1 : 0}`
@@ -159,7 +159,7 @@ export async function confirmTotp(ctx: Context, current: CurrentSignIn, code: st
 }
 
 export type FirstFactor = {
-  /** Nobody sees them again. None if there was a factor before. */
+  /** Shown only once. Empty if there was a factor before. */
   codes: string[]
   /** Null if there was a factor before. */
   renewed: Renewed | null
@@ -221,18 +221,18 @@ export function addedMailQueries(
 /** Emails its owner. The last factor takes the recovery codes with it. @throws invalid, second_factor_required, invalid_code, not_found, too_many */
 export async function removeTotp(ctx: Context, user: User, proof: Proof): Promise<void> {
   await limitPerson(ctx, 'change_factor', user.id)
-  // Before the proof, which nothing then uses up.
+  // Check first, so that a refusal doesn't use up the proof.
   if (!(await findTotp(ctx, user.id))) throw new AppError('not_found', NO_TOTP)
   const proven = await requireCurrentPassword(ctx, user.id, proof)
   const theirs = sql`FROM totps WHERE user_id = ${user.id} AND confirmed_at IS NOT NULL AND ${proven.holds}`
   const [, removed] = await writeBatch(ctx.db, [
     mailQuery(ctx, user.email, factorMail(siteOrigin(ctx), 'totp_removed'), sql`EXISTS (SELECT 1 ${theirs})`),
     ctx.db.run(sql`DELETE ${theirs}`),
-    // Before its code goes as well, so that its owner hears of it.
+    // Before the recovery codes go as well, so that the owner gets the email about the one they used.
     ...proven.spendQueries(
       sql`NOT EXISTS (SELECT 1 FROM totps WHERE user_id = ${user.id} AND confirmed_at IS NOT NULL)`,
     ),
-    // What an operator removes as lost isn't what they add next.
+    // An operator's removal is for the lost factor, not for the one they add next.
     ctx.db.run(sql`DELETE FROM factor_removals WHERE user_id = ${user.id} AND NOT ${hasFactor(sql`${user.id}`)}`),
     ctx.db.run(sql`DELETE FROM recovery_codes WHERE user_id = ${user.id} AND NOT ${hasFactor(sql`${user.id}`)}`),
   ])

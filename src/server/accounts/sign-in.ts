@@ -74,7 +74,7 @@ export async function signOut(ctx: Context, userId: string, signInId: string): P
   ctx.background(ctx.channel(userId).disconnect([signInId]))
 }
 
-/** After the write that asks whether the password is still the one we checked. */
+/** Call it after the write that requires the password to be the one we checked. */
 function rehashIfOld(ctx: Context, user: { id: string; passwordHash: string }, password: string): void {
   if (needsRehash(ctx, user.passwordHash)) ctx.background(rehash(ctx, user, password))
 }

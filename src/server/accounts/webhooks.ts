@@ -148,7 +148,7 @@ export async function rotateSecret(
     mailQuery(ctx, email, webhookMail(siteOrigin(ctx), id, 'webhook_secret_replaced'), isOurs),
     ...proven.spendQueries(isOurs),
   ])
-  // Two at once: the other answer shows the secret that counts.
+  // Two calls at once: the other answer shows the secret that counts.
   if (!rotated?.rowsAffected) throw new AppError('conflict', 'The secret has just been replaced. Please try again.')
   ctx.background(deliverMail(ctx))
   return secret

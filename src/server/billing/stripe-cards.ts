@@ -28,7 +28,7 @@ export function cards(ask: Ask): Pick<Payments, 'findMethod' | 'adoptCard'> {
   }
 }
 
-/** A payment method that its owner removed belongs to nobody, and Stripe would try an expired card in vain. */
+/** A payment method that its owner removed belongs to nobody, and an expired card would fail. */
 function isUsable(
   method: string | Stripe.PaymentMethod | null,
   customerId: string,

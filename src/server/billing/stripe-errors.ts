@@ -13,11 +13,11 @@ export function bankAsks(error: unknown): boolean {
 const ASKING = ['subscription_payment_intent_requires_action', 'authentication_required']
 
 /**
- * Makes a call with this key. Stripe keeps an answer under the key and repeats it for a day: also a fault of its own, whether
- * or not it did anything, and a refusal whose reason the operator has mended since. For as long, it refuses the key to an older
- * version's call that this one makes with other parameters.
- * Then a look says what the earlier call did, and if that was nothing, the call gets a key of its own.
- * @param find what the earlier call made; leave it out where the caller looks before each repetition, or where doing it twice
+ * Makes a call with this key. Stripe keeps an answer under the key and repeats it for a day, even a fault of its own,
+ * whether or not it did anything, and a refusal whose reason the operator has fixed since. Meanwhile, it also refuses
+ * the key if this version calls with other parameters than an older one did. Then a look says what the earlier call
+ * did, and if that was nothing, the call gets its own key.
+ * @param find what the earlier call made; omit it if the caller looks before each repetition, or if doing it twice
  * changes nothing
  */
 export async function withKey<T>(
@@ -34,7 +34,7 @@ export async function withKey<T>(
   }
 }
 
-/** Stripe repeats what it answered to this key before, without trying the card again. */
+/** Stripe repeats its earlier answer to this key, without trying the card again. */
 export function declinedEarlier(error: unknown): boolean {
   return isReplayed(error) && error instanceof Stripe.errors.StripeCardError && !bankAsks(error)
 }

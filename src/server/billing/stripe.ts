@@ -76,7 +76,7 @@ export function stripePayments(
           cancel_url: cancelUrl,
         }
         const create = (key: { idempotencyKey: string }) => s.checkout.sessions.create(page, key)
-        // Nobody has two pages for a plan open.
+        // Keeps anyone from having two open pages for a plan.
         const findOpen = async () => {
           const { data } = await s.checkout.sessions.list({ customer: customerId, status: 'open', limit: 100 })
           return data.find((one) => one.metadata?.plan_type === planType) ?? null

@@ -18,44 +18,44 @@ import type { LastWord, LogBatch, MachineNews, MachinePhase, MachineSample } fro
 import { SampleStore } from './sample-store.ts'
 
 type State = {
-  /** The first number that it doesn't have. */
+  /** The number of the first line that it doesn't have. */
   next: number
-  /** Of the batches it keeps: the first ones, and those at the end. */
+  /** Bytes of the batches it keeps: the first ones, and the last ones. */
   firstBytes: number
   lastBytes: number
   /** The number after the first ones; null until they are full. */
   lastFrom: number | null
-  /** What went between both. */
+  /** Bytes dropped between the two. */
   missingBytes: number
   startedAt: number | null
   saidAt: number
   endedAt: number | null
   complete: boolean
-  /** The last time that it heard nothing for longer than a request takes: its last word before that, and the first one after. */
+  /** The last time the machine was silent for longer than a request takes: when it spoke before, and when it spoke again. */
   pause?: { before: number; after: number }
-  /** The last phase that it heard, and when that began. */
+  /** The last phase that the machine reported, and when that began. */
   phase?: { said: string; at: number }
-  /** The last phase that was acted on, what was done about the disk, and how often something was. */
+  /** The last phase that we acted on, whether we reported the disk, and how many acts there were. */
   acted: string
-  /** Until its container starts. */
+  /** Progress until the container starts. */
   pull?: Pull
   pullToldAt?: number
   diskNearlyFull?: boolean
-  /** Of all its containers and of the whole machine, as of the sample `at`. */
+  /** By all its containers and by the whole machine, as of the sample `at`. */
   sent?: Sent & { at: number; told: number; host?: Sent }
   acts: number
-  /** When its program last ended after it had answered, at most three times, since somebody was told. */
+  /** The last few exits of a program that had answered, since we last reported any. */
   exits?: number[]
 }
 
-/** `last` is what a count said that may begin again. */
+/** `last` is what a counter said, which may start over. */
 type Sent = { last: number; total: number }
 
 /** A line in its batch: when, the index of its source, and its text. */
 type Kept = [at: number, source: number, text: string]
 type Batch = { first: number; lines: string }
 
-/** Its text's bytes, and never less than half of what it takes: empty lines and control characters take many times more. */
+/** The text's bytes, but at least half of the stored size: empty lines and control characters take many times more. */
 function sizeOf(line: Kept): number {
   return Math.max(bytesOf(line[2]) + 1, Math.ceil(bytesOf(JSON.stringify(line)) / 2))
 }
@@ -75,32 +75,32 @@ const NEW: State = {
 }
 
 const KEEP_MS = LOG_DAYS * DAY_MS
-/** A program that restarts for ever costs the database no more writes than that. */
+/** Keeps a program that restarts forever from causing endless writes to the database. */
 const MOST_ACTS = 100
-/** Beside its lines: a control character takes six in JSON, and an object's answer has an upper bound. */
+/** In addition to the limit on lines: JSON writes a control character as six, and an object's answer has an upper bound. */
 const PART_CHARACTERS = 1_000_000
-/** Each word about a pull is a write to the database: soon if it is seen, and otherwise that its machine still speaks. */
+/** Each report of a pull is a database write: often if percentages advance, otherwise to show that the machine is alive. */
 const PULL_NEWS_MS = { seen: 5 * SECOND_MS, unseen: 20 * SECOND_MS }
-/** A machine gives up a request after 10 s, so what it says is at most that old, or it couldn't reach us before. */
+/** A machine gives up on a request after 10 s, so what it sends is at most that old, unless it couldn't reach us before. */
 const ON_ITS_WAY_MS = 10 * SECOND_MS
-/** What it couldn't send meanwhile comes in several batches, some of which it tries again. */
+/** After an interruption, a machine sends its backlog in several batches, and repeats some. */
 const CATCHES_UP_MS = 3 * MINUTE_MS
-/** Who watches a quiet machine asks 3 minutes after its word, so an older one was missed. It tries again within 25 s. */
+/** A quiet machine is asked about after 3 minutes, so if its last word is older, we lost a newer one. It retries within 25 s. */
 const FORGOTTEN_MS = 3.5 * MINUTE_MS
 const TRIES_AGAIN_MS = 90 * SECOND_MS
-/** A program that ends this often in so long isn't getting anywhere. */
+/** A program that exits this often within this time isn't getting anywhere. */
 const EXITS = { count: 3, withinMs: 10 * MINUTE_MS }
 /** From here on, and each time it doubles, an operator should look: at AWS's $0.09 a GB, this costs $18. */
 const MUCH_SENT = 200e9
 
-/** A run's log on an object's SQLite: a row a batch. Nothing is written before the machine's first word. */
+/** A run's log in a Durable Object's SQLite, one row per batch. Writes nothing before the machine's first word. */
 export class LogStore {
   readonly samples: SampleStore
   private readonly storage: DurableObjectStorage
   private state: State | null
-  /** A quiet machine's last word isn't written. */
+  /** A quiet machine's last word is only in memory. */
   private quietAt = 0
-  /** Since when somebody asks for a last word that is old. */
+  /** Since when callers ask and the last word is old. */
   private askedFrom: number | null = null
 
   constructor(storage: DurableObjectStorage) {
@@ -112,7 +112,7 @@ export class LogStore {
     this.state = row ? JSON.parse(row.state) : null
   }
 
-  /** Whether nothing new comes anymore. A last word may be repeated: its answer may have been lost. */
+  /** Whether it takes nothing new. The machine may repeat its last word, since our answer may have been lost. */
   refuses({ first, lines }: LogBatch): boolean {
     const { state } = this
     return state !== null && (state.endedAt !== null || (state.complete && first + lines.length > state.next))
@@ -120,7 +120,7 @@ export class LogStore {
 
   append({ first, lines, phase, samples, complete }: LogBatch, now: number) {
     const state = this.state ?? this.create()
-    // What it has already, because an answer was lost.
+    // Skip what we already have: the machine sends it again if our answer was lost.
     const fresh = lines.slice(Math.max(0, state.next - first))
     const before = this.heardAt()
     if (before !== null && now - before > ON_ITS_WAY_MS && !this.isBehind(now)) state.pause = { before, after: now }
@@ -128,7 +128,7 @@ export class LogStore {
     if (fresh.length) this.add(state, Math.max(first, state.next), fresh, now)
     this.samples.add(samples, now)
     this.quietAt = now
-    // A quiet machine writes no row but that of its samples.
+    // A quiet machine costs only the row of its samples.
     if (fresh.length && phase?.name === 'exited' && phase.answered !== false)
       state.exits = [...(state.exits ?? []), now].slice(-EXITS.count)
     if (state.startedAt === null) followPull(state, phase, now)
@@ -143,8 +143,8 @@ export class LogStore {
   }
 
   /**
-   * Null for a while where nobody has asked for long: we were away, or this object has forgotten a quiet machine's last
-   * word, and the machine tries again only now and then.
+   * When the machine last spoke. Null for a while after nobody has asked for long: either we were away, or this object
+   * has forgotten a quiet machine's last word, and the machine tries again only now and then.
    */
   heardFor(now: number): number | null {
     const at = this.heardAt()
@@ -153,7 +153,7 @@ export class LogStore {
     return this.askedFrom !== null && now - this.askedFrom < TRIES_AGAIN_MS ? null : at
   }
 
-  /** Nothing that it says from now on began earlier. A word that follows a pause may be older than the one before it. */
+  /** The machine can't report anything earlier from now on. A word that follows a pause may be older than the one before it. */
   provenUntil(now: number): number | null {
     const heardAt = this.isBehind(now) ? (this.state?.pause?.before ?? null) : this.heardAt()
     return heardAt && heardAt - ON_ITS_WAY_MS
@@ -266,7 +266,7 @@ export class LogStore {
     }
   }
 
-  /** Neither before what is proven, nor after now. Said again, it keeps its time. */
+  /** Neither before what is proven, nor in the future. A repeated phase keeps its time. */
   private notePhase(state: State, phase: MachinePhase, at: number, now: number): void {
     const said = JSON.stringify(phase)
     if (state.phase?.said === said) return
@@ -301,7 +301,7 @@ export class LogStore {
     }
   }
 
-  /** The first number after what is missing; null while nothing is. */
+  /** The first number after the gap; null if there is none. */
   private lastKept({ missingBytes, lastFrom }: State): number | null {
     if (!missingBytes || lastFrom === null) return null
     return this.firstFrom(lastFrom)?.first ?? null
@@ -312,7 +312,7 @@ export class LogStore {
     return this.storage.sql.exec<{ first: number; bytes: number }>(query, n).toArray()[0]
   }
 
-  /** The batches with lines after that one. Found by their first lines: a long log has many before. */
+  /** The batches with lines after that one. Searched by their first lines, because a long log has many before. */
   private following(after: number) {
     const from = '(SELECT coalesce(max(first), 0) FROM batches WHERE first <= ?)'
     return this.cursor(`WHERE first >= ${from} AND last > ? ORDER BY first`, after, after)
@@ -350,7 +350,7 @@ const NO_NEWS: MachineNews = {
   sentBytes: null,
 }
 
-/** A container or a machine that starts again counts from zero. Nothing is written for it: what comes later says what is missing here. */
+/** A restarted container or machine counts from zero. We write nothing for samples alone: later totals include what this misses. */
 function followSent(state: State, samples: MachineSample[]): void {
   for (const { at, sent_bytes, host_sent_bytes } of samples) {
     const before = state.sent ?? { at: 0, told: 0, ...NOTHING_SENT }
@@ -366,7 +366,7 @@ function more({ last, total }: Sent = NOTHING_SENT, sent: number | null | undefi
   return { last: now, total: total + (now < last ? now : now - last) }
 }
 
-/** It never goes back, even if the machine begins again. A batch about something else says that the machine still works. */
+/** Progress never goes back, even if the machine starts over. Any batch shows that the machine is alive. */
 function followPull(state: State, phase: MachinePhase | null, now: number): void {
   const { pull } = state
   const said = phase?.name === 'pulling' ? phase : null
@@ -386,7 +386,7 @@ function pullNews({ pull, pullToldAt = 0, startedAt }: State, now: number): Pull
   return now - pullToldAt >= (isSeen ? PULL_NEWS_MS.seen : PULL_NEWS_MS.unseen) ? pull : null
 }
 
-/** Whether somebody must act on it. */
+/** Whether someone must act on it. */
 const isAct = ({ name }: MachinePhase) => name === 'started' || name === 'exited' || name === 'failed'
 
 function missing({ lastFrom, missingBytes }: State, until: number, [next]: Kept[]): LogLine {

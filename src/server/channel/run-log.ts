@@ -7,17 +7,17 @@ import type { Env } from '../settings/env.ts'
 import type { LogStore } from './log-store.ts'
 
 const MOST_READERS = 5
-/** A honest machine posts at most 256 kB once a second, or a few small batches. */
+/** An honest machine posts at most 256 kB once a second, or a few small batches. */
 const MOST_IN_A_SECOND = { posts: 30, bytes: 1_000_000 }
-/** What an empty line takes, so that millions of them are a flood as well. */
+/** The cost of an empty line, so that millions of them count as a flood. */
 const LINE_COSTS = 20
-/** People who read are shown each line at once, until so long after. */
+/** Readers get each line at once until this long after they last read. */
 const READ_MS = 60_000
-/** And in any case for so long after the container's start. */
+/** And in any case until this long after the container's start. */
 const FRESH_MS = 120_000
 
 /**
- * One object a run: its log and how busy its machine is, in this object's own SQLite, so that a flood of lines never
+ * One object per run: its log and how busy its machine is, in the object's own SQLite, so that a flood of lines never
  * reaches the database.
  */
 export class RunLog extends DurableObject<Env> implements RunLogCalls {
@@ -91,7 +91,7 @@ export class RunLog extends DurableObject<Env> implements RunLogCalls {
     return new Response(null, { status: 101, webSocket: pair[0] } as ResponseInit)
   }
 
-  /** The number of the last line that the reader has: they want what follows. This object sleeps meanwhile. */
+  /** The reader sends the number of its last line and wants what follows. This object sleeps in between. */
   override async webSocketMessage(socket: WorkerSocket, after: string | ArrayBuffer): Promise<void> {
     this.lastRead = Date.now()
     note(socket, { ...noted(socket), after: Number(after) })
@@ -102,7 +102,7 @@ export class RunLog extends DurableObject<Env> implements RunLogCalls {
     this.lastRead = Date.now()
   }
 
-  /** Loaded when needed: most isolates keep nobody's log. */
+  /** Loaded when needed: most isolates keep no log. */
   private open(): Promise<LogStore> {
     this.store ??= import('./log-store.ts').then((file) => new file.LogStore(this.ctx.storage))
     return this.store
@@ -125,7 +125,7 @@ export class RunLog extends DurableObject<Env> implements RunLogCalls {
   }
 }
 
-/** `after`: the line whose followers this reader waits for; null while they have a part to send on. */
+/** `after`: the last line that this waiting reader has; null while they are sending a part on. */
 type Reader = { after: number | null; isOver: boolean }
 
 const noted = (socket: WorkerSocket) => socket.deserializeAttachment() as Reader

@@ -10,16 +10,16 @@ import {
   tierFor,
 } from '../../domain/run-metrics.ts'
 
-/** A row has so many samples, so that most batches write one row. */
+/** Samples per row, so that most batches write one row. */
 const CHUNK = 60
-/** Full chunks that reach as far back as an answer. */
+/** Full chunks, enough for the longest answer. */
 const MOST_CHUNKS = MOST_SAMPLES / CHUNK + 1
 
-/** As it is kept: `at`, the disk's size, and each of METRICS. */
+/** As stored: `at`, the disk's size, and each of METRICS. */
 type Kept = (number | null)[]
 type Chunk = { first: number; samples: string }
 
-/** How busy a run's machine was, on its object's SQLite: fine for the last hour, and coarser for longer. */
+/** How busy a run's machine was, in its object's SQLite: fine for the last hour, and coarser for longer. */
 export class SampleStore {
   private readonly storage: DurableObjectStorage
   private last: Sample | null | undefined
@@ -34,7 +34,7 @@ export class SampleStore {
     return this.last
   }
 
-  /** Those that it doesn't have yet. A sample isn't from the future. */
+  /** Adds the samples that are new. None may be from the future. */
   add(samples: Sample[], now: number): void {
     const fresh: Sample[] = []
     for (const given of samples) {

@@ -13,8 +13,8 @@ type DoorState = 'open' | 'starting' | 'closed' | 'over'
 export type FoundDoor = { runId: string; userId: string; label: string; address: string; state: DoorState }
 
 /**
- * The door of one run. Amazon gives an address to somebody else once an instance is gone: while EC2 doesn't find
- * ours, or if a later machine has its address, we treat it as not there.
+ * The door of one run. Amazon reassigns the address of an instance that is gone: while EC2 doesn't find ours, or if a
+ * later machine has its address, we treat it as gone.
  */
 export function doorQuery(ctx: Pick<Context, 'db'>, by: { label: string } | { runId: string }) {
   const isOver = sql`(${runs.stopRequestedAt} IS NOT NULL OR ${runs.endedAt} IS NOT NULL)`
@@ -39,7 +39,7 @@ export function doorQuery(ctx: Pick<Context, 'db'>, by: { label: string } | { ru
     )
 }
 
-/** What is left of these passes: their ids. */
+/** Which of these passes still count: their IDs. */
 function livePassesQueries(ctx: Pick<Context, 'db' | 'now'>, passes: Pass[]) {
   const idsOf = (guests: boolean) => passes.filter(({ kind }) => (kind === 'guest') === guests).map(({ id }) => id)
   return [

@@ -1,4 +1,4 @@
-/** Ending access takes at most a second. */
+/** Ended access may keep working for up to a second. */
 const KEPT_MS = 500
 const MOST_KEPT = 2_000
 

@@ -5,7 +5,7 @@ import { readSigned, sign } from '../crypto/signed-cookie.ts'
 import type { Context } from '../runtime/context.ts'
 import type { Pass } from './access.ts'
 
-/** The sign-in or the link that it names ends earlier, as a rule. */
+/** The sign-in or link that it names usually ends earlier. */
 const LIFETIME_MS = 30 * DAY_MS
 
 type Content = Pass & { label: string }
@@ -14,10 +14,10 @@ type Content = Pass & { label: string }
 export const cookieName = ({ scheme }: Pick<Door, 'scheme'>): string => (scheme === 'https' ? '__Host-door' : 'door')
 
 const wayName = (ours: string) => `${ours}-way`
-/** Over that time, someone may sign in on their way. */
+/** Long enough to sign in on the way. */
 const WAY_S = 3600
 
-/** Whether the machine neither sees nor sets this one. @param ours as `cookieName` has it */
+/** Whether this cookie is ours: the machine neither sees nor sets it. @param ours as `cookieName` returns it */
 export const isOurs = (name: string, ours: string): boolean =>
   [ours, wayName(ours)].some((one) => one.toLowerCase() === name.toLowerCase())
 
@@ -30,7 +30,7 @@ export function passCookie(ctx: Context, door: Door, label: string, pass: Pass):
   return toCookie(door, cookieName(door), value)
 }
 
-/** Knows the browser again that a port's host sent to the main one. */
+/** Recognizes a browser that a port's host sent to the main one. */
 export const wayCookie = (door: Door, way: string): string =>
   `${toCookie(door, wayName(cookieName(door)), way)}; Max-Age=${WAY_S}`
 
@@ -42,10 +42,10 @@ export function readWay(door: Door, cookies: string | null): string | null {
 
 const nameOf = (cookie: string) => (cookie.split('=')[0] ?? '').trim()
 
-/** Browsers send one line. Where a program sent several, the runtime joins them with this, which a value may have too. */
+/** Browsers send one line. If a program sent several, the runtime joins them with this separator, which a value may also contain. */
 const LINE_END = /, (?=[\w!#$%&'*+.^`|~-]+=)/
 
-/** Whatever could be a cookie, so that ours is found in each line. */
+/** Everything that could be a cookie, so that we find ours on every line. */
 const cookiesOf = (given: string | null): string[] => partsOf(given).flatMap((part) => part.split(LINE_END))
 
 const partsOf = (given: string | null): string[] =>
@@ -65,8 +65,8 @@ export function readPass(ctx: Context, door: Door, label: string, cookies: strin
 }
 
 /**
- * What a request shows: an API token, or a pass that we signed, which need not count any more. The key is kept, so
- * nothing of a stranger's own length is in it.
+ * What a request presents: an API token, or a pass that we signed, even one that no longer counts. We keep the key, so
+ * nothing in it has a length that a stranger chooses.
  */
 export function readShown(ctx: Context, door: Door, label: string, { headers }: Request) {
   const given = /^\s*bearer\s+(pg_\S+)\s*$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null
@@ -75,23 +75,23 @@ export function readShown(ctx: Context, door: Door, label: string, { headers }: 
   return { bearer, pass, key: `${ctx.config.secretKey} ${label} ${bearer ?? `${pass?.kind} ${pass?.id}`}` }
 }
 
-/** Many servers refuse more (431). */
+/** Many servers refuse more than this (431). */
 const MOST_BYTES = 8 * 1024
-/** Of too many, a session's own, for example. */
+/** Even in a flood, cookies up to this size get through, such as a session's. */
 const SMALL_BYTES = 256
 const MOST_SMALL_BYTES = 1024
 
 const bytesOf = (cookies: string[]) => cookies.reduce((sum, { length }) => sum + length + 2, 0)
 
-/** Whether a page may have filled the domain's cookies, to shut its visitors out of other runs. */
+/** Whether a page may have filled the domain's cookies to shut its visitors out of other runs. */
 export const isFlood = (cookies: string | null): boolean => bytesOf(cookiesOf(cookies)) > MOST_BYTES
 
-/** The machine's own cookies, without ours. Of a flood, only what is small. */
+/** The machine's own cookies, without ours. In a flood, only the small ones, such as a session's. */
 export function cookiesForMachine(given: string | null, ours: string): string | null {
   const isNotOurs = (cookie: string) => !isOurs(nameOf(cookie), ours)
   const theirs = partsOf(given).flatMap((part) => {
     const cookies = part.split(LINE_END)
-    // Ours has no comma in it: one beside it is from the runtime.
+    // Ours contains no comma, so a comma next to it is the runtime's.
     return cookies.every(isNotOurs) ? [part] : cookies.filter(isNotOurs)
   })
   const small = theirs.filter(({ length }) => length <= SMALL_BYTES)
@@ -99,12 +99,12 @@ export function cookiesForMachine(given: string | null, ours: string): string | 
   return bytesOf(small) <= MOST_SMALL_BYTES ? small.join('; ') || null : null
 }
 
-/** An answer's headers have limits as well. The next answer ends the rest. */
+/** The headers of an answer are limited as well. The next answer ends the rest. */
 const MOST_ENDED = 100
 
 /**
- * What ends the cookies that a page set for the doors' whole domain. Those of one host have no `Domain`, and stay. A
- * request names no cookie's path, which begins this one's.
+ * Headers that end the cookies a page set for the doors' whole domain. Cookies of a single host have no `Domain`, and
+ * stay. A request doesn't say a cookie's path, but that path begins the request's own.
  */
 export function endedCookies(door: Door, request: Request): string[] {
   const names = new Set(cookiesOf(request.headers.get('cookie')).map(nameOf))
@@ -112,7 +112,7 @@ export function endedCookies(door: Door, request: Request): string[] {
   const domains = door.domain.split('.').flatMap((_, i, all) => (i < all.length - 1 ? [all.slice(i).join('.')] : []))
   const secure = door.scheme === 'https' ? '; Secure' : ''
   const ended: string[] = []
-  // A stranger chooses both: the work must not grow with their product.
+  // A stranger chooses both, so the work must not grow with their product.
   for (const path of pathsTo(new URL(request.url).pathname))
     for (const name of names)
       for (const domain of domains) {

@@ -9,17 +9,17 @@ import { log } from '../settings/log.ts'
 import { type Held, KEEP_HEADER } from './hold.ts'
 
 type Asked = Held & { to: string; path: string }
-/** Of one account's, at once. */
+/** Open connections of one account. */
 const MOST_LOGS = 20
-/** Also catches what ends by itself: a guest's hours, an idle sign-in. */
+/** Also catches access that just runs out: a guest's hours, an idle sign-in. */
 const LOOK_EVERY_MS = 10_000
 
 /**
- * One object per user, which knows their door's open connections and closes those that lost their access. A page's
+ * One object per user. It knows their door's open connections and closes those that lost their access. A page's
  * WebSockets run through it, so that the runtime carries them with backpressure. Other long connections hold on to it.
  */
 export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
-  /** By run and pass: what ends their WebSockets. */
+  /** By run and pass: aborts their WebSockets. */
   private readonly sockets = new Map<string, { held: Held; stop: AbortController }>()
   private looking = false
   private lastLook: Promise<unknown> = Promise.resolve()
@@ -35,7 +35,7 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
     return new URL(request.url).pathname === '/hold' ? this.accept(asked) : this.open(asked, request)
   }
 
-  /** One look at a time. Many calls at once share the next, which begins after all of them. */
+  /** One look at a time. Calls during a look share the next one, which starts after all of them. */
   recheck(): Promise<void> {
     this.nextLook ??= this.lastLook.then(() => {
       this.nextLook = null
@@ -103,7 +103,7 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
     return this.ctx.getWebSockets().filter((socket) => socket.readyState === WebSocket.OPEN)
   }
 
-  /** The timer also pins this object while it carries sockets, which it could not find again. */
+  /** The timer also keeps this object in memory while it carries sockets, which it couldn't find again. */
   private keepLooking(): void {
     if (this.looking) return
     this.looking = true
@@ -123,7 +123,7 @@ const keyOf = ({ runId, pass, what }: Held) => [runId, pass.kind, pass.id, what]
 const heldBy = (socket: WorkerSocket) => socket.deserializeAttachment() as Held
 
 async function mayStay(ctx: Context, { runId, pass, what }: Held): Promise<boolean> {
-  // Loaded when needed: most isolates hold nobody's door.
+  // Loaded when needed: most isolates keep no door.
   const { findDoor } = await import('./access.ts')
   const { door, isIn } = await findDoor(ctx, { runId }, pass)
   return isIn && (what !== undefined || door?.state === 'open')

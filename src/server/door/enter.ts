@@ -11,30 +11,30 @@ import { refuse } from './refusals.ts'
 /** A host of a run's: the main one, or a port's. */
 export type Host = { label: string; port: number | null }
 
-/** What the main host gives a browser for a port's host, which knows it by its cookie. */
+/** What the main host gives a browser for a port's host, which recognizes it by its cookie. */
 type HandOver = Pass & Host & { way: string }
 
-/** Its pass for this host, whether that counts, and whether its network asked too often. */
+/** The browser's pass for this host, whether it counts, and whether its network asked too often. */
 type Shown = { pass: Pass | null; isIn: () => Promise<boolean>; isTooMuch: () => Promise<boolean> }
 
-/** From the main host to the port's takes a browser one redirect. */
+/** A browser gets from the main host to the port's in one redirect. */
 const HAND_OVER_MS = 30_000
 
 /**
- * Lets a browser into this host, and continues at an address that says nothing of how. A ticket and a guest's link
- * count at the main host, to which the ports' hosts send a browser: so one way in opens all of them.
+ * Lets a browser into this host, and redirects it to an address without the secret. Tickets and guests' links count at
+ * the main host, and the ports' hosts send browsers there, so one way in opens all of them.
  */
 export async function enter(ctx: Context, door: Door, host: Host, shown: Shown, request: Request): Promise<Response> {
   const { searchParams, origin } = new URL(request.url)
   const { headers, method } = request
   const [ticket, guest, handOver] = ['ticket', 'guest', 'pass'].map((name) => searchParams.get(name) || null)
-  // A look ahead must not use up a ticket, nor a frame of someone else's page make its visitor a guest.
+  // A prefetch must not use up a ticket, and another site's frame must not make its visitor a guest.
   const shownIn = headers.get('sec-fetch-dest') ?? 'document'
   const isAhead = headers.get('sec-purpose')?.startsWith('prefetch')
   if (method !== 'GET' || isAhead || ((ticket || guest) && shownIn !== 'document')) return refuse('not_now')
   const to = pathOf(searchParams.get('to') ?? '/', origin)
   if (host.port !== null) {
-    // A page's script asks for the way in alone.
+    // Only a script on a page asks for the way in alone.
     const next = searchParams.has('to') || /^i?frame$|^document$/.test(shownIn) ? to : null
     if (handOver) return takeOver(ctx, door, host, shown, { handOver, to: next }, request)
     return askMainHost(door, host, request, next, ticket ? { ticket } : guest ? { guest } : null)
@@ -44,14 +44,14 @@ export async function enter(ctx: Context, door: Door, host: Host, shown: Shown, 
   if (guest && !ticket && shown.pass?.kind === 'sign_in' && (await shown.isIn())) return redirect(to, [])
   const { label } = host
   const pass = ticket ? await redeemTicket(ctx, label, ticket) : guest ? await admitGuest(ctx, label, guest) : null
-  // A program, or a browser that doesn't say that it shows a page, has no use for ours.
+  // A program, or a browser that isn't showing a page, has no use for our page.
   const next = headers.has('sec-fetch-dest') ? `${PORTS_PATH}?${new URLSearchParams({ to })}` : to
   if (pass) return redirect(next, [passCookie(ctx, door, label, pass), ...endedCookies(door, request)])
   const { door: found } = await findDoor(ctx, { label }, null)
   return refuse(found?.state === 'over' ? 'over' : 'bad_link')
 }
 
-/** Sends a browser from a port's host to the main one, which knows whether it may come in. @param key what it brings */
+/** Sends a browser from a port's host to the main one, which knows whether it may enter. @param key the secret it brings */
 export function askMainHost(
   door: Door,
   { label, port }: Host,
@@ -59,7 +59,7 @@ export function askMainHost(
   to: string | null,
   key: Record<string, string> | null = null,
 ): Response {
-  // Several tabs share it.
+  // Several tabs share this cookie.
   const way = readWay(door, request.headers.get('cookie')) ?? randomBytes(16).toString('base64url')
   const asked = new URLSearchParams({ port: String(port), way, ...(to !== null && { to }) })
   const path = `${PORTS_PATH}?${asked}`
@@ -67,13 +67,16 @@ export function askMainHost(
   return redirect(main.href, [wayCookie(door, way), ...endedCookies(door, request)], 'strict-origin')
 }
 
-/** The main host's answer to a browser with this pass: it goes back, with the same for the port's host. Without a port, to all. */
+/**
+ * The main host's answer to a browser with this pass: sends it back to the port's host with a hand-over. Without a
+ * port, to all of them.
+ */
 export function openPort(ctx: Context, door: Door, label: string, pass: Pass, request: Request): Response {
   const { searchParams, origin } = new URL(request.url)
   const to = searchParams.get('to')
   if (!searchParams.has('port')) return openPorts(door, label, pathOf(to ?? '/', origin))
   const port = Number(searchParams.get('port'))
-  // A program has its token for each host, and no cookie that outlives it.
+  // A program has its token for every host, and must get no cookie that outlives it.
   if (!door.webPorts.includes(port) || pass.kind === 'token') return refuse('unknown')
   const given: HandOver = { ...pass, label, port, way: searchParams.get('way') ?? '' }
   const url = new URL(ENTER_PATH, doorUrl(door, label, port))
@@ -82,7 +85,7 @@ export function openPort(ctx: Context, door: Door, label: string, pass: Pass, re
   return redirect(url.href, [], 'strict-origin')
 }
 
-/** Only the browser that this host sent on its way can use it: nobody gives theirs to another. */
+/** Works only in the browser that this host sent away: nobody can pass theirs on. */
 async function takeOver(
   ctx: Context,
   door: Door,
@@ -103,12 +106,12 @@ async function takeOver(
     return go([passCookie(ctx, door, host.label, pass), ...endedCookies(door, request)])
   }
   if (await isTooMuch()) return refuse('too_many')
-  // Another tab was faster, or it took too long. A browser without cookies would go around for ever.
+  // Another tab was faster, or it took too long. A browser without cookies would loop forever.
   if (await isIn()) return go([])
   return way === null ? refuse('no_cookies') : askMainHost(door, host, request, given.to)
 }
 
-/** @param referrer a frame of the run's own page must still say whose it is */
+/** @param referrer a frame of the run's own page must still say which page it belongs to */
 export function redirect(
   location: string,
   cookies: string[],

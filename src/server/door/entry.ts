@@ -16,7 +16,7 @@ import { type Refusal, refuse } from './refusals.ts'
 
 type DoorEnv = Pick<Env, 'DOOR_KEEPER' | 'OUTER_LIMIT'>
 
-/** Answers a request to a run's own host: lets its owner and guests through to the machine. */
+/** Answers a request to a run's own host: passes its owner and guests through to the machine. */
 export async function answerAtDoor(ctx: Context, request: Request, env: DoorEnv): Promise<Response> {
   const { door } = ctx.config
   const url = new URL(request.url)
@@ -57,7 +57,7 @@ export async function answerAtDoor(ctx: Context, request: Request, env: DoorEnv)
   }
 }
 
-/** Opening a page of the simulator, or a connection to it, is use; what a page loads and polls isn't. */
+/** Opening a page of the simulator, or a connection to it, counts as use. What a page loads and polls doesn't. */
 const isUse = ({ headers }: Request) => headers.get('sec-fetch-mode') === 'navigate' || headers.has('upgrade')
 
 type Visitor = { door: FoundDoor | null; pass: Pass | null; isIn: boolean }
@@ -72,7 +72,7 @@ function whyNot(
   if (!isIn || !pass) return 'stranger'
   if (found?.state === 'closed') return 'closed'
   if (pass.kind !== 'token' && isForeign(request, door, found?.label ?? '', site)) return 'foreign'
-  // It could outlive the run, and answer for the door.
+  // A service worker could outlive the run, and answer in the door's name.
   if (request.headers.has('service-worker')) return 'service_worker'
   return found?.state === 'starting' ? 'starting' : null
 }
@@ -81,26 +81,26 @@ const visitors = briefly<Visitor>()
 
 type Shown = ReturnType<typeof readShown>
 
-/** Who this is, from one read, or from one a moment ago. */
+/** Who the visitor is, from one read, or from one a moment ago. */
 function findVisitor(ctx: Context, label: string, { bearer, pass, key }: Shown): Promise<Visitor> {
   return visitors.find(key, async () =>
     bearer === null ? { pass, ...(await findDoor(ctx, { label }, pass)) } : findProgram(ctx, label, bearer),
   )
 }
 
-/** People with a pass load hundreds of files, and cost two reads a second at most. One that ended counts no longer. */
+/** People with a pass load hundreds of files, which cost two reads a second at most. An ended pass doesn't count. */
 function mayBeStranger({ pass, key }: Shown): boolean {
   const known = visitors.known(key)
   return known ? !known.isIn : pass === null
 }
 
-/** The platform counts strangers, and whoever enters with what we must look up, by their network, before we read. */
+/** The platform counts strangers, and visitors whose ticket or link we must look up, by network and before we read anything. */
 async function isTooMuch(ctx: Context, env: DoorEnv, request: Request): Promise<boolean> {
   const address = request.headers.get('cf-connecting-ip')
   return !(await isWithinOuterLimit(env, address, (error) => ctx.log('door_limit_failed', {}, error)))
 }
 
-/** The owner's own program, with a token that may operate. */
+/** A program of the owner's, with a token that may operate. */
 async function findProgram(ctx: Context, label: string, token: string): Promise<Visitor> {
   const found = await findByApiToken(ctx, token, [doorQuery(ctx, { label })] as const)
   if (!found) return { pass: null, ...(await findDoor(ctx, { label }, null)) }
@@ -111,8 +111,8 @@ async function findProgram(ctx: Context, label: string, token: string): Promise<
 }
 
 /**
- * A browser goes on to who knows whether it may come in: from a port's host to the main one, and from there to the
- * site. A guest whose link ended has nothing to sign in to. A program learns how to come in.
+ * Sends a browser to where it can prove its access: from a port's host to the main one, and from there to the site. A
+ * guest whose link has ended can't sign in anywhere. A program gets told how to get in.
  */
 function turnAway(
   ctx: Context,
@@ -124,18 +124,18 @@ function turnAway(
 ): Response {
   const { headers, method } = request
   const isPage = /\btext\/html\b/.test(headers.get('accept') ?? '')
-  // A browser that signed in to the machine's own pages sends what it knows for them.
+  // A browser that signed in to the machine's own pages sends those credentials along.
   const isProgram = /^bearer\b/i.test(headers.get('authorization') ?? '')
   if (!/^(GET|HEAD)$/.test(method) || isProgram) return refuse('stranger')
   const { pathname, search, searchParams } = new URL(request.url)
-  // A picture of another port's, in a page of the run's, can go there as well.
+  // A run's page may also show an image from another of its ports.
   if (host.port !== null && (isPage || headers.get('sec-fetch-mode') === 'no-cors'))
     return askMainHost(door, host, request, pathname + search)
   if (!isPage) return refuse('stranger')
   const isOpening = pathname === PORTS_PATH && !searchParams.has('port')
   const to = new URL(`/servers/${runId}/open`, siteOrigin(ctx))
   to.searchParams.set('to', isOpening ? (searchParams.get('to') ?? '/') : pathname + search)
-  // They have just entered, as a rule. Without a cookie, they would go around for ever.
+  // They usually have just entered. A browser without cookies would loop forever.
   if (isOpening && !pass) return refuse('no_cookies', to.href)
   return pass?.kind === 'guest' ? refuse('bad_link', to.href) : redirect(to.href, endedCookies(door, request))
 }

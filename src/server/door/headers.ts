@@ -3,7 +3,7 @@ import { type Door, doorUrl, findDoorHost } from '../../domain/door.ts'
 import { allAtDoor, atDoor, type Crossing, onMachine } from './addresses.ts'
 import { cookiesForMachine, isOurs } from './cookie.ts'
 
-/** They belong to one connection, not to the message. */
+/** These belong to one connection, not to the message. */
 const HOP_BY_HOP = [
   'connection',
   'keep-alive',
@@ -15,16 +15,16 @@ const HOP_BY_HOP = [
   'transfer-encoding',
   'upgrade',
 ]
-/** Who asks, as Cloudflare and proxies report it, what CGI takes for its own proxy, and what a new connection writes. */
+/** Who is asking, as Cloudflare and proxies report it; what CGI takes for its own proxy; and what each connection sets itself. */
 const NOT_FOR_MACHINES =
   /^(cf-.*|x-forwarded-.*|x-door-.*|forwarded|x-real-ip|true-client-ip|cdn-loop|proxy|host|content-length|expect|sec-websocket-(key|version|extensions|accept))$/
-/** They would reach beyond this answer: to shared caches, other origins, or scripts that outlive the run. */
+/** These would reach beyond this answer: to shared caches, other origins, or scripts that outlive the run. */
 const NOT_FOR_BROWSERS =
   /^(set-cookie2?|alt-svc|clear-site-data|service-worker-allowed|strict-transport-security|(cloudflare-)?cdn-cache-control|surrogate-control|cf-.*|sec-websocket-(accept|extensions))$/
 
 const MAX_LED = 8_192
 
-/** A guest may see the simulator, and not the owner's files: only the machine knows which is which. */
+/** A guest may see the simulator but not the owner's files. Only the machine knows which is which. */
 export type Who = 'owner' | 'guest'
 
 const isHop = (headers: Headers) => {
@@ -33,10 +33,10 @@ const isHop = (headers: Headers) => {
   return (name: string) => names.has(name)
 }
 
-/** As programs behind CGI and WSGI read a header's name: to them, `X_Door_Visitor` is `X-Door-Visitor`. */
+/** As programs behind CGI and WSGI read a header's name: they can't tell `X_Door_Visitor` from `X-Door-Visitor`. */
 const readsLike = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '-')
 
-/** What the machine gets to see: nothing that would let it in anywhere else, or names who asks. */
+/** The headers that the machine sees: nothing that lets it in anywhere else or tells who is asking. */
 export function toMachine(given: Headers, crossing: Crossing, who: Who): Headers {
   const { door, label, port } = crossing
   const headers = new Headers()
@@ -50,30 +50,30 @@ export function toMachine(given: Headers, crossing: Crossing, who: Who): Headers
   const cookies = cookiesForMachine(given.get('cookie'), crossing.cookie)
   if (cookies === null) headers.delete('cookie')
   else headers.set('cookie', cookies)
-  // Its own pages come from the host in `Host`, which servers compare.
+  // The machine's own pages come from the host in `Host`, which servers compare.
   const origin = onMachine(crossing, given.get('origin') ?? '')
   if (origin) headers.set('origin', origin.origin)
   const destination = onMachine(crossing, given.get('destination') ?? '')
   if (destination) headers.set('destination', destination.href)
-  // Another site's address is none of its business.
+  // The machine must not learn which other site led here.
   const referer = onMachine(crossing, given.get('referer') ?? '')
   if (referer) headers.set('referer', referer.origin + referer.pathname)
   else headers.delete('referer')
   if (given.get('upgrade')?.toLowerCase() === 'websocket') headers.set('upgrade', 'websocket')
-  // Programs that read it compare it with `Origin`. Without it, they compare `Host`, as the others do.
+  // Programs that read it compare it with `Origin`. Without it, they compare `Host`, like all others.
   if (!origin) headers.set('x-forwarded-host', new URL(doorUrl(door, label, port)).host)
   headers.set('x-forwarded-proto', door.scheme)
   headers.set('x-door-visitor', who)
   return headers
 }
 
-/** What a browser gets to see: nothing that acts beyond this run's own host. */
+/** The headers that a browser sees: nothing that acts beyond this run's own host. */
 export function toBrowser(given: Headers, crossing: Crossing, site: string): Headers {
   const { door, label, cookie } = crossing
   const headers = new Headers()
   const isDropped = isHop(given)
   for (const [name, value] of given) if (!isDropped(name) && !NOT_FOR_BROWSERS.test(name)) headers.append(name, value)
-  // With chunks, a length that came along doesn't count (RFC 9112, 6.3).
+  // In a chunked answer, a length doesn't count (RFC 9112, 6.3).
   if (given.has('transfer-encoding')) headers.delete('content-length')
   for (const one of given.getSetCookie()) {
     const kept = ownCookie(one, cookie)
@@ -85,7 +85,7 @@ export function toBrowser(given: Headers, crossing: Crossing, site: string): Hea
   }
   for (const name of ['refresh', 'link']) {
     const value = headers.get(name)
-    // Longer ones would cost us much CPU, and no page needs them.
+    // Longer ones would cost us a lot of CPU, and no page needs them.
     if (value !== null && value.length <= MAX_LED) headers.set(name, allAtDoor(crossing, value))
   }
   headers.set('cache-control', privately(given.get('cache-control')))
@@ -115,14 +115,14 @@ function privately(given: string | null): string {
   return ['private', ...kept].join(', ')
 }
 
-/** The encodings that the visitor takes. Cloudflare tells us its own, and keeps theirs aside. */
+/** The encodings that the visitor accepts. Cloudflare sends its own, and keeps the visitor's separately. */
 export function acceptsOf({ headers, cf }: Request & { cf?: { clientAcceptEncoding?: string } }): string | null {
   return (cf?.clientAcceptEncoding ?? headers.get('accept-encoding')) || null
 }
 
 /**
- * Whether a page of the run's own hosts asks what it may ask another of them. A browser sends no cookie with it, so
- * anyone can: it carries nothing but the question.
+ * Whether a page on one of the run's hosts asks what it may request from another one. Browsers send no cookie with it,
+ * so anyone can ask: it carries nothing but the question.
  */
 export function isPreflight({ headers, method }: Request, door: Door, label: string): boolean {
   const isAsked = method === 'OPTIONS' && headers.has('access-control-request-method')
@@ -133,15 +133,15 @@ const isRunsOwn = (door: Door, label: string, address: string): boolean =>
   URL.canParse(address) && findDoorHost(door, new URL(address).host)?.label === label
 
 /**
- * Whether a page of another site, or of another run, makes this request with the visitor's cookie. Following a link
- * is fine, and so are the run's own hosts. Those and the site may show it in a frame; a frame of others would already
- * have asked the machine when the browser refuses to show it.
+ * Whether a page of another site, or of another run, makes this request with the visitor's cookie. Following a link is
+ * fine, and so are requests from the run's own hosts. Those and our site may also show it in a frame. Another site's
+ * frame is refused here, because the machine would get the request before the browser refuses to show it.
  */
 export function isForeign({ headers, method }: Request, door: Door, label: string, siteOrigin: string): boolean {
   const isOwn = (address: string) => isRunsOwn(door, label, address)
   const origin = headers.get('origin')
   const site = headers.get('sec-fetch-site')
-  // A form of a page with `no-referrer` names no origin, and the browser still says whose page it is.
+  // A form on a page with `no-referrer` names no origin, but the browser still says whose page it is.
   if (origin !== null && !(origin === 'null' && site === 'same-origin')) return !isOwn(origin)
   // Chromium sends `none` also when another page's speculation rules ask for it.
   const isAhead = headers.get('sec-purpose')?.startsWith('prefetch') ?? false

@@ -2,9 +2,9 @@ import type { Fetcher, WebSocket as WorkerSocket } from '@cloudflare/workers-typ
 import { ACCESS_ENDED } from '../../domain/door.ts'
 import type { Pass } from './access.ts'
 
-/** Only our own Worker can send it: the keeper has no address. */
+/** Only our own Worker can send this: the keeper has no address. */
 export const KEEP_HEADER = 'x-door-keep'
-/** `what`: the run's door, if it isn't its log, or what the site itself sends (of no run). */
+/** `what`: absent for the run's door, `log` for its log, `site` for what the site itself sends (for no run). */
 export type Held = { runId: string; pass: Pass; what?: 'log' | 'site' }
 
 /** `isHeld`: false if the keeper has too many already, or can't be asked. */
@@ -64,13 +64,10 @@ export function hold(openKeeper: () => Keeper, held: Held): Holding {
   }
 }
 
-/** Most requests are over by then and need no watch. Ending access takes at most a second. */
+/** Most requests finish sooner and need no watch. */
 const LONG_MS = 500
 
-/**
- * Ends a request of any kind with its visitor's access, and when they leave: while it is sent, while it waits, while
- * its answer comes.
- */
+/** Ends a request when its visitor loses access or leaves: while it is being sent, while it waits, and while its answer arrives. */
 export function whileAllowed(
   openKeeper: () => Keeper,
   held: Held,
@@ -88,7 +85,7 @@ export function whileAllowed(
     release()
     release = () => {}
   }
-  // Nothing else may tell: the runtime cancels no answer that they stopped reading.
+  // There may be no other sign: the runtime doesn't cancel an answer that they stopped reading.
   visitor.addEventListener('abort', () => {
     end()
     stop.abort(visitor.reason)

@@ -35,8 +35,8 @@ export async function getDoorRun(ctx: Context, userId: string, runId: string) {
 }
 
 /**
- * The address that takes the owner's browser in, once, within a minute. For an ended run, and for a look that nobody
- * follows, the door's own. Null if it isn't theirs.
+ * The address that takes the owner's browser in, once, within a minute. For an ended run, and for a HEAD request, the
+ * door's own address. Null if it isn't theirs.
  * @throws too_many
  */
 export async function openDoor(
@@ -92,7 +92,7 @@ export async function admitGuest(ctx: Context, label: string, secret: string): P
 }
 
 /**
- * A link that lets anyone in who has it, until its hours or the run are over. Only this answer has it.
+ * A link that lets in anyone who has it, until its hours or the run are over. Only this answer has it.
  * @throws invalid, not_found, too_many, not_running, conflict
  */
 export async function inviteGuest(

@@ -9,8 +9,8 @@ Promise.allSettled(hosts.split(' ').map(enter)).then(() => location.replace(to))
 const SCRIPT_HASH = createHash('sha256').update(SCRIPT).digest('base64')
 
 /**
- * Lets the browser into all of the run's ports before it shows a page, whose fetches and sockets can't find the way in
- * themselves. Without script, it finds the way where it opens one.
+ * Lets the browser into all of the run's ports before it shows a page, because the page's fetches and sockets can't get
+ * in on their own. Without script, a browser gets in when it opens a port.
  * @param to a path of this host
  */
 export function openPorts(door: Door, label: string, to: string): Response {
@@ -23,7 +23,7 @@ export function openPorts(door: Door, label: string, to: string): Response {
     head: `<noscript><meta http-equiv="refresh" content="0;url=${next}"></noscript>`,
     body: `<body data-to="${next}" data-hosts="${hosts}"><h1>Opening your simulator…</h1><script>${SCRIPT}</script></body>`,
     policy: `script-src 'sha256-${SCRIPT_HASH}'; connect-src 'self' ${origins}`,
-    // The main host lets in what its own pages ask for.
+    // The main host allows what its own pages request.
     headers: { 'referrer-policy': 'strict-origin' },
   })
 }

@@ -6,7 +6,7 @@ import { acceptsOf, toBrowser, toMachine } from './headers.ts'
 import { KEEP_HEADER, type Keeper, whileAllowed } from './hold.ts'
 import { type Refusal, refuse } from './refusals.ts'
 
-/** Nobody is known to hold it. */
+/** No keeper is known to hold it. */
 const PREFLIGHT_MS = 10_000
 /** Anyone can ask, so the machine tells no more than a browser reads. */
 const OF_PREFLIGHT = /^(access-control-.*|vary|allow)$/
@@ -64,7 +64,7 @@ async function answer(
   { pass, to }: Pick<Visit, 'pass' | 'to'>,
   init: RequestInit,
 ): Promise<Response | Refusal> {
-  // A server that leaves it unread would take it for the next request on a connection that the owner shares.
+  // A server that doesn't read the body would take it for the next request on a shared connection.
   if (pass.kind === 'guest' && Number(request.headers.get('content-length')) && isBare(request)) return 'guest_body'
   const body = await bodyOf(request)
   if (body === 'unmeasured') return body
@@ -75,17 +75,17 @@ async function answer(
   return 'unreachable'
 }
 
-/** The runtime makes no answer of another status. */
+/** The runtime can't create answers with other statuses. */
 const isPassable = (status: number) => status >= 200 && status <= 599
 
-/** Through one of these, an answer keeps its length, and its end is known. The runtime takes no length above 2^53. */
+/** Through this stream, an answer keeps its length, and we know when it ends. The runtime takes no length above 2^53. */
 function streamFor({ headers }: Response): TransformStream<Uint8Array, Uint8Array> {
   const given = headers.has('transfer-encoding') ? '' : (headers.get('content-length') ?? '')
   const length = /^\d+$/.test(given) ? Number(given) : Number.NaN
   return Number.isSafeInteger(length) ? new FixedLengthStream(length) : new IdentityTransformStream()
 }
 
-/** What a page may ask of another of the run's hosts, which only the machine knows. */
+/** What a page may request from another of the run's hosts. Only the machine knows. */
 export async function passPreflight(ctx: Context, request: Request, to: Crossing): Promise<Response> {
   const { pathname, search } = new URL(request.url)
   const headers = toMachine(new Headers(), to, 'guest')
@@ -100,7 +100,7 @@ export async function passPreflight(ctx: Context, request: Request, to: Crossing
   return new Response(null, answerOf(ctx, request, { status, statusText, headers: told }, to))
 }
 
-/** `from`: its method and its body. The runtime takes a GET's body only from another request. */
+/** `from`: its method and body. The runtime takes a GET's body only from another request. */
 async function ask(ctx: Context, address: string, path: string, init: RequestInit, from: Request) {
   try {
     return await ctx.machine?.fetch(address, path, { ...init, encodeResponseBody: 'manual' } as RequestInit, from)
@@ -118,10 +118,10 @@ function answerOf(ctx: Context, request: Request, { status, statusText, headers:
   return { status, statusText, headers, encodeBody: 'manual' } as ResponseInit
 }
 
-/** Many servers expect no body of these, and read none. */
+/** Many servers expect no body with these, and don't read one. */
 const isBare = ({ method }: Request) => method === 'GET' || method === 'HEAD'
 
-/** The runtime drops a GET's body of unknown length: nobody should think that it arrived. */
+/** The runtime drops a GET's body of unknown length, and nobody should think that it arrived. */
 async function bodyOf(request: Request): Promise<Request | 'unmeasured'> {
   const { method, headers, body } = request
   if (!body || !isBare(request) || headers.has('content-length')) return request

@@ -3,15 +3,15 @@ import { runs } from '../../../db/schema.ts'
 import { SERVER_WEB_PORT } from '../../domain/server.ts'
 import type { Context } from '../runtime/context.ts'
 
-/** One simulator may have crashed; three at once have not. */
+/** One simulator may have crashed. Three at once haven't. */
 const ASKED = 3
 const KEPT_MS = 10_000
 let kept: { answer: { network: 'reachable' | 'unreachable' | null }; until: number } | null = null
 
-/** Whether the binding leads to the machines, for `npm run doctor`. Null while no server runs that could say. */
+/** Whether the binding leads to the machines, for `npm run doctor`. Null while no running server could tell. */
 export async function answerReady(ctx: Context): Promise<Response> {
   if (!kept || Date.now() >= kept.until) {
-    // Whoever asks meanwhile, or after a look that failed, hears of the last one.
+    // Requests during a check, or after a failed one, get the last result.
     kept = { answer: kept?.answer ?? { network: null }, until: Date.now() + KEPT_MS }
     const network = await look(ctx).catch((error) => {
       ctx.log('door_ready_failed', {}, error)

@@ -1,6 +1,6 @@
 import { OUTER_PERIOD_S } from '../http/middleware/outer-limit.ts'
 
-/** What a visitor reads who doesn't get through, and programs in JSON. */
+/** What visitors read when they don't get through, and in JSON, what programs do. */
 const REFUSALS = {
   unknown: { status: 404, title: 'No server here', sentence: 'No server has this address.' },
   bad_link: {
@@ -84,7 +84,7 @@ a{color:inherit}@media(prefers-color-scheme:dark){body{background:#0b1413;color:
 
 type Page = { title: string; head?: string; body: string; policy?: string; status?: number; headers?: object }
 
-/** @param policy without one, it's in a sandbox: a ticket or a pass may be in its address, beside a stranger's scripts */
+/** @param policy by default a sandbox: the page's address may hold a ticket or a pass, next to a stranger's scripts */
 export function pageOf({ title, head = '', body, policy = 'sandbox', status = 200, headers }: Page): Response {
   const all = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${STYLE}</style>${head}`
   return new Response(`<!doctype html><html lang="en"><head>${all}</head>${body}</html>`, {
@@ -101,7 +101,7 @@ export function pageOf({ title, head = '', body, policy = 'sandbox', status = 20
 /** As an attribute in double quotes has it. */
 export const attribute = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
 
-/** @param own where the server's owner gets in, whom we may take for a guest */
+/** @param own where the server's owner gets in, in case we take them for a guest */
 export function refuse(why: Refusal, own?: string): Response {
   const { status, title, sentence } = REFUSALS[why]
   if (why === 'stranger')

@@ -46,11 +46,11 @@ export const doorRoutes = [
       const door = requireDoor(c.var.ctx)
       const { findTcpAddress, openTcp } = await import('./tcp.ts')
       const { user, id, scope } = signedIn(c)
-      // A page's WebSocket can't send a token, so that no site can open one with its visitor's cookie.
+      // A page's WebSocket can't send a token, so no site can open one with its visitor's cookie.
       if (scope === null) throw new AppError('forbidden', 'Send an API token that may operate.')
       const wanted = { runId: c.req.param('id'), port: Number(c.req.param('port')) }
       const address = await findTcpAddress(c.var.ctx, door, user.id, wanted)
-      // So a program can ask first whether it would get through.
+      // Lets a program check first whether it would get through.
       if (c.req.method !== 'GET' || c.req.header('upgrade')?.toLowerCase() !== 'websocket')
         throw new AppError('malformed', 'Open a WebSocket here: it carries the bytes of a TCP connection.')
       const protocols = (c.req.header('sec-websocket-protocol') ?? '').split(',').map((one) => one.trim())

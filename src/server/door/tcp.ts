@@ -8,14 +8,14 @@ import { doorQuery, type FoundDoor, type Pass } from './access.ts'
 import { briefly } from './briefly.ts'
 import { hold, type Keeper } from './hold.ts'
 
-/** What a client without windows may have in flight to a machine that doesn't read. */
+/** The most in flight from a client without windows to a machine that doesn't read. */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024
-/** Read at once: twice what came last. A small frame costs as much as a large one, and each connection has room of its own. */
+/** The size of a read: twice what arrived last. A small frame costs as much as a large one, and each connection has its own buffer. */
 const LEAST_READ_BYTES = 16 * 1024
 const MOST_READ_BYTES = 256 * 1024
-/** A client that closed waits at most this long for the machine to take the rest. */
+/** After a client closes, the machine gets this long to take the rest. */
 const REST_MS = 10_000
-/** Any other end gives the machine this long to take what was sent. */
+/** After any other end, the machine gets this long to take what was sent. */
 const UNTAKEN_MS = 500
 const DONE = 1000
 const TOO_MUCH = 1009
@@ -103,7 +103,7 @@ async function carry(
       client.close(code, reason)
     } catch {}
     for (const left of [reader.cancel(), socket.close()]) left.catch(() => {})
-    // Aborted at once, the machine wouldn't hear of the end. What it doesn't take is lost all the same.
+    // If we aborted right away, the machine wouldn't notice the end. What it doesn't take by then is lost.
     setTimeout(() => writer.abort().catch(() => {}), UNTAKEN_MS)
   }
   const fail = () => end(FAILED, hasAnswered ? 'the connection was reset' : 'nothing answers there')
@@ -131,7 +131,7 @@ async function carry(
   })
   client.addEventListener('close', ({ code }) => {
     if (code !== DONE) return end(DONE, '')
-    // It has said everything: what waits still belongs to the machine, which then ends its half.
+    // The client has sent everything. What is waiting still belongs to the machine, which then ends its half.
     hasLeft = true
     window.release()
     order = order.then(() => writer.close()).catch(fail)
@@ -153,11 +153,11 @@ async function carry(
       room = Math.min(Math.max(2 * value.length, LEAST_READ_BYTES), MOST_READ_BYTES)
     }
     if (hasWindows && !isOver && !hasLeft) client.send(new Uint8Array(0))
-    // The client may still send, or what it sent is still on its way.
+    // The client may still be sending, or its last bytes are on their way.
     if (hasWindows || hasLeft) await writer.closed
     end(DONE, '')
   }
-  // Says that the machine sees this one, so that the next may follow.
+  // Tells the next connection that the machine has seen this one.
   void socket.opened.then(() => protocol === IN_TURN_PROTOCOL && !isOver && client.send('0')).catch(() => {})
   await receive().catch(fail)
 }

@@ -2,7 +2,7 @@ import type { Context as HonoContext } from 'hono'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
 import { whileAllowed } from './hold.ts'
 
-/** An answer of the site that is read as slowly as its reader likes: it breaks off once their access ends. */
+/** An answer of the site that readers may read slowly: it breaks off once their access ends. */
 export function whileSignedIn(c: HonoContext<AppEnv>, parts: AsyncIterator<string>): ReadableStream<Uint8Array> {
   const { user, id, scope } = signedIn(c)
   const pass = { kind: scope === null ? 'sign_in' : 'token', id } as const

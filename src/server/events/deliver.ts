@@ -20,9 +20,9 @@ const GONE = 410
 type Due = { delivery: DeliveryRow; webhook: WebhookRow; email: string }
 
 /**
- * Delivers a user's due events: each endpoint's one after the other, up to its first failure; the endpoints side by
- * side, so that one that hangs holds up only itself. Safe to repeat and to interrupt anywhere: receivers may get an
- * event twice, with the same id.
+ * Delivers a user's due events. Each endpoint gets its events in order, up to its first failure. Endpoints run side by
+ * side, so one that hangs only holds up itself. Safe to repeat and to interrupt anywhere: receivers may get an event
+ * twice, with the same ID.
  * @returns when something is due next (ms since 1970); null if nothing is
  */
 export async function deliverDue(base: Context, userId: string): Promise<number | null> {
@@ -52,7 +52,8 @@ async function attempt(ctx: Context, { delivery, webhook, email }: Due): Promise
   const now = ctx.now()
   const lease = now + LEASE_MS
   const isIt = and(eq(webhookDeliveries.webhookId, webhook.id), eq(webhookDeliveries.eventId, delivery.eventId))
-  // If two look at once, only one gets it. Neither does if the webhook was deleted or switched off in the meantime.
+  // If two looks run at once, only one gets it. Neither does if the webhook was deleted or switched off in the
+  // meantime.
   const [claimed] = await ctx.db
     .update(webhookDeliveries)
     .set({ attempts: sql`attempts + 1`, triedAt: now, nextAt: lease })

@@ -7,7 +7,7 @@ import type { Context } from '../runtime/context.ts'
 
 /**
  * Something that a user's programs may want to know.
- * @param about the run or bill: with the type, it makes the event's ID, so that we tell it once
+ * @param about the run or bill: together with the type, it makes the event's ID, so that we report it once
  */
 export type OutgoingEvent = { type: EventType; about: string; data: Record<string, unknown> }
 

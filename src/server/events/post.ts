@@ -7,9 +7,9 @@ const TIMEOUT_MS = 10_000
 const KEPT_BYTES = 500
 
 /**
- * Posts to hosts on the public Internet only. We resolve the name before each try. If it changes between the check and
+ * Posts to hosts on the public internet only. We resolve the name before each try. If it changes between the check and
  * the connection, Cloudflare's network still can't reach a private address.
- * @param local this machine's own addresses are fine as well
+ * @param local allows this machine's own addresses
  */
 export function publicPost(local: boolean, fetcher: typeof fetch = (...args) => fetch(...args)): PostWebhook {
   return async (url, headers, body) => {

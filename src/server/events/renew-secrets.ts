@@ -7,7 +7,7 @@ import { liveSecrets, openSecret, sealSecret } from './secrets.ts'
 const BATCH = 500
 
 /**
- * Deletes replaced secrets that have ended, and encrypts those under an earlier SECRET_KEY again, so that you can drop
+ * Deletes replaced secrets that have expired, and re-encrypts those under an earlier SECRET_KEY, so that you can drop
  * that key. Run by cron, every night.
  */
 export async function renewSecrets(ctx: Pick<Context, 'db' | 'now' | 'config' | 'log'>): Promise<void> {

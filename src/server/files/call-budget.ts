@@ -4,14 +4,15 @@ import type { Context } from '../runtime/context.ts'
 import { requireBucket } from './folder.ts'
 
 /**
- * Of one task of a trigger. One account's turn makes 4,000 at most: a count that is repeated looks at the uploads in parts
- * four times. wrangler.toml allows an invocation all of them.
+ * For one task of a trigger. One account's turn takes 4,000 at most: a repeated count looks at multipart uploads four
+ * times. wrangler.toml allows an invocation all of them together.
  */
 const MOST_CALLS = 5_000
 
 /**
- * Counts a task's calls to the bucket. One that has spent them begins no other turn, so that accounts that cost many leave
- * the rest of the trigger enough: Cloudflare fails every call beyond an invocation's limit, also to the database.
+ * Counts a task's calls to the bucket. A task that has spent its budget starts no further turn, so that expensive
+ * accounts leave enough for the rest of the trigger: Cloudflare fails every call beyond an invocation's limit, even to
+ * the database.
  */
 export function meterCalls(ctx: Context): { ctx: Context; isSpent: () => boolean } {
   const bucket = requireBucket(ctx)
@@ -41,11 +42,11 @@ export function meterCalls(ctx: Context): { ctx: Context; isSpent: () => boolean
   return { ctx: { ...ctx, bucket: metered }, isSpent: () => calls >= MOST_CALLS }
 }
 
-/** Calls that remove these. */
+/** How many calls it takes to remove these. */
 export function callsFor(keys: string[]): number {
   const alone = keys.filter((key) => removalOf(key) === 'alone').length
   return alone + (keys.length > alone ? 1 : 0)
 }
 
-/** Calls that list so many parts. */
+/** How many calls it takes to list so many parts. */
 export const pagesOf = (parts: number) => Math.max(1, Math.ceil(parts / 1000))

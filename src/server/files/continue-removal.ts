@@ -10,28 +10,29 @@ import { findFolder, requireBucket } from './folder.ts'
 import { endUploads } from './unfinished.ts'
 import { openQuery } from './usage.ts'
 
-/** Pages of 1,000 that we list to say how much there is. */
+/** The most pages of 1,000 that we list to say how much there is. */
 export const PAGES_AHEAD = 8
 
-/** Rows of one account that are over, so that nobody fills the table, or an export of their data. */
+/** The most finished rows kept per account, so that nobody can fill the table or an export of their data. */
 const MOST_KEPT = 300
 
 export type Page = Awaited<ReturnType<Bucket['list']>>
 
 /**
- * When all that this page lists had been written, by the bucket's clock, which may be ahead of ours. It gives whole seconds,
- * rounded down; ours says more.
+ * A moment by which everything on this page had been written, by the bucket's clock, which may be ahead of ours. The
+ * bucket rounds down to whole seconds; our clock is finer.
  */
 export const writtenBy = ({ at, files }: Page, now: number) =>
   Math.max(at, Math.min(now, at + 999), ...files.map((file) => file.modifiedAt))
 
 /**
- * One round: lists a page, removes of it what was there when this was accepted, and goes on, so that there is hardly any
- * time to replace a file between both. What is left in the bucket is what is left to do, so it may die at any point and
- * begin again. It is done only once a whole pass finds nothing, and gives up if one finds what the pass before removed.
- * @param calls that remove
- * @param pages to list; what calls are missing for is counted
- * @param most pages to list before one that has something
+ * One round: lists a page, removes those files on it that were there when the removal was accepted, and repeats. That
+ * leaves hardly any time to replace a file in between. The bucket itself shows what is left to do, so this may die at
+ * any point and start again. It's done once a whole pass finds nothing, and gives up if a pass finds what the previous
+ * one removed.
+ * @param calls how many calls may remove
+ * @param pages how many to list; pages beyond the calls are only counted
+ * @param most how many empty pages to list before one that has something
  * @param first the first page, just listed
  */
 export async function continueRemoval(
@@ -80,7 +81,7 @@ export async function continueRemoval(
   return rowsAffected === 1 ? { ...row, ...progress } : again(ctx, row)
 }
 
-/** Nobody has deleted this place again since we read it: then more goes than we saw. */
+/** Unless someone deleted this place again since we read it: then more must go than we saw. */
 const isAsAccepted = ({ id, acceptedAt }: FileRemovalRow) =>
   and(eq(fileRemovals.id, id), eq(fileRemovals.acceptedAt, acceptedAt), isNull(fileRemovals.doneAt))
 
@@ -89,24 +90,24 @@ async function again(ctx: Context, row: FileRemovalRow): Promise<FileRemovalRow>
   return row
 }
 
-/** Of a page: one call for all that XML can hold, and one for each that it can't; without those that no call can name. */
+/** A page's keys by call: one call for all that XML can hold, and one each for the others. Skips keys that no call can name. */
 function removable(keys: string[], calls: number): string[] {
   const [together, alone] = (['together', 'alone'] as const).map((way) => keys.filter((key) => removalOf(key) === way))
   if (calls === 0 || !together || !alone) return []
   return [...together, ...alone.slice(0, calls - callsFor(together))]
 }
 
-/** Forgets the oldest that are over, beyond those that we keep. */
+/** Deletes the oldest finished rows beyond MOST_KEPT. */
 function forgetOlderQuery(ctx: Context, userId: string) {
   const isOver = sql`user_id = ${userId} AND done_at IS NOT NULL`
   return ctx.db.run(sql`DELETE FROM file_removals WHERE ${isOver} AND accepted_at <=
     (SELECT accepted_at FROM file_removals WHERE ${isOver} ORDER BY accepted_at DESC LIMIT 1 OFFSET ${MOST_KEPT})`)
 }
 
-/** @param stuckKey what is still there, so that we give up */
+/** @param stuckKey a key that is still there, so we give up */
 async function finish(ctx: Context, row: FileRemovalRow, stuckKey: string | null): Promise<FileRemovalRow> {
   const end = { doneAt: ctx.now(), stuckKey, filesLeft: 0 }
-  // Both or neither: nothing else would count again.
+  // In one batch: nothing else would make the files count again.
   const [ended] = await writeBatch(ctx.db, [
     ctx.db.update(fileRemovals).set(end).where(isAsAccepted(row)),
     openQuery(ctx, row.userId, ctx.now()),

@@ -8,10 +8,10 @@ import type { Context } from '../runtime/context.ts'
 import { filesModeOf, issueFilesCredentials } from './mode.ts'
 
 const SECONDS = 3600
-/** Nobody can end them early, so where there is a limit, what they write beyond it must be little. */
+/** Credentials can't be revoked, so where there is a limit, they must not last long enough to exceed it by much. */
 const LIMITED_SECONDS = 15 * 60
 
-/** At least an hour, or 15 minutes, for a person's own tools. @throws conflict: they may only read now; too_many, unavailable */
+/** For a person's own tools: an hour or more, or 15 minutes. @throws conflict: they may only read now; too_many, unavailable */
 export async function giveCredentials(ctx: Context, userId: string, mode: CredentialsMode): Promise<FilesAccess> {
   await limitPerson(ctx, 'files_access', userId)
   const { why, isLimited } = await filesModeOf(ctx, userId)

@@ -12,19 +12,20 @@ import { findFolder, firstPage, keyOf, requireBucket, requirePath } from './fold
 import { LEASE_MS, openRemovals, removalQuery } from './removals.ts'
 import { openQuery } from './usage.ts'
 
-/** With the look before them, a dozen calls to the bucket. A trigger continues. */
+/** With the look before, a dozen calls to the bucket. A trigger continues. */
 const CALLS = 4
-/** Of one account: each list loads them all, and triggers continue 30 a minute, for everyone. */
+/** Per account: each list loads them all, and triggers continue 30 a minute for everyone. */
 const MOST_OPEN = 100
 const TRY_AGAIN_S = 60
 
 export type Deleted = { path: string; filesLeft: number }
 
 /**
- * Deletes one file for good, and nothing else, also where a folder has its name; or if the path ends in a slash, that
- * folder: what is in it now, and not what is written later. A large folder's files go after the answer.
+ * Deletes one file for good, and nothing else, even if a folder has the same name. If the path ends in a slash, deletes
+ * that folder: what is in it now, not what is written later. A large folder's files are deleted after the answer.
  * @param onlyFile a file whose name ends in a slash, as some programs write them
- * @throws invalid, not_found, too_many, also while too much is going; unavailable; provider_failed if it's still there
+ * @throws invalid, not_found, too_many, also while many deletions are under way; unavailable; provider_failed if it's
+ * still there
  */
 export async function deleteFiles(
   ctx: Context,
@@ -47,7 +48,7 @@ type Named = { key: string; path: string }
 async function deleteFile(ctx: Context, userId: string, { key, path }: Named): Promise<void> {
   const bucket = requireBucket(ctx)
   if (!(await bucket.find(key))) throw new AppError('not_found', FILE_NOT_FOUND)
-  // First: if this request ends in between, the files are counted all the same.
+  // First: if this request dies in between, the files are still counted.
   await openQuery(ctx, userId, ctx.now() + MINUTE_MS)
   await bucket.remove([key])
   if (await bucket.find(key)) throw stillThere(path)
@@ -74,13 +75,13 @@ async function deleteFolder(ctx: Context, userId: string, { key, path }: Named):
     .select()
     .from(fileRemovals)
     .where(and(eq(fileRemovals.userId, userId), eq(fileRemovals.place, place), isNull(fileRemovals.doneAt)))
-  // It is deleted from here on: if the bucket stops answering now, a trigger continues.
+  // From here on it counts as deleted: if the bucket stops answering now, a trigger continues.
   const after = row && (await removeNow(ctx, row, first))
   if (after?.stuckKey) throw stillThere(path)
   return after?.filesLeft ?? 0
 }
 
-/** What is under way may be deleted again. */
+/** What is already being deleted may be deleted again. */
 const mayOpen = (userId: string, place: string) => sql`((SELECT count(*) FROM file_removals
   WHERE user_id = ${userId} AND done_at IS NULL AND place != ${place}) < ${MOST_OPEN})`
 
@@ -101,7 +102,7 @@ function stillThere(path: string): AppError {
   )
 }
 
-/** What a folder has, for the question before it is deleted. @throws invalid, not_found, unavailable */
+/** What a folder contains, to ask before deleting it. @throws invalid, not_found, unavailable */
 export async function sizeUpFolder(ctx: Context, userId: string, given: string): Promise<FolderSize> {
   const path = toFolder(requirePath(given))
   await limitPerson(ctx, 'files_size', userId)

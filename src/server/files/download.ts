@@ -10,7 +10,7 @@ import { isGoing, openRemovals } from './removals.ts'
 const LINK_SECONDS = 60
 
 /**
- * A link to one file, for a minute. It opens on the bucket's origin, and as a download.
+ * A link to one file, valid for a minute. It opens on the bucket's origin, as a download.
  * @throws invalid, not_found, too_many, unaddressable, unavailable
  */
 export async function linkToFile(ctx: Context, userId: string, given: string): Promise<string> {
@@ -36,7 +36,7 @@ function unaddressable(ctx: Pick<Context, 'config'>, key: string): AppError {
   )
 }
 
-/** For a shell. */
+/** Quotes a text for a shell. */
 function quoted(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: bash writes them in $'…'
   if (!/[\u0000-\u001f\u007f]/.test(text)) return `'${text.replaceAll("'", String.raw`'\''`)}'`

@@ -14,7 +14,7 @@ export function requireBucket({ bucket }: Pick<Context, 'bucket'>): Bucket {
   return bucket
 }
 
-/** The first page that has something: S3 may send some without before it. The last one if there is nothing. */
+/** The first page that isn't empty: S3 may send empty ones before it. The last page if there is nothing. */
 export async function firstPage(bucket: Bucket, wanted: Parameters<Bucket['list']>[0]) {
   let page = await bucket.list(wanted)
   while (page.files.length + page.prefixes.length === 0 && page.next !== null)
@@ -22,7 +22,7 @@ export async function firstPage(bucket: Bucket, wanted: Parameters<Bucket['list'
   return page
 }
 
-/** Not beside the S3 adapter, which loads only once it's needed. */
+/** Not next to the S3 adapter, which loads only when needed. */
 export function unreachable(cause: unknown): AppError {
   return new AppError('unavailable', FILES_UNREACHABLE, { cause, retryable: true, retryAfter: RETRY_AFTER_S })
 }
@@ -52,14 +52,14 @@ export function keyOf(folder: Pick<FileFolderRow, 'prefix'>, path: string): stri
   return filesPrefix(folder) + path
 }
 
-/** A path that someone names to read or delete: whatever a program may have written. @throws invalid */
+/** A path that someone names to read or delete: anything that a program may have written. @throws invalid */
 export function requirePath(path: string): string {
   const fault = faultOfPath(path)
   if (fault) throw new AppError('invalid', fault, { field: 'path' })
   return path
 }
 
-/** A path that someone writes, in its one spelling. @throws invalid */
+/** A path that someone writes to, in its one spelling. @throws invalid */
 export function requireNewPath(given: string): string {
   const { path, fault } = toNewPath(given)
   if (fault) throw new AppError('invalid', fault, { field: 'path' })

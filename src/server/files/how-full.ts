@@ -9,8 +9,8 @@ import { tellQueries } from '../mail/notices.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
 
 /**
- * What to write with a new count: when 80 or 100% of the limit is reached, a notice and an email, once until it is less
- * again, and at most once a day. `queries` has the notice second. Without a limit, the operator hears of a very large folder.
+ * What to write with a new count. At 80 and 100% of the limit, a notice and an email: once until usage drops again, and
+ * at most once a day. `queries` has the notice second. Without a limit, the operator hears about very large folders.
  */
 export async function tellHowFull(ctx: Context, folder: FileFolderRow, limit: number | null) {
   const { userId, toldPercent } = folder

@@ -12,7 +12,10 @@ export function openLinks(ctx: Pick<Context, 'db' | 'now'>, userId: string): Pro
     .orderBy(asc(fileUploads.createdAt))
 }
 
-/** Its file has come. Over another file, a link can be used again once that is deleted, so it counts until its end. */
+/**
+ * The file has arrived. If it replaced another file, the link can be used again once that file is deleted, so it counts
+ * until it expires.
+ */
 export const isOver = (link: FileUploadRow, found: Pick<StoredFile, 'etag' | 'size'> | null) =>
   found !== null && found.size === link.size && found.etag !== link.replaces
 

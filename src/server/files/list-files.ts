@@ -52,7 +52,7 @@ export async function listFiles(
     ),
     next: page.next,
     on_servers: serversWithFiles(ctx),
-    // What is deleted doesn't count, and there is nothing else.
+    // Files that are being deleted don't count, and there is nothing else.
     used_bytes: removals.some(({ place }) => place === '') ? 0 : usage.usedBytes,
     limit_bytes: usage.limitBytes,
     counted_at: toIso(usage.countedAt),

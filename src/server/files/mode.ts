@@ -9,12 +9,12 @@ import { getUsageNow, getUsageOf, openQuery } from './usage.ts'
 /** Whether this person may change their files now, and if not, why. */
 type FilesMode = { mode: CredentialsMode; why: FilesReadOnly | null; isLimited: boolean }
 
-/** A run mounts their files in this mode; asked at its start. */
+/** How a run mounts their files, decided when it starts. */
 export async function filesModeOf(ctx: Context, userId: string): Promise<FilesMode> {
   const isOpen = and(isNotNull(fileUploads.uploadId), gt(fileUploads.expiresAt, ctx.now()))
   const [{ usedBytes, limitBytes, readOnly }, [promised]] = await Promise.all([
     getUsageOf(ctx, userId, getUsageNow),
-    // Their parts may all be there, and no count has them.
+    // All of its parts may be there, and no count includes them.
     ctx.db
       .select({ bytes: sql<number>`coalesce(sum(${fileUploads.counts}), 0)` })
       .from(fileUploads)
@@ -33,7 +33,7 @@ export type FilesCredentials = TemporaryCredentials & {
 }
 
 /**
- * Credentials for someone's own files and no others. Nobody can end them early, so ask for short ones.
+ * Credentials for someone's own files and nothing else. They can't be revoked, so request short ones.
  * @throws unavailable
  */
 export async function issueFilesCredentials(

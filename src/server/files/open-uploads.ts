@@ -16,22 +16,22 @@ import { type FilesUsage, getUsageNow, PAGES_PER_REQUEST } from './usage.ts'
 /** Of one account. */
 const MOST_OPEN = 100
 const TRY_AGAIN_S = 30
-/** So that a completion that is repeated still finds its upload. */
+/** So that a repeated completion still finds its upload. */
 const ENDED_KEPT_MS = DAY_MS
 
 type Wish = {
   path: string
   size: number
-  /** What is there now. */
+  /** The etag of what is there now. */
   existing: StoredFile | null
-  /** Of an upload in parts; null: a link. */
+  /** Of a multipart upload; null: a link. */
   version: string | null
   expiresAt: number
 }
 
 /**
- * Enters an upload if it fits beside all that is stored and open. The check and the entry are one write, so that of ten
- * that ask at once, only those that fit together get one.
+ * Enters an upload if it fits next to everything that is stored and open. The check and the entry are one write, so of
+ * ten requests at once, only those that fit together succeed.
  * @throws no_plan, plan_unpaid, suspended, held, invalid: it doesn't fit; too_many
  */
 export async function enterUpload(ctx: Context, folder: FileFolderRow, wish: Wish): Promise<FileUploadRow> {
@@ -51,7 +51,7 @@ export async function enterUpload(ctx: Context, folder: FileFolderRow, wish: Wis
     uploadId: null,
     version,
     replaces: existing?.etag ?? null,
-    // Parts are stored beside what they replace.
+    // Until it's complete, its parts are stored next to the file they replace.
     counts: version === null ? Math.max(0, adds) : size,
     createdAt: now,
     expiresAt,
@@ -82,7 +82,7 @@ function requireWritable(readOnly: FilesUsage['readOnly']): void {
   throw new AppError(code, FILES_READ_ONLY[readOnly], more)
 }
 
-/** Whether an upload may still go on, or end. @throws no_plan, plan_unpaid, suspended, held, invalid */
+/** Whether an upload may continue or finish. @throws no_plan, plan_unpaid, suspended, held, invalid */
 export async function requireFit(
   ctx: Context,
   row: FileUploadRow,
@@ -99,7 +99,7 @@ export async function requireFit(
   throw new AppError('invalid', overLimit({ used, limit, size: row.size }), { page: '/subscriptions' })
 }
 
-/** As `usedOfLimit` has it. */
+/** In SQL what `usedOfLimit` computes. */
 const usedOf = (userId: string) =>
   sql`(SELECT used_bytes + parts_bytes + max(0, used_files - ${FREE_FILES}) * ${BYTES_PER_FILE} FROM file_folders
     WHERE user_id = ${userId})`
@@ -107,8 +107,8 @@ const openCount = (userId: string, now: number) =>
   sql`(SELECT count(*) FROM file_uploads WHERE user_id = ${userId} AND ended_at IS NULL AND expires_at > ${now})`
 
 /**
- * Bytes that all open uploads may still bring, and those that have ended since the last count. Of links to one path
- * over one content, only one can succeed; of the same upload in parts, begun several times at once, one stays.
+ * Bytes that all open uploads may still bring, and those that have ended since the last count. Of several links to one
+ * path over the same content, only one can succeed; of a multipart upload begun several times at once, one stays.
  */
 function promised(userId: string, now: number, more?: FileUploadRow): SQL {
   const one = ({ version, path, replaces, size }: FileUploadRow) =>
@@ -146,7 +146,7 @@ async function refusal(
   )
 }
 
-/** Counting ends links whose file has come. Requests don't count large folders, so each looks for a few. */
+/** Counting ends links whose file has arrived. Requests don't count large folders, so each of them checks a few links. */
 async function endArrived(ctx: Context, folder: FileFolderRow): Promise<void> {
   if (folder.usedFiles <= PAGES_PER_REQUEST * 1000) return
   const links = (await openLinks(ctx, folder.userId)).slice(0, PAGES_PER_REQUEST)
@@ -161,7 +161,7 @@ async function endArrived(ctx: Context, folder: FileFolderRow): Promise<void> {
     )
 }
 
-/** Run by cron: ends what nobody continued, and forgets what is over. As many go as come. */
+/** Run by cron: ends uploads that nobody continued, and deletes old rows, as fast as new ones arrive. */
 export async function dropStaleUploads(ctx: Context): Promise<void> {
   if (!ctx.bucket) return
   const now = ctx.now()
@@ -180,7 +180,7 @@ export async function dropStaleUploads(ctx: Context): Promise<void> {
     .orderBy(asc(fileUploads.expiresAt))
     .limit(200)
   await fourAtOnce(left, async (row) => {
-    // If it fails, the others have their turn first.
+    // If it fails, the others go first.
     await ctx.db
       .update(fileUploads)
       .set({ expiresAt: now - 1 })
@@ -189,7 +189,7 @@ export async function dropStaleUploads(ctx: Context): Promise<void> {
   })
 }
 
-/** Forgets an upload in parts, and what has arrived of it. */
+/** Forgets a multipart upload and the parts that have arrived. */
 export async function discard(ctx: Context, { id, userId, path, uploadId }: FileUploadRow): Promise<void> {
   if (uploadId) await requireBucket(ctx).abortParts(keyOf(await openFolder(ctx, userId), path), uploadId)
   await ctx.db.delete(fileUploads).where(eq(fileUploads.id, id))

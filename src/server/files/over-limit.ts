@@ -14,20 +14,20 @@ import { filesPrefix, findFolder, requireBucket } from './folder.ts'
 import { isGoing, openRemovals } from './removals.ts'
 import { getRights, openQuery } from './usage.ts'
 
-/** Per look; the next one is a minute later. Some keys need a call of their own. */
+/** Per look; the next one is a minute later. Some keys need a call each. */
 const MOST_AT_ONCE = 8_000
 const MOST_ALONE = 1_000
 const MOST_PAGES = 1_000
 
-/** Nothing of theirs is about to go because of a limit. */
+/** No deletion is scheduled because of a limit. */
 export const NOT_OVER = { overDeleteAt: null, overTold: null }
 
 type Owner = { id: string; email: string }
 type SetFolder = (values: Partial<FileFolderRow>) => Query
 
 /**
- * What is stored beyond the limit goes after 7 days and two emails, the newest first: what credentials wrote, and what a
- * larger plan included. Otherwise an hour of that plan would keep any amount for good.
+ * Files beyond the limit are deleted after 7 days and two emails, the newest first: what credentials wrote, and what a
+ * larger plan included. Otherwise, an hour of that plan would keep any amount forever.
  */
 export async function lookOverLimit(
   ctx: Context,
@@ -43,7 +43,7 @@ export async function lookOverLimit(
   if (overTold === 1 && overDeleteAt !== null && now >= overDeleteAt)
     return deleteNewest(ctx, folder, { owner, limit, set })
   const days = overDeleteAt === null || overDeleteAt - now > DAY_MS ? FILES_OVER_DAYS : 1
-  // Two emails, and a day between the second one and the end, also if nobody looked for a while.
+  // Two emails, and a day between the second one and the deletion, even if nobody looked for a while.
   const deleteAt =
     days === 1
       ? Math.max(overDeleteAt ?? 0, now + (overTold === 1 ? 0 : DAY_MS))
@@ -63,7 +63,7 @@ export async function lookOverLimit(
   tellSoon(ctx, owner.id, notice)
 }
 
-/** A week before their plan becomes one that doesn't include what they have, once. */
+/** Warns once, a week before they switch to a plan that is too small for their files. */
 export async function warnOfSmallerPlan(
   ctx: Context,
   { usedBytes }: FileFolderRow,
@@ -79,7 +79,7 @@ export async function warnOfSmallerPlan(
   tellSoon(ctx, owner.id, notice)
 }
 
-/** For someone who chooses a plan: what becomes of their files in those that don't include them. */
+/** For someone who is choosing a plan: what happens to their files in plans that don't include them. */
 export async function filesThen(ctx: Context, userId: string): Promise<Map<PlanType, string>> {
   return thenOf(ctx.bucket ? ((await findFolder(ctx, userId))?.usedBytes ?? 0) : 0)
 }
@@ -114,7 +114,7 @@ async function deleteNewest(
   }
   const bucket = requireBucket(ctx)
   for (let from = 0; from < doomed.length; from += 1000) {
-    // They may have bought a larger plan meanwhile. The next look says what is left to do.
+    // They may have bought a larger plan in the meantime. The next look says what is left to do.
     if ((await getRights(ctx, owner.id)).limit !== limit) return
     await bucket.remove(doomed.slice(from, from + 1000))
   }
@@ -122,7 +122,8 @@ async function deleteNewest(
   const cause = `files-over:0:${owner.id}:${folder.overDeleteAt}`
   const [, notice] = await writeBatch(ctx.db, [
     ...tellQueries(ctx, owner, filesOverDeletedMail(siteOrigin(ctx)), doomed.length > 0 ? sql`1` : sql`0`, cause),
-    // A count says if it fits again. Until then, nothing is announced anew, or deleted for what has gone.
+    // A count says when it fits again. Until then, we neither announce anything anew nor delete for files that are
+    // already gone.
     set({
       usedBytes: limit + excess,
       ...(isDone ? NOT_OVER : { lookAt: ctx.now() + MINUTE_MS }),
@@ -132,7 +133,7 @@ async function deleteNewest(
   tellSoon(ctx, owner.id, notice)
 }
 
-/** What is stored, without what an accepted removal takes next, and the files that make room, the newest first. */
+/** What is stored, minus what an accepted removal is about to take, and the files to delete to make room, the newest first. */
 async function findNewest(ctx: Context, folder: FileFolderRow) {
   const bucket = requireBucket(ctx)
   const removals = await openRemovals(ctx, folder.userId)
@@ -147,7 +148,7 @@ async function findNewest(ctx: Context, folder: FileFolderRow) {
       sum[isOver ? 'going' : 'staying'] += size
       if (!isOver && size > 0 && removalOf(key) !== null) newest.push({ key, size, modifiedAt })
     }
-    // One more than a look deletes, so that it sees that there are more.
+    // One more than a look deletes, to tell whether there are more.
     newest = newest.sort((a, b) => b.modifiedAt - a.modifiedAt).slice(0, MOST_AT_ONCE + 1)
     after = page.next
     if (after === null) break

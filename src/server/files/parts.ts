@@ -19,14 +19,14 @@ import { getUsageNow, openQuery } from './usage.ts'
 /** Long enough for one part on a slow line. */
 const LINK_SECONDS = 60 * 60
 const MOST_LINKS = 100
-/** How long one counts that we entered and never began. */
+/** How long an upload counts that we entered but never began. */
 const ENTERED_MS = 5 * MINUTE_MS
 const MOST_SHOWN = 50
 
 /**
- * Begins an upload in parts, or continues the one that is open for the same path, size, and version: then `done` says
- * which parts the bucket has. It is entered first; if we die before the bucket's id is written, the bucket drops the upload
- * by its own rule.
+ * Begins a multipart upload, or continues the open one for the same path, size, and version: then `done` lists the
+ * parts that the bucket has. We enter it first. If we die before storing the bucket's ID, the bucket's own rule drops
+ * the upload.
  * @throws invalid, also if it doesn't fit; conflict, too_many, unavailable
  */
 export async function beginParts(
@@ -89,7 +89,7 @@ export async function beginParts(
 }
 
 /**
- * Links for up to 100 parts. Each takes its part's length, as often as needed.
+ * Links for up to 100 parts. Each takes exactly its part's length, as often as needed.
  * @throws no_plan, plan_unpaid, suspended, held, invalid, also if it no longer fits; not_found, too_many, unavailable
  */
 export async function signParts(ctx: Context, userId: string, id: string, wanted: number[]): Promise<PartLinks> {
@@ -107,7 +107,7 @@ export async function signParts(ctx: Context, userId: string, id: string, wanted
   const [existing, usage] = await Promise.all([bucket.find(key), getUsageNow(ctx, folder)])
   await requireFit(ctx, row, existing, usage)
   let until = ctx.now() + LINK_SECONDS * 1000
-  // Before there is a link: what it is signed with takes parts of any size.
+  // Before there is a link: the credentials that sign it take parts of any size.
   await openQuery(ctx, userId, until)
   const parts = await Promise.all(
     wanted.map(async (part) => {
@@ -124,9 +124,10 @@ export async function signParts(ctx: Context, userId: string, id: string, wanted
 }
 
 /**
- * Makes the file of its parts, unless the path has changed since the upload began: what came later stays, and the upload
- * is over. Safe to repeat: the second time finds the file.
- * @throws no_plan, plan_unpaid, suspended, held; invalid if parts are missing or it no longer fits; not_found, conflict, too_many, unavailable
+ * Makes the file from its parts, unless the path has changed since the upload began: then the newer file stays, and the
+ * upload is over. Safe to repeat: the second time finds the file.
+ * @throws no_plan, plan_unpaid, suspended, held; invalid if parts are missing or it no longer fits; not_found,
+ * conflict, too_many, unavailable
  */
 export async function completeParts(ctx: Context, userId: string, id: string): Promise<{ path: string; size: number }> {
   await limitPerson(ctx, 'files_change', userId)
@@ -138,14 +139,14 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
   if (uploadId === null || row.expiresAt <= ctx.now()) throw unknown()
   const folder = await openFolder(ctx, userId)
   const key = keyOf(folder, path)
-  // Counted first: else what another call for the same makes now would be there, and still to come.
+  // Count first. Otherwise, a file that a parallel call is completing would count both as stored and as still to come.
   const usage = await getUsageNow(ctx, folder)
   const [parts, existing] = await Promise.all([bucket.listParts(key, uploadId), bucket.find(key)])
   if (parts === null) {
-    // An earlier try may have got through although its answer was lost. What it was to replace is no such file.
+    // An earlier try may have worked although its answer was lost. The file to be replaced isn't a sign of that.
     if (!isItsFile(row, existing)) throw unknown()
   } else {
-    // A program with credentials may have sent other parts to it.
+    // A program with credentials may have sent other parts to this upload.
     const own = parts.filter((one) => isOwn(size, one))
     const missing = partsLeft(
       size,
@@ -153,7 +154,7 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
     )
     if (missing.length > 0)
       throw new AppError('invalid', `${missing.length} of ${partCountOf(size)} parts are missing. Send them first.`)
-    // The bucket decides; we look first, for one that knows no conditions.
+    // The bucket decides. We look first in case it doesn't support conditions.
     const isAsSeen = (existing?.etag ?? null) === replaces
     if (isAsSeen) {
       await requireFit(ctx, row, existing, usage)
@@ -171,11 +172,11 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
   return { path, size }
 }
 
-/** Not what it was to replace, and made of as many parts: a file that was sent whole isn't it. */
+/** It isn't the file to be replaced, and has as many parts as we sent: a file uploaded in one piece has none. */
 const isItsFile = ({ size, replaces }: FileUploadRow, found: StoredFile | null) =>
   found?.size === size && found.etag !== replaces && found.etag.endsWith(`-${partCountOf(size)}"`)
 
-/** Whether another call for the same has made the file meanwhile. @throws not_found if it is over otherwise */
+/** Whether another call has completed the file in the meantime. @throws not_found if the upload ended otherwise */
 async function isOtherwiseMade(ctx: Context, { id, userId, uploadId }: FileUploadRow, key: string): Promise<boolean> {
   const row = await findUpload(ctx, userId, id)
   if (!row) throw unknown()
@@ -187,7 +188,7 @@ async function isOtherwiseMade(ctx: Context, { id, userId, uploadId }: FileUploa
   return true
 }
 
-/** Forgets an upload and what has arrived of it. @throws not_found, unavailable */
+/** Forgets an upload and the parts that have arrived. @throws not_found, unavailable */
 export async function abortParts(ctx: Context, userId: string, id: string): Promise<{ path: string }> {
   const row = await getOpen(ctx, userId, id)
   await discard(ctx, row)
@@ -198,7 +199,7 @@ function changedMeanwhile(path: string): string {
   return `${inText(path)} was changed after this upload began, so we kept what is there now. Upload your file again to replace it.`
 }
 
-/** What was begun and not ended, newest first. */
+/** Unfinished uploads, newest first. */
 export async function listUnfinished(ctx: Context, userId: string): Promise<UnfinishedUpload[]> {
   requireBucket(ctx)
   const rows = await ctx.db
@@ -240,7 +241,7 @@ function unknown(): AppError {
 const isOpenOf = (ctx: Context, userId: string) =>
   and(eq(fileUploads.userId, userId), isNotNull(fileUploads.uploadId), gt(fileUploads.expiresAt, ctx.now()))
 
-/** A part of the upload as it began, that arrived whole. */
+/** A part of this upload, complete. */
 const isOwn = (size: number, one: Part) => one.size === lengthOfPart(size, one.part)
 
 function toWire({ id, path, size, expiresAt }: FileUploadRow, done: number[]): PartsUpload {

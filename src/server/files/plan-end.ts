@@ -25,15 +25,16 @@ import { removeAllQuery } from './removals.ts'
 const AT_ONCE = 200
 const LOOK_EVERY_MS = HOUR_MS
 const TRIGGER_MS = MINUTE_MS
-/** Until then, credentials from before an account was closed may still write. */
+/** Credentials from before an account was closed may write until then. */
 const LATE_WRITES_MS = HOUR_MS + 25 * MINUTE_MS
 
 type Why = NonNullable<FilesRights['readOnly']>
 type Owner = { id: string; email: string; closedAt: number | null }
 
 /**
- * Run by cron. Files of people without a paid plan can be read for 30 days from when we first see that, with emails 30,
- * 7, and 1 days before we delete them. A closed account's go with it; looks again once nothing can write anymore.
+ * Run by cron. People without a paid plan can read their files for 30 days from when we first notice, with emails 30,
+ * 7, and 1 days before we delete them. A closed account's files are deleted with it; we look again once nothing can
+ * write anymore.
  */
 export async function endFilesWithPlans(ctx: Context): Promise<void> {
   if (!ctx.bucket) return
@@ -49,7 +50,7 @@ export async function endFilesWithPlans(ctx: Context): Promise<void> {
   await fourAtOnce(due, async ({ folder, ...owner }) => {
     const now = ctx.now()
     if (now > until || metered.isSpent()) return
-    // Postponed before it's tried: another trigger leaves it, and one that fails, or that we die of, has had its turn.
+    // Postpone it before trying, so that no other trigger takes it, and one that fails or kills us has had its turn.
     const [taken, own] = await ctx.db.batch([
       ctx.db
         .update(fileFolders)
@@ -97,7 +98,7 @@ async function look(
       .set({ lookAt: now + LOOK_EVERY_MS, ...values })
       .where(isRow)
   if (owner.closedAt !== null) {
-    // And what was on its way then may end late: again after longer and longer pauses.
+    // An upload that was on its way may finish late: look again after longer and longer pauses.
     const lookAt = Math.max(owner.closedAt + LATE_WRITES_MS, now + (now - owner.closedAt))
     await writeBatch(ctx.db, [removeAllQuery(ctx, userId), set({ lookAt })])
   } else if (readOnly === null) await lookOverLimit(ctx, folder, { owner, limit, set })
@@ -120,16 +121,16 @@ async function warn(ctx: Context, folder: FileFolderRow, owner: Owner, { why, se
   const message = filesEndMail(siteOrigin(ctx), words)
   const [, notice] = await writeBatch(ctx.db, [
     ...tellQueries(ctx, owner, message, sql`1`, cause),
-    // This email says their files stay if they choose a plan, so we announce again what is over its limit. An unpaid
-    // plan doesn't reset that: someone who pays late each month could keep any amount.
+    // This email says that their files stay if they choose a plan, so we announce anew what exceeds its limit. An
+    // unpaid plan doesn't reset that: otherwise, paying late each month would keep any amount.
     set({ deleteAt, ...(why === 'unpaid' ? {} : NOT_OVER) }),
   ])
   tellSoon(ctx, owner.id, notice)
 }
 
 /**
- * Unless they have chosen, or paid, a plan by now. While they may be paying for one, nothing goes, but no longer than a
- * checkout page is open. @throws unavailable, provider_failed: we must know
+ * Not if they have chosen or paid a plan by now. While they may be paying for one, we delete nothing, but only as long
+ * as a checkout page is open. @throws unavailable, provider_failed: we must know
  */
 async function deleteAll(ctx: Context, folder: FileFolderRow & { deleteAt: number }, owner: Owner, why: Why) {
   const { userId, deleteAt } = folder
@@ -149,7 +150,7 @@ async function deleteAll(ctx: Context, folder: FileFolderRow & { deleteAt: numbe
     removeAllQuery(ctx, userId, hasNone),
     ctx.db
       .update(fileFolders)
-      // Else a count in the middle of it would look like files that are still to delete.
+      // Otherwise, a count in the middle of it would look like files that are still to be deleted.
       .set({ deleteAt: null, usedFiles: 0, usedBytes: 0, openUntil: now, countDueAt: now })
       .where(and(eq(fileFolders.userId, userId), hasNone)),
   ])

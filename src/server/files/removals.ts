@@ -9,16 +9,16 @@ import type { Context } from '../runtime/context.ts'
 import { meterCalls } from './call-budget.ts'
 import { continueRemoval, PAGES_AHEAD } from './continue-removal.ts'
 
-/** Of files that came later, before one that must go. */
+/** How many pages of newer files may come before one that must go. */
 const MOST_PAGES = 1_000
 /** Longer than one round can take. */
 export const LEASE_MS = 5 * MINUTE_MS
 const ROUNDS_PER_TRIGGER = 30
 const TRIGGER_MS = MINUTE_MS
-/** How often it may fail, after longer and longer pauses, before the operator hears of it. */
+/** How many failures, after longer and longer pauses, before we tell the operator. */
 const QUIET_FAILURES = 3
 
-/** What goes from someone's files right now. */
+/** What is being deleted from someone's files right now. */
 export function openRemovals(ctx: Pick<Context, 'db'>, userId: string): Promise<FileRemovalRow[]> {
   return ctx.db
     .select()
@@ -27,15 +27,14 @@ export function openRemovals(ctx: Pick<Context, 'db'>, userId: string): Promise<
     .orderBy(asc(fileRemovals.acceptedAt))
 }
 
-/** Whether this is deleted, so that nobody sees it anymore. A folder's path ends in a slash. */
+/** Whether this is being deleted, so that nobody sees it anymore. A folder's path ends in a slash. */
 export function isGoing(removals: FileRemovalRow[], path: string, modifiedAt = 0): boolean {
   return removals.some(({ place, acceptedAt }) => `files/${path}`.startsWith(place) && modifiedAt <= acceptedAt)
 }
 
 /**
- * Writes down that all of this place goes. Again while it is under way: what was written meanwhile goes as well, also
- * where something was removed. Always later than before, so that a round under way sees it, also within one second of the
- * bucket's clock.
+ * Writes down that everything at this place must go. If that is already under way, what was written in the meantime
+ * goes as well. The time always grows, so that a round under way notices, even within one second of the bucket's clock.
  */
 export function removalQuery(
   ctx: Pick<Context, 'db'>,
@@ -50,15 +49,15 @@ export function removalQuery(
       removed_key = NULL`)
 }
 
-/** Everything of theirs, for good. A trigger removes it. */
+/** Deletes all of someone's files for good. A trigger removes them. */
 export function removeAllQuery(ctx: Pick<Context, 'db' | 'now'>, userId: string, when = sql`1`) {
   const row = { userId, place: '', acceptedAt: ctx.now(), nextAt: ctx.now(), filesLeft: 0 }
   return removalQuery(ctx, row, sql`EXISTS (SELECT 1 FROM file_folders WHERE user_id = ${userId}) AND ${when}`)
 }
 
 /**
- * Run by cron: continues what requests left. Each account has its turn, however much others delete; what fails waits
- * longer each time, and delays no one else.
+ * Run by cron: continues what requests left. Each account gets a turn, however much others delete. A failing removal
+ * waits longer each time, and delays no one else.
  */
 export async function continueRemovals(ctx: Context): Promise<void> {
   if (!ctx.bucket) return
@@ -78,7 +77,7 @@ export async function continueRemovals(ctx: Context): Promise<void> {
   }
 }
 
-/** One of each account's, the account first that has waited longest. */
+/** One per account, starting with the account that has waited longest. */
 function listTurns(ctx: Context, most: number): Promise<FileRemovalRow[]> {
   const turns = ctx.db
     .select({ id: sql`max(id)` })
@@ -126,7 +125,7 @@ async function postpone(ctx: Context, row: FileRemovalRow, error: unknown): Prom
   })
 }
 
-/** Run by cron: forgets what is long over. As many go as come. */
+/** Run by cron: deletes old finished rows, as fast as new ones arrive. */
 export async function forgetRemovals(ctx: Context): Promise<void> {
   await ctx.db.delete(fileRemovals).where(lte(fileRemovals.doneAt, ctx.now() - TRACE_DAYS * DAY_MS))
 }

@@ -19,7 +19,7 @@ const TIMEOUT_MS = 10_000
 export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutMs = TIMEOUT_MS } = {}): Bucket {
   const ask = (request: Omit<S3Request, 'withinMs'> & { withinMs?: number }, expected?: number[]) =>
     askBucket(settings, now, { withinMs: timeoutMs, ...request }, expected)
-  /** Never as the bucket's owner: what leaves us reaches the one key, or where STS signs, its account's folder. */
+  /** Never with the bucket owner's credentials: what we hand out reaches only the one key, or where STS signs, the account's folder. */
   const sign = async (action: LinkAction, request: Parameters<typeof presign>[3] & { key: string }) => {
     const at = now()
     const { key, seconds } = request
@@ -53,7 +53,7 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
 
     async find(key) {
       const asked = isAddressable(key) ? await ask({ method: 'HEAD', key }, [400, 404]) : null
-      // 400: a program encrypted it with a key of its own, and only says so to who has it.
+      // 400: a program encrypted it with its own key, and S3 only says so to someone who has the key.
       if (asked === null || asked.status === 400) {
         // The key itself comes before all that begin with it.
         const { files } = await list({ prefix: key, most: 1 })
@@ -81,7 +81,7 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
     },
 
     async signDownload(key, { seconds, fileName }) {
-      // Elsewhere than our own origin, and still nothing that a browser opens as a page.
+      // From another origin than ours, and still nothing that a browser opens as a page.
       const query = {
         'response-content-disposition': asAttachment(fileName),
         'response-cache-control': 'private, no-store',
@@ -129,7 +129,7 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
 
     async completeParts(key, uploadId, parts, replaces) {
       const request = { key, query: { uploadId }, headers: onlyOver(replaces), body: writeParts(parts) }
-      // S3 says 404 of a file that is gone, and 409 while someone else writes it.
+      // S3 answers 404 for a file that is gone, and 409 while someone else writes it.
       const { status } = await ask({ method: 'POST', ...request, withinMs: SLOW_MS }, [404, 409, 412])
       return status === 200
     },
@@ -148,7 +148,7 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
   }
 }
 
-/** The condition of a write: what is there must still be this. */
+/** The condition of a write: what is there must not have changed. */
 function onlyOver(replaces: string | null): Record<string, string> {
   return replaces === null ? { 'If-None-Match': '*' } : { 'If-Match': replaces }
 }

@@ -14,7 +14,7 @@ export type S3Request = {
 }
 
 /**
- * The bucket's address of a key, and of itself without one.
+ * The bucket's address for a key, or its own without one.
  * @throws for a key with a segment of dots: its address would be another key's, or the bucket's own
  */
 export function addressOf(
@@ -28,7 +28,7 @@ export function addressOf(
   return url
 }
 
-/** Including the characters that encodeURIComponent leaves, and that S3 signs encoded. */
+/** Also encodes the characters that encodeURIComponent leaves: S3 signs them encoded. */
 export function encodeSegment(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 }
@@ -73,7 +73,7 @@ export async function askBucket(
 }
 
 /**
- * A link that anybody may use once or more until it expires, and no longer than what signs it lasts. Whoever uses it must
+ * A link that works for anyone, any number of times, until it or the credentials that sign it expire. Its user must
  * send exactly these headers.
  */
 export async function presign(
@@ -92,7 +92,7 @@ export async function presign(
     headers,
     datetime: amzDate(now),
     signQuery: true,
-    // Else it leaves out the content's length and type, the two that a link must fix.
+    // Otherwise, it leaves out the content's length and type, which a link must fix.
     allHeaders: true,
   })
   return { url: (await signer.sign()).url.href, expiresAt: until }

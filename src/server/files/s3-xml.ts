@@ -1,8 +1,8 @@
 import type { BegunUpload, Part, StoredFile, UploadMarker } from '../ports/bucket.ts'
 
 /**
- * What S3 answers, and no more: elements without attributes or comments, and keys that are percent-encoded, as we ask.
- * workerd has no parser for XML.
+ * Parses what S3 answers, and no more: elements without attributes or comments, and keys that are percent-encoded, as
+ * we request. workerd has no XML parser.
  */
 
 const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }

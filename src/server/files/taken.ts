@@ -5,14 +5,15 @@ import type { Bucket } from '../ports/bucket.ts'
 import { firstPage, keyOf } from './folder.ts'
 
 /**
- * A bucket takes any names, but on the disk of a machine a name is either a file or a folder: the other would be out
- * of reach there. Above a folder that is there, all are folders, so at most 7 calls find the only name that can be a file.
+ * A bucket takes any names, but on a machine's disk a name is either a file or a folder, and the other one would be
+ * unreachable. Every name above an existing folder is a folder, so at most 7 calls find the only name that can be a
+ * file.
  * @throws invalid
  */
 export async function refuseFileAsFolder(bucket: Bucket, folder: FileFolderRow, path: string): Promise<void> {
   const names = path.split('/')
   const above = names.slice(1).map((_, depth) => names.slice(0, depth + 1).join('/'))
-  // The folders below `from` are there; those from `to` on aren't. Most uploads go where something is.
+  // The folders above `from` exist; those from `to` on don't. Most uploads go to a place that exists.
   let [from, to] = [0, above.length]
   for (let look = to; from < to; look = (from + to + 1) >> 1)
     if (await isFolder(bucket, keyOf(folder, above[look - 1] as string))) from = look

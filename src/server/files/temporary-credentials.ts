@@ -13,8 +13,8 @@ const WINDOW_MS = 15 * MINUTE_MS
 type Wanted = { prefix: string; mode: CredentialsMode; seconds: number; withinMs: number }
 
 /**
- * Credentials for keys that begin with a prefix. They last at least as long as wanted, and end by themselves: neither
- * provider can end them earlier, so ask for short ones.
+ * Credentials for keys that begin with a prefix. They last at least as long as requested, and expire on their own.
+ * Neither provider can revoke them, so request short ones.
  */
 export async function temporaryCredentials(
   settings: BucketSettings,
@@ -33,13 +33,14 @@ export async function temporaryCredentials(
   return asked
 }
 
-/** STS's answers of this isolate: an upload of 2,000 files asks once or twice. In memory, so that no secret is stored. */
+/** STS's answers to this isolate, so that an upload of 2,000 files takes one or two calls. In memory, so that no secret is stored. */
 const fromSts = new Map<string, TemporaryCredentials>()
 const MOST_KEPT = 1_000
 
 /**
- * When credentials begin and end: with a quarter hour, so that a program that asks again soon gets the same, and a quarter hour
- * later than wanted. Programs of AWS ask again 15 minutes before the end, and then get others.
+ * When credentials begin and end. They begin on a quarter hour, so that a program that asks again soon gets the same
+ * ones, and last a quarter hour longer than requested. AWS's programs ask again 15 minutes before the end, and then get
+ * new ones.
  */
 export function windowOf(now: number, seconds: number): { from: number; until: number } {
   const from = Math.floor(now / WINDOW_MS) * WINDOW_MS
@@ -48,7 +49,7 @@ export function windowOf(now: number, seconds: number): { from: number; until: n
 
 const SCOPES = { read: 'object-read-only', write: 'object-read-write' } as const
 
-/** What R2 lets a token do: these operations, or any of its scope; on these keys. */
+/** What R2 lets credentials do: these operations, or any in their scope; on these keys. */
 type Claims = {
   scope: (typeof SCOPES)[CredentialsMode]
   actions?: string[]
@@ -58,8 +59,8 @@ type Claims = {
 export type LinkAction = 'GetObject' | 'PutObject' | 'UploadPart'
 
 /**
- * Credentials that open one key for one operation. A link shows its session token, and R2's secret is made of that, so
- * a link's must reach no further than the link itself.
+ * Credentials for one operation on one key. A link reveals its session token, from which R2 derives the secret, so a
+ * link's credentials must reach no further than the link itself.
  */
 export function credentialsOfLink(
   settings: BucketSettings,
@@ -70,8 +71,8 @@ export function credentialsOfLink(
 }
 
 /**
- * As Cloudflare's documentation has it ("Authenticate against R2 with temporary credentials"): the bucket's owner signs
- * what they allow, and R2 checks it. Nobody is asked, and nothing is stored.
+ * As Cloudflare documents it ("Authenticate against R2 with temporary credentials"): the bucket's owner signs what they
+ * allow, and R2 checks it. No call, and nothing stored.
  */
 async function signR2(
   { endpoint, bucket, accessKeyId, secretAccessKey }: BucketSettings,
@@ -146,11 +147,12 @@ const STORAGE_CLASS = 's3:x-amz-storage-class'
 
 function policyFor(bucket: string, prefix: string, mode: CredentialsMode) {
   const objects = mode === 'read' ? ['s3:GetObject'] : ['s3:GetObject', 's3:PutObject', 's3:DeleteObject']
-  // No address can hold these, so we couldn't count or end their uploads in parts.
+  // No address can hold these keys, so we couldn't count or end their multipart uploads.
   const withDots = ['/.', '/./*', '/..', '/../*'].map((end) => `arn:aws:s3:::${bucket}/${prefix.slice(0, -1)}*${end}`)
   const denials = [
     { Effect: 'Deny', Action: 's3:PutObject', Resource: withDots },
-    // Others cost by each reading, or for months. A condition that denies holds as well where nothing is named.
+    // Other storage classes charge for each read, or for months. A denying condition also applies to requests that name
+    // none.
     {
       Effect: 'Deny',
       Action: 's3:PutObject',

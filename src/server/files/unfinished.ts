@@ -9,11 +9,11 @@ import { fourAtOnce } from '../runtime/four-at-once.ts'
 import { pagesOf } from './call-budget.ts'
 import { filesPrefix, requireBucket } from './folder.ts'
 
-/** How long someone may take to continue an upload in parts. The bucket's own rule must leave them this long. */
+/** How long someone has to continue a multipart upload. The bucket's own rule must leave them this long. */
 export const UPLOAD_DAYS = 7
-/** Programs may have this many open below one folder; we end the oldest beyond them. */
+/** Programs may have this many open below one folder. We end the oldest ones beyond that. */
 const MOST_BY_PROGRAMS = 100
-/** Of one look. */
+/** Per look. */
 const MOST_PAGES = 20
 const MOST_ENDED = 500
 /** Calls that list parts. */
@@ -22,11 +22,11 @@ const MOST_LISTING = 300
 export type Unfinished = { bytes: number; byUpload: Map<string, { key: string; size: number }>; isAll: boolean }
 
 /**
- * Looks at the uploads in parts that programs have begun and not ended: no list of files has them, and they are stored
- * all the same. Ends those that nobody continues. Of a key that no address can hold, we can neither list the parts nor
- * end the upload: the bucket's own rule does, and until then it counts as the largest file there can be.
- * @returns how many bytes the others have, and ours beyond what they count, also by the upload's id; and whether it has
- * dealt with all. What it hasn't counts as the largest file there can be as well.
+ * Looks at the multipart uploads that programs have begun and not ended: no list of files includes them, but they are
+ * stored. Ends abandoned ones. If no address can hold an upload's key, we can neither list its parts nor end it: the
+ * bucket's own rule will, and until then it counts as the largest possible file.
+ * @returns how many bytes the others have, and ours beyond what they count, also by upload ID; and whether it got
+ * through all. Those it didn't reach also count as the largest possible file.
  */
 export async function lookAtUnfinished(ctx: Context, folder: FileFolderRow): Promise<Unfinished> {
   const bucket = requireBucket(ctx)
@@ -55,7 +55,7 @@ export async function lookAtUnfinished(ctx: Context, folder: FileFolderRow): Pro
     }
     const parts = (await bucket.listParts(key, uploadId)) ?? []
     calls += pagesOf(parts.length)
-    // A program with credentials may have sent larger ones, or more, to one of ours.
+    // A program with credentials may have sent larger or more parts to one of ours.
     const size = Math.max(0, sumOf(parts.map((part) => part.size)) - (sizes.get(uploadId) ?? 0))
     byUpload.set(uploadId, { key, size })
   })
@@ -63,16 +63,16 @@ export async function lookAtUnfinished(ctx: Context, folder: FileFolderRow): Pro
   return { bytes, byUpload, isAll: isDone }
 }
 
-/** Ends uploads in parts below a place that had begun by then, ours as well. @returns whether none is left */
+/** Ends multipart uploads below a place that had begun by then, including ours. @returns whether none is left */
 export async function endUploads(ctx: Context, prefix: string, begunBy: number): Promise<boolean> {
   const { begun, isAll } = await listBegun(ctx, prefix)
   const due = begun.filter(({ begunAt }) => begunAt <= begunBy)
   await abortAll(ctx, due.slice(0, MOST_ENDED))
-  // Beyond many pages of uploads that we can't end, there may be more, and files needn't wait for them.
+  // After many pages of uploads that we can't end, there may be more, but files needn't wait for them.
   return due.length === 0 || (isAll && due.length <= MOST_ENDED)
 }
 
-/** Those that an address can hold, and whether there are others. */
+/** Those whose key an address can hold, and whether there are others. */
 async function listBegun(ctx: Context, prefix: string) {
   const begun: BegunUpload[] = []
   let hasHidden = false

@@ -14,28 +14,28 @@ import { tellHowFull } from './how-full.ts'
 import { endQuery, isOver, openLinks } from './links.ts'
 import { lookAtUnfinished, sumOf, type Unfinished } from './unfinished.ts'
 
-/** How many pages of 1,000 files a request counts itself, so that none makes more than 12 calls; a trigger counts the rest. */
+/** A request counts up to this many pages of 1,000 files, so that none makes more than 12 calls. A trigger counts the rest. */
 export const PAGES_PER_REQUEST = 2
 const PAGES_PER_TRIGGER = 200
 const FOLDERS_PER_ROUND = 20
 const ROUNDS_PER_TRIGGER = 30
 const TRIGGER_MS = MINUTE_MS
-/** A page is listed at most this often, however often people look. */
+/** Between two counts, per page of files, however often people look. */
 const PER_PAGE_MS = 5_000
 const COUNT_EVERY_MS = 5 * MINUTE_MS
 const WEEK_MS = 7 * DAY_MS
-/** How often a count may fail, after longer and longer pauses, before the operator hears of it. */
+/** How many failed counts, after longer and longer pauses, before we tell the operator. */
 const QUIET_FAILURES = 3
 
 export type FilesUsage = {
   usedBytes: number
   /** Null: unlimited. */
   limitBytes: number | null
-  /** Why nothing may be added, whatever the limit. */
+  /** Why nothing may be added, regardless of the limit. */
   readOnly: Exclude<FilesReadOnly, 'full'> | null
   /** Without a plan: when we delete everything. */
   deleteAt: number | null
-  /** When we counted; null: the first count isn't over. */
+  /** When we counted; null: the first count hasn't finished. */
   countedAt: number | null
 }
 
@@ -51,12 +51,12 @@ export async function getUsageOfFiles(ctx: Context, folder: FileFolderRow): Prom
   }
 }
 
-/** Before something may be added: what came late, after all had ended that may write, is counted as well. */
+/** For deciding whether something may be added: includes uploads that finished late, after everything that may write had ended. */
 export function getUsageNow(ctx: Context, folder: FileFolderRow): Promise<FilesUsage> {
   return getUsageOfFiles(ctx, { ...folder, openUntil: ctx.now() })
 }
 
-/** The same for someone who may have no folder yet: looking makes none. */
+/** The same for someone who may have no folder yet. Creates none. */
 export async function getUsageOf(ctx: Context, userId: string, get = getUsageOfFiles): Promise<FilesUsage> {
   const folder = await findFolder(ctx, userId)
   if (folder) return get(ctx, folder)
@@ -75,7 +75,7 @@ export async function getRights(ctx: Pick<Context, 'db' | 'now'>, userId: string
   return { limit, readOnly: suspension ?? readOnly } satisfies Pick<FilesUsage, 'readOnly'> & { limit: number | null }
 }
 
-/** Something may write until then, so a count from before is out of date. What fails waits all the same. */
+/** Something may write until then, so an earlier count is out of date. A folder that failed still waits. */
 export function openQuery(ctx: Pick<Context, 'db' | 'now'>, userId: string, until: number) {
   const soon = ctx.now() + MINUTE_MS
   return ctx.db.run(sql`UPDATE file_folders SET open_until = max(open_until, ${until}),
@@ -98,9 +98,9 @@ async function countIfDue(ctx: Context, folder: FileFolderRow): Promise<FileFold
 const IDLE = { countBegunAt: null, countNext: null, countBytes: 0, countFiles: 0 }
 
 /**
- * Two at once do the same work, and the one that began later wins. Only a trigger goes on where the one before stopped:
- * if anybody could stop a count by looking, they would move their files to where it has been. For the same reason, it
- * begins after a key that nobody knows, and goes once around.
+ * Parallel counts do the same work, and the one that began last wins. Only a trigger continues where the previous one
+ * stopped: if looking could stop a count, people could move files to where it has already been. For the same reason, a
+ * count begins at a random key and wraps around.
  */
 async function countFolder(
   ctx: Context,
@@ -111,7 +111,7 @@ async function countFolder(
   const prefix = filesPrefix(folder)
   const links = Map.groupBy(await openLinks(ctx, folder.userId), ({ path }) => prefix + path)
   const { countedAt, countNext } = folder
-  // A later one has ended before it.
+  // A later count has finished first.
   const isOutdated = countedAt !== null && (folder.countBegunAt ?? countedAt) < countedAt
   const beforeAll = prefix.slice(0, -1)
   const isContinued = isTrigger && !isOutdated && countNext?.startsWith(beforeAll)
@@ -119,12 +119,12 @@ async function countFolder(
   const begunAt = from.countBegunAt ?? ctx.now()
   const start = (isTrigger && folder.countFrom) || beforeAll
   const before = isTrigger && !isContinued ? await lookAtUnfinished(ctx, folder) : null
-  /** Files where an upload was unfinished, as the pages had them. */
+  /** Sizes of the files that have an unfinished upload, as the pages listed them. */
   const listed = new Map([...(before?.byUpload.values() ?? [])].map(({ key }) => [key, 0]))
   let { countBytes: bytes, countFiles: files } = from
   let startAfter = from.countNext ?? start
   let countFrom: string | null = null
-  /** After a page without files, which S3 may send before the end. */
+  /** The next page after an empty one, which S3 may send before the end. */
   let after: string | null = null
   let isClassTold = false
   for (let pages = 0; pages < (isTrigger ? PAGES_PER_TRIGGER : PAGES_PER_REQUEST); pages++) {
@@ -140,14 +140,14 @@ async function countFolder(
       if (listed.has(file.key)) listed.set(file.key, file.size)
       for (const link of links.get(file.key) ?? []) if (isOver(link, file)) over.push(link.id)
     }
-    // It counts until this count is over, which has its file.
+    // The link counts until this count, which includes its file, is over.
     if (over.length > 0) await endQuery(ctx, over, begunAt - 1)
     if (page.otherClass > 0 && !isClassTold) {
       isClassTold = true
       await alertOfClass(ctx, folder)
     }
     const last = page.next === null ? null : (page.files.at(-1)?.key ?? null)
-    // Of all pages, each as likely as another.
+    // Picks one of all pages, each with the same probability.
     if (last !== null && ctx.random() * (pages + 1) < 1) countFrom = last
     if (last !== null && !(isBack && !isBefore(last, start))) startAfter = last
     else if (!isBack && start !== beforeAll) startAfter = beforeAll
@@ -172,7 +172,7 @@ async function countFolder(
   return { ...folder, ...progress }
 }
 
-/** R2's credentials let a program choose it. */
+/** R2's credentials let a program choose the storage class. */
 function alertOfClass(ctx: Context, { userId, prefix }: FileFolderRow): Promise<void> {
   return alertOnce(ctx, {
     matters: [`files_class:${userId}`],
@@ -187,16 +187,16 @@ function alertOfClass(ctx: Context, { userId, prefix }: FileFolderRow): Promise<
   })
 }
 
-/** In the order of a bucket's list. */
+/** By a bucket's order of keys. */
 const isBefore = (key: string, other: string) => Buffer.compare(Buffer.from(key), Buffer.from(other)) < 0
 
-/** Neither a count under way has come further, nor another one has ended. */
+/** No other count has advanced or finished. */
 const isUnchanged = ({ countNext, countBegunAt, countedAt }: FileFolderRow) =>
   sql`count_next IS ${countNext} AND count_begun_at IS ${countBegunAt} AND counted_at IS ${countedAt}`
 
 /**
- * Again soon while something may write, and within a minute of its end. Then after longer and longer pauses: a bucket takes
- * what credentials or a link had begun to send, however late that ends. Each day while parts are left.
+ * Soon while something may write, and within a minute of when that ends. Then after longer and longer pauses, because a
+ * bucket accepts what credentials or a link had begun to send, however late it ends. Daily while parts are left.
  */
 function nextCount(begunAt: number, now: number, { bytes, isAll }: { bytes: number; isAll: boolean }) {
   if (!isAll) return now + MINUTE_MS
@@ -209,7 +209,7 @@ type Sums = {
   begunAt: number
   bytes: number
   files: number
-  /** As of before the first page; null: another turn began. */
+  /** As of before the first page; null: another turn began the count. */
   before: Unfinished | null
   listed: Map<string, number>
   countFrom: string | null
@@ -221,13 +221,13 @@ async function finishCount(ctx: Context, folder: FileFolderRow, sums: Sums): Pro
   const { begunAt, bytes, files, before, listed, countFrom, isTrigger, isAgain } = sums
   const { userId } = folder
   const unfinished = isTrigger ? await lookAtUnfinished(ctx, folder) : null
-  // Ended meanwhile, so it may be a file of a page that was over by then. Once more; and if one ends again, what the pages
-  // don't have of it counts.
+  // These uploads ended during the count, so their file may be on a page we had already read. Count once more. If one
+  // ends again, add what the pages lack.
   const ended = [...(before?.byUpload ?? [])].filter(([id]) => !unfinished?.byUpload.has(id))
   const endedBytes = sumOf(ended.map(([, { key, size }]) => Math.max(0, size - (listed.get(key) ?? 0))))
   if (endedBytes > 0 && !isAgain) return countFolder(ctx, { ...folder, countFrom }, { isTrigger, isAgain: true })
-  // A count of several turns has kept how much was unfinished at its beginning, and not what: what has ended since may be
-  // behind it, so all of that counts until the next one.
+  // A count of several turns only knows how many bytes were unfinished when it began, not which. Uploads that ended
+  // since may be on pages already read, so all of those bytes count until the next one.
   const atFirst = before === null ? folder.partsBytes : 0
   const partsBytes = unfinished ? Math.max(unfinished.bytes + endedBytes, atFirst) : folder.partsBytes
   const { limit } = await getRights(ctx, userId)
@@ -236,7 +236,7 @@ async function finishCount(ctx: Context, folder: FileFolderRow, sums: Sums): Pro
   const isIt = eq(fileFolders.userId, userId)
   const [, notice] = await writeBatch(ctx.db, [
     ...told.queries,
-    // Whoever looks meanwhile counts the files later than we did, but only a trigger counts parts.
+    // Requests may have counted files later than this turn, but only a trigger counts parts.
     ...(unfinished
       ? [
           ctx.db
@@ -255,10 +255,10 @@ async function finishCount(ctx: Context, folder: FileFolderRow, sums: Sums): Pro
   return { ...folder, ...counted, ...IDLE, partsBytes, toldPercent: told.percent }
 }
 
-/** Run by cron: counts what may have changed and nobody looked at. A folder that fails waits, and keeps no other. */
+/** Run by cron: counts what may have changed while nobody looked. A folder that fails waits, and holds up no other. */
 export async function countChanged(ctx: Context): Promise<void> {
   if (!ctx.bucket) return
-  // Folders that nobody has written to, some from before all were counted now and then: spread over a week.
+  // Folders that nobody has written to, some from before we recounted all of them: spread over a week.
   await ctx.db.run(sql`UPDATE file_folders SET count_due_at = ${ctx.now()} + rowid * ${MINUTE_MS} % ${WEEK_MS}
     WHERE count_due_at IS NULL`)
   const until = ctx.now() + TRIGGER_MS
@@ -279,7 +279,7 @@ export async function countChanged(ctx: Context): Promise<void> {
   }
 }
 
-/** Postponed before it's tried, so that one that we die of has had its turn. @returns false if another trigger has it */
+/** Postpone it before trying, so that a folder that kills us has had its turn. @returns false if another trigger has it */
 async function takeTurn(ctx: Context, { userId, countDueAt, countFailures }: FileFolderRow): Promise<boolean> {
   const failures = countFailures + 1
   const pause = Math.min(2 ** failures * MINUTE_MS, HOUR_MS)

@@ -14,7 +14,7 @@ import { startTimesQuery, toStartTimes } from './start-times.ts'
 import { hasReady, warmFirst } from './warm/take.ts'
 import { toWorlds, worldQueries } from './worlds.ts'
 
-/** A fleet of thousands must not make the answer megabytes long: 100 candidates take about 16 KB. */
+/** Keeps the answer of a fleet of thousands small: 100 candidates take about 16 KB. */
 const MOST_CANDIDATES = 100
 /** How many of them are free places, if the first in order are taken. */
 const FREE_CANDIDATES = 50
@@ -67,8 +67,8 @@ function toMachine(place: Pick<PlaceRow, 'instanceType' | 'availabilityZone'> & 
 }
 
 /**
- * Checks the places that the user's plan and wish allow, in the order in which we would reserve them, and says how long a
- * start usually takes.
+ * Checks the places that the user's plan and wishes allow, in the order in which we would reserve them, and says how
+ * long a start usually takes.
  */
 export async function findAvailability(
   ctx: Context,
@@ -95,7 +95,7 @@ export async function findAvailability(
       .limit(FREE_CANDIDATES),
     startTimesQuery(ctx, userId),
     ...worldQueries(ctx, userId),
-    // People can choose a smaller one even behind thousands of large ones, and warm ones are the last in order.
+    // People can choose a smaller one even behind thousands of large ones. Warm ones come last in order.
     ...machineQueries(ctx, userId),
     firstQuery(ctx, userId, gpus),
   ])
@@ -104,7 +104,7 @@ export async function findAvailability(
     ({ id }, i, all) => !known.has(id) && all.findIndex((other) => other.id === id) === i,
   )
   const candidates = [...first.slice(0, MOST_CANDIDATES - freeBeyond.length), ...freeBeyond]
-    // A start takes a warm one before others of its size.
+    // A start prefers a warm one to others of its size.
     .toSorted((a, b) => b.gpus - a.gpus || b.warm - a.warm)
     .map((place) => {
       const reason = whyNotOffered(place, now)
@@ -113,7 +113,7 @@ export async function findAvailability(
   const next = candidates.find((candidate) => candidate.available)
   const { environments } = toWorlds(catalog, plan)
   const environment = choose(environments, wished.environment, last?.environment ?? null)?.name ?? ''
-  // While none is free, it's about the one that they would wait for.
+  // If none is free, the time is for the one that they would wait for.
   const machine = next ?? candidates[0]
   return {
     ServerAvailable: next !== undefined,

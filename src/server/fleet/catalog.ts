@@ -46,7 +46,7 @@ export async function addEnvironment(hand: Hand, { name, ...input }: NewEnvironm
   if (!added?.rowsAffected) throw new AppError('conflict', `There is already an environment called ${name}.`)
 }
 
-/** From the next start on. What runs stays as it was started. @throws invalid, not_found, conflict */
+/** Applies from the next start on. Running servers stay as they were started. @throws invalid, not_found, conflict */
 export async function changeEnvironment(hand: Hand, name: string, change: EnvironmentChange): Promise<void> {
   const { plans, ...others } = checked(change)
   const detail = { name, ...others, ...(plans && { plans }) }
@@ -61,7 +61,7 @@ export async function changeEnvironment(hand: Hand, name: string, change: Enviro
   await write(hand, name, { act: 'change_environment', detail, set: list, left: plans ?? null })
 }
 
-/** Starts nothing new in it. What runs keeps running. @throws not_found, conflict */
+/** Starts nothing new in it. Running servers keep running. @throws not_found, conflict */
 export async function retireEnvironment(hand: Hand, name: string): Promise<void> {
   const set = sql`retired_at = ${hand.now()}`
   await write(hand, name, { act: 'retire_environment', detail: { name }, set, left: [] })

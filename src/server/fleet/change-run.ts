@@ -16,7 +16,7 @@ export const STOPPED = 'This server is already stopping or stopped.'
 export const END_MOVED = 'The end has moved since you opened this page.'
 export const PAST_PLAN = 'Your plan no longer includes this server then. Keep your plan to keep it longer.'
 
-/** Of each kind of change, a run keeps this many: programs may write their progress into its name. */
+/** A run keeps at most this many changes of each kind, because programs may write their progress into its name. */
 const KEPT_CHANGES = 100
 
 /**
@@ -36,7 +36,7 @@ export async function changeRun(ctx: Context, owner: Starter, runId: string, inp
   if (endsAt !== undefined) requireWithinPlan(found, endsAt)
   const isMoved = endsAt !== undefined && endsAt !== found.endsAt
   const isNamed = name !== undefined && name !== found.name
-  // A program that writes its progress into the name must not keep its owner from a longer time.
+  // A program that writes its progress into the name must not keep its owner from extending the run.
   if (isNamed) await limitPerson(ctx, 'name_run', owner.user.id)
   if (isMoved) await limitPerson(ctx, 'move_end', owner.user.id)
   const named = isNamed ? await rename(ctx, found, name, by) : found
@@ -104,7 +104,7 @@ export function canMoveEnd({ stopRequestedAt, endedAt, endsAt, mustStopAt }: Run
   return stopRequestedAt === null && endedAt === null && (endsAt ?? Infinity) > now && (mustStopAt ?? Infinity) > now
 }
 
-/** The same in SQL: an end that has come is never taken back. */
+/** The same in SQL: an end that has come can't be undone. */
 function isEndOpen(now: number): SQL {
   return sql`stop_requested_at IS NULL AND ended_at IS NULL AND (ends_at IS NULL OR ends_at > ${now})
     AND (must_stop_at IS NULL OR must_stop_at > ${now})`

@@ -6,21 +6,22 @@ import { DAY_MS, MINUTE_MS } from '../../domain/instant.ts'
 import type { Context } from '../runtime/context.ts'
 import { HAS_OWN_IMAGE } from './jobs/images.ts'
 
-/** How long we look back for starts that ended. */
+/** How far back we look for starts that ended. */
 const RECENT_MS = 30 * MINUTE_MS
-/** A kind that starts all the time is counted so often; the others daily, since starts grow too old. */
+/** How often we count a kind that starts all the time. The others are counted daily, because starts grow too old. */
 const COUNT_AGAIN_MS = 10 * MINUTE_MS
-/** Each minute, those that have waited longest first. */
+/** Kinds per minute, starting with those that have waited longest. */
 const MOST_KINDS = 50
-/** Of each kind, the latest. */
+/** Starts per kind, the latest ones. */
 const MOST_STARTS = 1_000
 
 type Kind = Pick<typeof startTimes.$inferSelect, 'owner' | 'environment' | 'instanceType' | 'untilExit'>
 
 /**
- * Writes down how long starts take: from the click, or from the turn in line, until they are ready. Time in line isn't
- * part of it. Those that found a warm machine are apart. A start that failed or was canceled counts as one that would have taken longer than it lasted, so it can
- * only make the estimate later. Run by cron each minute; reads few kinds, and few starts of each.
+ * Measures how long starts take: from the click, or from the turn in line, until they are ready. Waiting in line isn't
+ * part of it. Starts with a warm machine are counted apart. A start that failed or was canceled counts as one that
+ * would have taken longer than it lasted, so it can only make the estimate later. Run by cron each minute; reads few
+ * kinds, and few starts of each.
  */
 export async function countStartTimes(ctx: Context): Promise<void> {
   const now = ctx.now()
@@ -68,11 +69,11 @@ export async function countStartTimes(ctx: Context): Promise<void> {
 }
 
 /**
- * The latest starts of a kind. Of an image of the catalog, each account's latest few: nobody's large files or slow
- * scenes decide for everyone.
+ * The latest starts of a kind. For an image of the catalog, the latest few of each account, so that one account's large
+ * files or slow scenes don't decide for everyone.
  */
 function startsQuery(ctx: Context, { owner, environment, instanceType, untilExit }: Kind, now: number) {
-  // By the owner's index: others may have used the same name a lot.
+  // By the owner's index, because others may have used the same name a lot.
   const ofKind = owner
     ? sql`user_id = ${owner} AND +environment = ${environment} AND ${HAS_OWN_IMAGE}`
     : sql`environment = ${environment} AND NOT ${HAS_OWN_IMAGE}`

@@ -16,7 +16,7 @@ const PLACE_REFUSALS = new Set([
   'Unsupported',
   'VolumeTypeNotAvailableInZone',
 ])
-/** What a place's launch template names, or the template itself, isn't there. */
+/** The place's launch template, or something that it names, doesn't exist. */
 const MISSING =
   /^Invalid(LaunchTemplate(Name|Id)|SubnetID|AMIID|Group|SecurityGroup(ID)?|Snapshot|KeyPair)\.(\w*NotFound\w*|Unavailable|Malformed)$/
 /**
@@ -26,7 +26,7 @@ const MISSING =
 const INPUT_REFUSALS = new Set(['InvalidInput', 'InvalidParameterValue', 'MissingInput'])
 /** Reasons of an end that isn't EC2's own doing, such as `Client.UserInitiatedShutdown`. */
 const ENDED_BY_SOMEONE = /Shutdown$|Hibernate$|Terminat|^ScheduledStop$/
-/** Reasons of an end that every other place would give as well. */
+/** Reasons of an end that would repeat in every other place. */
 const ACCOUNT_ENDS = new Set([
   'Blocked',
   'InstanceLimitExceeded',
@@ -36,7 +36,7 @@ const ACCOUNT_ENDS = new Set([
   'VcpuLimitExceeded',
 ])
 const NO_CAPACITY = /^Insufficient\w*(Capacity|FreeAddressesInSubnet)$/
-/** An earlier request with this token made an instance: it has ended since, or its launch template has a new version. */
+/** An earlier request with this token made an instance: it has since ended, or its launch template has a new version. */
 const MADE_EARLIER = ['IdempotentInstanceTerminated', 'IdempotentParameterMismatch']
 const BUSY = new Set([
   ...MADE_EARLIER,
@@ -78,8 +78,8 @@ export function translate(cause: unknown): AppError {
 }
 
 /**
- * Unknown refusals count for the whole account: trying every place would not help. Null if it is no refusal,
- * so that the outcome is unknown.
+ * Unknown refusals count for the whole account: trying every place wouldn't help. Null if it isn't a refusal, so the
+ * outcome is unknown.
  */
 export function refusalScope(error: unknown, zone: string): LaunchRefusal['refused'] | null {
   if (!isAnswer(error)) return null
@@ -108,7 +108,7 @@ export function refusalOfEnd({ StateReason, StateTransitionReason }: Instance): 
   }
 }
 
-/** Whether another try may soon work, since the place has only too few machines. */
+/** Whether another try may soon work, because the place is only out of machines. */
 export const isShortage = (code: string): boolean => !MISSING.test(code)
 
 function isAnswer(error: unknown): error is Error & { $metadata: object } {

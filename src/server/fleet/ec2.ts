@@ -30,7 +30,7 @@ type Ec2Env = Pick<
   'AWS_REGION' | 'AWS_ACCESS_KEY_ID' | 'AWS_SECRET_ACCESS_KEY' | 'EC2_ENDPOINT' | 'EC2_LAUNCH_TEMPLATE'
 >
 
-/** The name of a place's launch template. Without any, it is the one that infra/zone.yaml makes for the zone. */
+/** The name of a place's launch template. By default, the one that infra/zone.yaml makes for the zone. */
 export const templateIn = (
   zone: string,
   named: string | null | undefined,
@@ -84,7 +84,7 @@ export function ec2Cloud(env: Ec2Env, transport?: EC2ClientConfig['requestHandle
         if (!instance?.InstanceId) throw new Error('RunInstances answered without an instance')
         return toInstance(instance)
       } catch (error) {
-        // A look says what became of it. If it isn't to be seen yet, the call is repeated.
+        // A look says what became of it. If EC2 doesn't show it yet, the call is repeated.
         const earlier = madeEarlier(error) ? await findByToken(token) : null
         if (earlier) return earlier
         const scope = refusalScope(error, availabilityZone)

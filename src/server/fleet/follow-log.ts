@@ -6,9 +6,9 @@ const STREAM_MS = 12 * HOUR_MS
 const COMMENT_MS = 15_000
 
 /**
- * Server-sent events, a line each: the run's object sends a part once the one before is taken, so a slow reader fills
- * nobody's memory. Null if it has enough readers.
- * @param holding says when the reader may read no more
+ * Server-sent events, one per line. The run's object sends a part once the previous one has been taken, so a slow
+ * reader doesn't fill anyone's memory. Null if it has enough readers.
+ * @param holding says when the reader loses access
  */
 export async function followLog(
   log: Pick<Fetcher, 'fetch'>,

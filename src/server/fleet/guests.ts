@@ -2,7 +2,7 @@ import { and, asc, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
 import { doorLinks, runs } from '../../../db/schema.ts'
 import type { Context } from '../runtime/context.ts'
 
-/** A link that still lets guests in. The other links are tickets, which name a sign-in. */
+/** A link that still lets guests in. The other rows are tickets, which name a sign-in. */
 export function isLiveGuest(now: number) {
   return and(isNull(doorLinks.signInId), isNull(doorLinks.revokedAt), gt(doorLinks.expiresAt, now))
 }

@@ -7,7 +7,7 @@ import type { Context } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
 import { runEventQuery } from '../runtime/run-events.ts'
 
-/** After how many minutes without use their server ends; null: never. A running one is looked at soon. @throws invalid */
+/** Sets after how many minutes without use their server ends; null: never. Looks at a running one soon. @throws invalid */
 export async function setIdleMinutes(ctx: Context, userId: string, input: InferInput<typeof idleForm>) {
   const { minutes } = requireValid(idleForm, input)
   const now = ctx.now()

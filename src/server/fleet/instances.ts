@@ -42,7 +42,7 @@ async function findRuns(ctx: Context, sessionIds: string[]) {
     .select({ run: runs, email: users.email })
     .from(runs)
     .innerJoin(users, eq(users.id, runs.userId))
-    // As one parameter, however many there are.
+    // One parameter, however many IDs there are.
     .where(sql`${runs.id} IN (SELECT value FROM json_each(${JSON.stringify(sessionIds)}))`)
   return new Map(found.map((row) => [row.run.id, row]))
 }

@@ -12,9 +12,9 @@ import { fourAtOnce } from '../runtime/four-at-once.ts'
 import { runEventQuery } from '../runtime/run-events.ts'
 
 /**
- * A server that is larger than the plan ends with the period in which the plan was made smaller or canceled. What the
- * plan will be is looked up each minute, so nothing needs to be undone when its owner keeps or changes it, until shortly
- * before the end: then it becomes the run's `ends_at`, and the user's own alarm stops it to the second.
+ * A server that is larger than the plan ends with the period in which the plan was made smaller or canceled. We look up
+ * the next plan each minute, so nothing needs to be undone when its owner keeps or changes it, until shortly before the
+ * end: then it becomes the run's `ends_at`, and the user's own alarm stops it to the second.
  */
 
 const BATCH = 100
@@ -52,8 +52,8 @@ async function look(ctx: Context, { run, email, billedUntil, gpus }: Large): Pro
   if (now < end - SET_AHEAD_MS) return
   const channel = ctx.channel(run.userId)
   await channel.arm(run.userId)
-  // A written bill stays as it is, with all of the second in which its cycle ends; one that is being written must read
-  // the run again.
+  // A written bill stays as it is, including the whole second in which its cycle ends. A bill that is being written
+  // must read the run again.
   const endsAt = Math.max(end, now - LATEST_MS, Math.ceil(billedUntil / 1000) * 1000)
   const isDue = sql`stop_requested_at IS NULL AND ended_at IS NULL AND coalesce(ends_at, ${endsAt + 1}) > ${endsAt}
     AND (SELECT billed_until FROM users WHERE id = ${run.userId}) = ${billedUntil}`

@@ -30,9 +30,9 @@ export async function watchFleet(ctx: Context): Promise<{ at: number; wait: numb
 }
 
 /**
- * Lists all our instances and writes down what it saw, one statement per thousand: confirms the runs whose instance
- * runs, ends those whose instance is gone, and ends instances that no run owns. Safe to repeat and to interrupt
- * anywhere. Wakes a user only if their server is lost.
+ * Lists all our instances and stores what it saw, one statement per thousand: confirms runs whose instance runs, ends
+ * those whose instance is gone, and ends instances that no run owns. Safe to repeat and to interrupt anywhere. Wakes a
+ * user only if their server is lost.
  */
 async function lookAtFleet(ctx: Context): Promise<void> {
   const at = ctx.now()
@@ -48,7 +48,8 @@ async function lookAtFleet(ctx: Context): Promise<void> {
   const others = found.filter(({ state }) => state !== 'running')
   const ended = others.filter(({ state }) => ENDED.has(state))
   const byThemselves = ended.filter(({ shutItselfDown }) => shutItselfDown)
-  // One that runs can end like this for many reasons. Before it answers, only what it needs to start can be missing.
+  // A running instance can end like this for many reasons. Before it answers, only something that it needs to start can
+  // be missing.
   if (byThemselves.length)
     await endLost(ctx, sql`billed_from IS NULL AND instance_id IN ${idsOf(byThemselves)}`, {
       failureOf: async (run) => (await import('./jobs/own-failures.ts')).ownFailure(ctx, run),
@@ -77,8 +78,8 @@ async function readPage(ctx: Context, after: string | null) {
 }
 
 /**
- * Confirms the runs of these instances up to the moment the look began: nobody pays for what we saw later
- * than that. An instance that boots again is not missing, but not running either.
+ * Confirms the runs of these instances up to the moment the look began: nobody pays for what we only saw later. An
+ * instance that boots again isn't missing, but isn't running either.
  */
 async function confirm(ctx: Context, instances: CloudInstance[], at: number): Promise<void> {
   const inState = (state: InstanceState) => instances.filter((one) => one.state === state)

@@ -18,7 +18,7 @@ export function fleetNetwork(fleet: NonNullable<Env['FLEET']>): Machine {
   }
 }
 
-/** Where we reach this run's machine: one with a door inside our network, any other on the internet. */
+/** Where we reach this run's machine: inside our network if it has a door, otherwise on the internet. */
 export function addressOf(
   { machine }: Pick<Context, 'machine'>,
   { doorLabel, privateAddress, ipAddress }: Pick<RunRow, 'doorLabel' | 'privateAddress' | 'ipAddress'>,

@@ -38,18 +38,19 @@ export function toOwnEnvironment({ name, image, createdAt }: Row): OwnEnvironmen
   return { name, image: image ?? '', digest: parseImage(image ?? '')?.digest ?? null, created_at: toIso(createdAt) }
 }
 
-/** Whether their plan includes Build Your Own. What they have stays listed without it, and doesn't start. */
+/** Whether their plan includes Build Your Own. Without it, their environments stay listed but don't start. */
 export async function mayBuildOwn(ctx: Context, userId: string): Promise<boolean> {
   return OWN_PLANS.includes((await getAllowance(ctx, userId)).plan)
 }
 
-/** Whose it is, and with which API token they act. */
+/** Whose it is, and the API token they use. */
 type Owner = { user: Pick<User, 'id' | 'email'>; tokenName?: string | null }
 
 /**
- * Adds an image as an environment, and emails its owner: it needs no password, and outlives a token that adds it. Each start asks
- * again whether the plan includes it.
- * @throws invalid, forbidden (the plan doesn't include it), conflict (the name is taken, or there are too many), too_many
+ * Adds an image as an environment, and emails its owner, because it needs no password and outlives a token that adds
+ * it. Each start checks again whether the plan includes it.
+ * @throws invalid, forbidden (the plan doesn't include it), conflict (the name is taken, or there are too many),
+ * too_many
  */
 export async function addOwnEnvironment(
   ctx: Context,
@@ -82,7 +83,7 @@ export async function addOwnEnvironment(
 }
 
 /**
- * What runs keeps running. Emails its owner.
+ * Running servers keep running. Emails its owner.
  * @throws not_found, also for someone else's or the catalog's; too_many
  */
 export async function removeOwnEnvironment(ctx: Context, owner: Owner, name: string): Promise<void> {

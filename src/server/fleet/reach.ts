@@ -12,8 +12,8 @@ export const reachBy =
     machine && isPrivateAddress(host) ? webReach(machine, `${host}:${port}`) : tcpReach(host, port)
 
 /**
- * Any HTTP answer counts. The network accepts a connection before the machine does, so that alone proves nothing. We
- * ask as browsers do: some servers know GET only, and close a HEAD without a word.
+ * Any HTTP answer counts. The network accepts a connection before the machine does, so a connection alone proves
+ * nothing. We ask as browsers do: some servers only know GET, and close a HEAD without a word.
  */
 async function webReach(machine: Machine, address: string): ReturnType<Reach> {
   try {

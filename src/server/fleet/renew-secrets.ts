@@ -6,7 +6,7 @@ import { openSecret, sealSecret } from './secrets.ts'
 
 const BATCH = 500
 
-/** Encrypts those under an earlier SECRET_KEY again, so that you can drop that key. Run by cron, every night. */
+/** Re-encrypts secrets under an earlier SECRET_KEY, so that you can drop that key. Run by cron, every night. */
 export async function renewRunSecrets(ctx: Pick<Context, 'db' | 'config' | 'log'>): Promise<void> {
   const { secretKey } = ctx.config
   const [{ id: keyId }] = deriveKeys(secretKey, 'secret')

@@ -8,14 +8,14 @@ import type { Context } from '../runtime/context.ts'
 /** How long a key is tied to its call. */
 const REPEAT_MS = DAY_MS
 
-/** A call that its client may send again: its Idempotency-Key, and a digest of what it says. */
+/** A call that its client may repeat: its Idempotency-Key, and a digest of its content. */
 export type Repeatable = { userId: string; key: string; digest: string }
 
 type Done = { run: RunRow; job: JobRow }
 
 /**
- * Does the work unless a call with this key did it before: then returns that run and job. A refusal does
- * nothing, so it leaves the key free.
+ * Does the work, unless a call with this key already did: then returns that run and job. A refusal does nothing, so it
+ * leaves the key free.
  * @throws invalid if the key belongs to another call
  */
 export async function doOnce(ctx: Context, repeat: Repeatable | null, work: () => Promise<Done>): Promise<Done> {

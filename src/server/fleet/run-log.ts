@@ -10,7 +10,7 @@ import { fourAtOnce } from '../runtime/four-at-once.ts'
 /** `until`: its end, or now. */
 export type OwnRun = { id: string; isOver: boolean; isGone: boolean; until: number }
 
-/** One of the user's runs: whether it is over, and its log gone by its age. @throws not_found */
+/** One of the user's runs: whether it is over, and whether its log has been deleted by age. @throws not_found */
 export async function getOwnRun(ctx: Context, userId: string, id: string): Promise<OwnRun> {
   const [run] = await ctx.db
     .select({ endedAt: runs.endedAt })
@@ -30,7 +30,7 @@ export async function readLog(ctx: Context, { id, isOver, isGone }: OwnRun, afte
   return isGone ? { lines: [], next: after, complete: true } : ctx.runLog(id).read(after, isOver)
 }
 
-/** Its last lines; null if it doesn't answer. What shows them can do without. */
+/** Its last lines; null if it doesn't answer, since callers can do without. */
 export async function findLastLines(ctx: Context, runId: string, count: number): Promise<LogLine[] | null> {
   return ctx
     .runLog(runId)
@@ -44,14 +44,14 @@ export async function findLastLines(ctx: Context, runId: string, count: number):
 /** In an email: the database keeps it until it's sent. */
 const WORDS = { lines: 20, characters: 300 }
 
-/** What a program that never answered said last, ready for its user's eyes. */
+/** The last output of a program that never answered, ready for its user's eyes. */
 export async function lastWords(ctx: Context, { id, instanceId, billedFrom }: RunRow): Promise<string[]> {
   if (instanceId === null || billedFrom !== null) return []
   const lines = (await findLastLines(ctx, id, WORDS.lines)) ?? []
   return lines.map(({ text }) => plainText(text).slice(0, WORDS.characters))
 }
 
-/** The log as it is now, in parts, however slowly they are read: what comes meanwhile isn't in it. */
+/** The log as it is now, in parts, however slowly they are read. Lines that arrive in the meantime aren't in it. */
 export async function readSoFar(ctx: Context, run: OwnRun): Promise<AsyncGenerator<LogLine[]>> {
   const [last] = run.isOver ? [] : await ctx.runLog(run.id).tail(1)
   return partsOf(ctx, run, run.isOver ? Number.POSITIVE_INFINITY : (last?.n ?? 0))
@@ -75,7 +75,7 @@ export async function* textSoFar(ctx: Context, run: OwnRun): AsyncGenerator<stri
 
 /** The run's machine is gone: its log is complete. */
 export async function endLog(ctx: Context, runId: string): Promise<void> {
-  // Nobody waits for their server's end because its log doesn't answer. The log goes 30 days later in any case.
+  // A log that doesn't answer must not delay a server's end. The log is deleted 30 days later in any case.
   await ctx
     .runLog(runId)
     .end(ctx.now())
@@ -86,8 +86,8 @@ const CLOSED_MS = 15 * MINUTE_MS
 const MOST_AT_ONCE = 200
 
 /**
- * Deletes the logs of accounts that were closed in the last minutes, whose last server may still say something. Run by
- * cron each minute; what none of the runs reaches goes by its age.
+ * Deletes the logs of accounts closed in the last minutes, whose last server may still be sending. Run by cron each
+ * minute. Logs that it misses are deleted by age.
  */
 export async function deleteLogsOfClosed(ctx: Context): Promise<void> {
   const now = ctx.now()

@@ -18,7 +18,7 @@ export function toMetrics({ everySeconds, samples }: MetricsPart): Metrics {
 /**
  * The same for the run's page: the last hour while it runs, and all of it afterward.
  * @param last which tier to show instead
- * @returns null if it can't be read: the page does without
+ * @returns null if it can't be read: the page does without it
  */
 export async function findMachineUse(ctx: Context, server: Server, last?: string): Promise<MachineUse | null> {
   const live = isLive(server)

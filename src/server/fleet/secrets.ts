@@ -59,7 +59,7 @@ export async function requireSecrets(
   if (missing !== undefined) throw new AppError('invalid', `You have no secret ${missing}.`, { field })
 }
 
-/** What the container of this run gets. One that is gone is null: its machine then starts nothing. */
+/** What this run's container gets. A deleted one is null: then its machine starts nothing. */
 export async function openSecretsOf(
   ctx: Pick<Context, 'db' | 'config' | 'log'>,
   { userId, secrets: names }: Pick<RunRow, 'userId' | 'secrets'>,
@@ -70,7 +70,7 @@ export async function openSecretsOf(
   return Object.fromEntries(names.map((name) => [name, openRow(ctx, find(name))]))
 }
 
-/** What pulls the image of this run, until its container starts. Null: there is none, or it is gone. */
+/** The login that pulls this run's image, until its container starts. Null: there is none, or it was deleted. */
 export async function openLoginOf(
   ctx: Pick<Context, 'db' | 'config' | 'log'>,
   { userId, registry: host, containerStartedAt }: Pick<RunRow, 'userId' | 'registry' | 'containerStartedAt'>,
@@ -84,7 +84,7 @@ export async function openLoginOf(
   return row?.username && token !== null ? { host, username: row.username, token } : null
 }
 
-/** Null without one, and where no key opens it. */
+/** Null if there is none, or no key opens it. */
 function openRow(ctx: Pick<Context, 'config' | 'log'>, row: SecretRow | undefined): string | null {
   if (!row) return null
   const { userId, name, sealed } = row

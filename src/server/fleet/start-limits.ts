@@ -9,7 +9,7 @@ import type { Context } from '../runtime/context.ts'
 /** It ended with its program. */
 const EXITED = sql<0 | 1>`(${runs.endedBecause} IS 'exited')`
 
-/** The starts that count against a person's limits. A start that EC2 refused, for want of capacity or before it made any machine, doesn't. */
+/** The starts that count against a person's limits: not those that EC2 refused for want of capacity or before it made any machine. */
 function countedSince(userId: string, after: number, countsExited = true): SQL | undefined {
   return and(
     eq(runs.userId, userId),
@@ -39,8 +39,9 @@ const DEADLINE_MS = sql`CASE WHEN ${runs.containerStartedAt} IS NOT NULL THEN ma
   WHEN ${runs.pull} IS NOT NULL THEN ${LONGEST_PULL_MS} ELSE ${ANSWER_DEADLINE_MS} END`
 
 /**
- * From its machine's last word, or its program's exit, until that end or until we heard of it: nobody pays for that. A machine
- * can't win more than it may be behind with its words and then be silent; what is longer is our outage.
+ * The longest unbilled silence that counts: from the machine's last word, or its program's exit, until the run's end or
+ * until we heard of it. By delaying its words and then going silent, a machine can't gain more than this. Anything
+ * longer is our outage.
  */
 const MOST_SILENT_MS = 18 * MINUTE_MS
 const SILENT_UNTIL = sql`min(${runs.stopRequestedAt}, coalesce(${runs.endsAt}, ${runs.stopRequestedAt}),

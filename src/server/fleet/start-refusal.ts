@@ -12,7 +12,7 @@ const ALREADY_RUNNING = 'A server is already running. Stop it before you start a
 const STILL_STOPPING = 'Your last server is still stopping. Please try again in a minute.'
 const CHANGED = 'Your plan, or the environment that you chose, just changed. Please try again.'
 
-/** Reads again what the write of a start asked for, and names the first that was missing. */
+/** Rereads what a start's write required, and names the first condition that failed. */
 export async function whyNotStarted(
   ctx: Context,
   userId: string,
@@ -45,7 +45,7 @@ export async function whyNotStarted(
     countedStartsQuery(ctx, userId, now),
     unansweredQuery(ctx, userId, now),
   ])
-  // The account closed after we let this request in: nobody could stop the server.
+  // The account was closed after we let this request in: nobody could stop the server.
   if (account?.closedAt !== null) return new AppError('unauthenticated', 'Please sign in first.')
   if (account.suspendedAt !== null) return new AppError('suspended', SUSPENDED, { page: '/billing_history' })
   if (account.heldAt !== null) return new AppError('held', HELD)

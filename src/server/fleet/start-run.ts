@@ -17,12 +17,13 @@ import { isIncluded, requireWorld, worldQueries } from './worlds.ts'
 export type Starter = { user: { id: string }; tokenName?: string | null }
 
 /**
- * Reserves the given place, or the largest free one that the user's plan and wish allow, preferably with a warm machine,
- * and queues the job that launches an instance in it. A place that is held for them in line comes first; one that others wait for never does. A
- * repeated call does so once.
+ * Reserves the given place, or the largest free one that the user's plan and wishes allow, preferably with a warm
+ * machine, and queues the job that launches an instance in it. A place held for them in line comes first; one that
+ * others are waiting for is out. A repeated call does so once.
  * @param when an SQL condition of the write
- * @throws what `requireAllowance` does, held, not_offered (its plan doesn't include this world), invalid (no such secret), has_server, stopping,
- * conflict (their plan just changed), not_found (no such place for this plan), too_many, no_capacity
+ * @throws what `requireAllowance` does, held, not_offered (its plan doesn't include this world), invalid (no such
+ * secret), has_server, stopping, conflict (their plan just changed), not_found (no such place for this plan), too_many,
+ * no_capacity
  */
 export function startRun(
   ctx: Context,
@@ -106,7 +107,10 @@ async function reserveAndQueue(
   return { run, job }
 }
 
-/** Of an own environment's row: the host of its image's registry, if its owner has a login there. Others name Docker Hub. */
+/**
+ * For a row of an own environment: its image's registry host, if its owner has a login there. Images that name no host
+ * are on Docker Hub.
+ */
 const LOGIN_HOST = sql`(SELECT secrets.name FROM secrets WHERE secrets.user_id = environments.user_id
   AND username IS NOT NULL AND secrets.name = CASE
     WHEN instr(substr(image, 1, instr(image, '/')), '.') AND image NOT LIKE 'index.docker.io/%'

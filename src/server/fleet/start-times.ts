@@ -3,7 +3,7 @@ import { startTimes } from '../../../db/schema.ts'
 import type { StartTimes } from '../../domain/start-time.ts'
 import type { Context } from '../runtime/context.ts'
 
-/** What we know of how long starts take: of the catalog, and of the user's own images. Of nobody else's. */
+/** What we know about how long starts take: for the catalog and the user's own images, never for anyone else's. */
 export function startTimesQuery(ctx: Pick<Context, 'db'>, userId: string | SQL) {
   return ctx.db
     .select()
@@ -16,7 +16,7 @@ export function startTimesQuery(ctx: Pick<Context, 'db'>, userId: string | SQL) 
     )
 }
 
-/** @param untilExit those that end with their program are ready once it starts; the others, once they answer */
+/** @param untilExit runs that end with their program are ready once it starts; the others, once they answer */
 export function toStartTimes(rows: (typeof startTimes.$inferSelect)[], untilExit = false): StartTimes {
   const times: StartTimes = {}
   for (const { environment, instanceType, p50, p90, warmP50, warmP90, ...row } of rows)

@@ -4,11 +4,11 @@ import type { Machine } from '../ports/machine.ts'
 import type { AskStatus } from '../ports/reach.ts'
 import { isPrivateAddress } from './machine.ts'
 
-/** For the whole answer, however slowly it comes. */
+/** For the whole answer, however slowly it arrives. */
 const TIMEOUT_MS = 2_000
 const HEAD_BYTES = 4_096
 
-/** Asks over the same way as `reachBy`. Follows no redirect, and reads no more than it needs. */
+/** Asks over the same route as `reachBy`. Follows no redirect, and reads no more than it needs. */
 export const statusBy =
   (machine: Machine | null): AskStatus =>
   async (host, port) => {

@@ -7,8 +7,8 @@ import type { Context } from '../runtime/context.ts'
 type Choice = Pick<RunRow, 'stopAfter'>
 
 /**
- * When they last chose on the site that a server stops. A trial's form doesn't ask, what ends with its program needs
- * no end, and a start that failed or was canceled is no choice.
+ * The end that they last chose on the site. A trial's form doesn't ask, a run that ends with its program needs no end,
+ * and a start that failed or was canceled isn't a choice.
  */
 export function stopAfterQuery(ctx: Context, userId: string | SQL) {
   return ctx.db

@@ -73,11 +73,11 @@ type StopOptions = {
 }
 
 /**
- * Records that a run ends: why, the end of its meter, the stop job, and the end of an unfinished start. Does
- * nothing if the end is already recorded.
+ * Records that a run ends: why, the end of its meter, the stop job, and the end of an unfinished start. Does nothing if
+ * the end is already recorded.
  * @param until the last moment that may be billed
- * @param failure the reason, if the user didn't ask for it; the stop job then cleans up and fails with it,
- * and so does the start
+ * @param failure the reason, if the user didn't request it; the stop job then cleans up and fails with it, and so does
+ * the start
  * @param cancelled what an unfinished start says, without a failure
  * @param when an SQL condition: nothing stops unless it is true at that moment
  * @param before what this batch writes first, given an SQL condition: this call records the end

@@ -5,10 +5,10 @@ import { UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
 import type { Job, Server } from '../../domain/wire.ts'
 import type { Config } from '../settings/settings.ts'
 
-/** Without the settings, as if doors were switched off. */
+/** Without the settings, treats doors as switched off. */
 export function toServer(row: RunRow, { door }: Pick<Config, 'door'> = { door: null }): Server {
   const live = row.endedAt === null
-  // What ends with its program is there for nothing else.
+  // A run that ends with its program is only there for that.
   const upAt = row.untilExit ? row.billedFrom : row.runningAt
   const isOfItsExit = row.untilExit || row.errorCode === 'exited' || row.errorCode === 'out_of_memory'
   const answers = live && row.billedFrom !== null && row.stopRequestedAt === null && row.privateAddress !== null

@@ -9,7 +9,7 @@ import type { Vehicle, Worlds } from '../../domain/wire.ts'
 import { choose, whyNotChosen, worldsFor } from '../../domain/worlds.ts'
 import type { Context } from '../runtime/context.ts'
 
-/** As its index has it. The catalog's are nobody's. */
+/** As its index defines it. The catalog's environments have no owner. */
 const OWNER = sql`(CASE WHEN user_id IS NULL THEN '' ELSE user_id END)`
 
 /** Of a row of `server_sessions`: it failed before it answered. */
@@ -57,7 +57,7 @@ export function toWorlds(rows: Catalog[0], plan: PlanType): Worlds {
 export type World = { environmentId: string; vehicle: Vehicle; isOwn: boolean }
 
 /**
- * What they wish for; where they name nothing, their last choice, else the first that their plan includes.
+ * What they wish for; for what they don't name, their last choice, or else the first that their plan includes.
  * @throws not_offered if it doesn't exist or their plan doesn't include it, invalid if a catalog's was to end with its
  * program, unavailable
  */

@@ -22,7 +22,7 @@ export const checkAccess = createMiddleware<AppEnv>(async (c, next) => {
   if (route === null) return next()
   const facts = factsOf(c)
   if (!facts) throw new Error(`${route} is in no table of routes`)
-  // No ID has one, and neither the database nor a header can carry it.
+  // No ID contains one, and neither the database nor a header can carry it.
   if (c.req.path.includes('\0')) return c.notFound()
   if (bearerOf(c) !== null && !facts.ownToken) checkToken(c, facts)
   const { access, kind } = facts
@@ -53,7 +53,7 @@ const CONFIRM_TO_READ = 'Please confirm who you are: the console asks again afte
 const SIGN_IN_FIRST = 'Please sign in first.'
 
 /**
- * A page acts for the person it shows. It may be older than the sign-in of someone else in another tab.
+ * A page acts for the person it shows. It may be older than a sign-in of someone else in another tab.
  * @throws csrf, other_person
  */
 function refuseStalePage(c: HonoContext<AppEnv>, { forAnyone }: RouteFacts): void {
@@ -66,10 +66,10 @@ function refuseStalePage(c: HonoContext<AppEnv>, { forAnyone }: RouteFacts): voi
   throw new AppError('other_person', signIn ? nowSignedInAs(signIn.user) : NOW_SIGNED_OUT, { page: ownPage(c) })
 }
 
-/** Where they find what they wanted to change, as it is for the person who is signed in now. */
+/** Where the person who is now signed in finds what they wanted to change. */
 const ownPage = (c: HonoContext<AppEnv>) => (factsOf(c)?.form ? formPage(c, 'at') : '/dashboard')
 
-/** The console shows an admin without a second factor only the page that adds one. */
+/** Until an admin has a second factor, the console shows only the page that adds one. */
 function askForFactor(c: HonoContext<AppEnv>, kind: RouteFacts['kind']): Response {
   const page = '/account_security'
   if (kind !== 'page' && !c.var.form) throw new AppError('forbidden', CONSOLE_NEEDS_FACTOR, { page })
@@ -77,7 +77,7 @@ function askForFactor(c: HonoContext<AppEnv>, kind: RouteFacts['kind']): Respons
   return c.redirect(page, 303)
 }
 
-/** Before an act in the console, or before reading on after a long time. It returns to the page, or to the form's. */
+/** Before an act in the console, or before reading on after a long time. Returns to the page, or to the form's page. */
 function askToConfirm(c: HonoContext<AppEnv>, kind: RouteFacts['kind'], message: string): Response {
   if (kind !== 'page' && !c.var.form) throw new AppError('forbidden', message, { page: '/admin/confirm' })
   if (isSeen(c)) setFlash(c, { kind: 'info', message })
@@ -100,8 +100,9 @@ async function askToSignIn(c: HonoContext<AppEnv>, to: string): Promise<Response
 }
 
 /**
- * The same for a plain form, whose own page it returns to, with what was typed. The page's person reads it again, whoever
- * signs in: without cookies, only the form's token still names them. @returns what to say on the sign-in page
+ * The same for a plain form: returns to its own page, with what was typed, if the page's person signs in. Without
+ * cookies, only the form's token still says who that is.
+ * @returns what to say on the sign-in page
  */
 async function refuseForm(c: HonoContext<AppEnv>, form: URLSearchParams): Promise<string> {
   const ended = await findEnded(c)

@@ -6,7 +6,7 @@ import type { Env } from '../settings/env.ts'
 import type { Log } from '../settings/log.ts'
 import type { RouteTable } from './route-table.ts'
 
-/** What Hono hands to every handler. */
+/** What every handler gets from Hono. */
 export type AppEnv = {
   Bindings: Env
   Variables: {
@@ -30,15 +30,15 @@ export type AppEnv = {
     file: File | null
     /** What this answer's CSRF tokens are bound to. */
     browserId: string | undefined
-    /** Whom they are for, if this call changes that: the person who signs in, or nobody. */
+    /** Who they are for, if this call changes that: the person who signs in, or nobody. */
     tokensFor: string | null | undefined
-    /** Whom the page that sent this shows, by its CSRF token; null if the token isn't this browser's. */
+    /** Who the page that sent this shows, by its CSRF token; null if the token isn't this browser's. */
     shown: { userId: string | null } | null | undefined
     /** This form's token isn't this browser's, so we show the form again. */
     isRefusedForm: boolean
-    /** This page takes care of the flash message. */
+    /** This page shows the flash message itself. */
     flashTaken: boolean
-    /** The one foreign origin that a form on this page may lead to. */
+    /** The one foreign origin to which a form on this page may lead. */
     formTarget: string
     /** The origin of the bucket, on pages that send files there and show them. */
     filesOrigin: string

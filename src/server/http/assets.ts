@@ -31,7 +31,7 @@ const hotReload = import.meta.env.DEV ? ['/@vite/client'] : []
 export type PageAssets = {
   styles: string[]
   scripts: string[]
-  /** The style sheet of the pages that likely follow. */
+  /** The style sheet of the pages that probably come next. */
   next?: string
 }
 
@@ -52,7 +52,7 @@ export function islandFiles(name: string): { script: string; preload: string[] }
   return { script, preload: [...new Set(files)].filter((file) => file !== script) }
 }
 
-/** Signed-in people have a bell on every page, also on those that otherwise need no script. */
+/** Signed-in people have a bell on every page, even on those that otherwise need no script. */
 export function withBell(page: PageAssets): PageAssets {
   const known = [...appPage.scripts, ...publicPage.scripts]
   const has = page.scripts.some((script) => known.includes(script) && !hotReload.includes(script))

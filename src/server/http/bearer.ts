@@ -36,7 +36,7 @@ async function countCall(c: HonoContext<AppEnv>, tokenId: string): Promise<void>
 export function checkToken(c: HonoContext<AppEnv>, { scope, access }: RouteFacts): void {
   const held = c.var.signIn?.scope
   if (!held) {
-    // These answer everyone, or refuse in a protocol of their own.
+    // These answer everyone, or refuse in their own protocol.
     if (scope && access === 'public') return
     c.header('WWW-Authenticate', 'Bearer error="invalid_token"')
     throw new AppError(

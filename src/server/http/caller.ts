@@ -19,8 +19,8 @@ export function callerOf(c: HonoContext<AppEnv>): Caller {
 }
 
 /**
- * What follows `Authorization: Bearer`; null without it. Then a program asks, and no cookie counts. Browsers
- * never send this header by themselves, so no other site can make them act with it.
+ * What follows `Authorization: Bearer`; null without it. With it, the caller is a program, and no cookie counts.
+ * Browsers never send this header on their own, so no other site can make them act with it.
  */
 export function bearerOf(c: HonoContext<AppEnv>): string | null {
   const match = /^Bearer(?:\s+(.*))?$/i.exec(c.req.header('Authorization')?.trim() ?? '')

@@ -9,8 +9,8 @@ export function newBrowserId(): string {
 }
 
 /**
- * Bound to a browser and to the person that its page shows; null: nobody. Masked with fresh random bytes, so that a
- * compressed page never repeats the secret (BREACH). Names the person in the open, as the page does.
+ * Bound to a browser and to the person that its page shows (null: nobody). Masked with fresh random bytes, so that a
+ * compressed page never repeats the secret (BREACH). The person's ID is readable, as it is on the page.
  */
 export function issueToken(secretKey: string, browserId: string, userId: string | null): string {
   const mask = randomBytes(BYTES)
@@ -18,7 +18,7 @@ export function issueToken(secretKey: string, browserId: string, userId: string 
   return Buffer.concat([mask, xor(mask, secret)]).toString('base64url') + (userId ?? '')
 }
 
-/** Whom the page shows that this token was given to; null if this browser never got it. */
+/** Who the page shows that got this token; null if this browser never got it. */
 export function readToken(secretKey: string, browserId: string, token: string): { userId: string | null } | null {
   const bytes = Buffer.from(token.slice(0, MASKED_LENGTH), 'base64url')
   const userId = personOfToken(token) || null

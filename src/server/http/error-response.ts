@@ -44,7 +44,7 @@ export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Re
   if (form) {
     // Several faults belong to the form, not to one field.
     const field = error.errors.length === 1 ? error.field : null
-    // Someone else is signed in now: they didn't type this.
+    // Someone else is signed in now, who didn't type this.
     const values = error.code === 'other_person' && c.var.signIn ? {} : typedValues(form)
     const { code } = refusalOf(error.code)
     setFlash(c, { kind: 'danger', message: error.errors.join(', '), code, field, values })
@@ -59,7 +59,7 @@ export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Re
 export function formPage(c: HonoContext<AppEnv>, which: 'at' | 'done'): string {
   const form = factsOf(c)?.form
   const position = matchedRoute(c)?.split('/').indexOf(':id') ?? -1
-  // Decoded, it may hold what no header can.
+  // Once decoded, it may contain characters that no header can.
   const id = encodeURIComponent(c.req.path.split('/')[position] ?? '')
   const page = (form?.[which] ?? '/dashboard').replace(':id', () => id)
   const { query = '', field = '' } = (which === 'at' && form?.keeps) || {}
@@ -68,7 +68,7 @@ export function formPage(c: HonoContext<AppEnv>, which: 'at' | 'done'): string {
   return (form?.back ? findOwnReferrer(c) : null) ?? page + search
 }
 
-/** Logs for the operator what a person doesn't see. */
+/** Logs for the operator what we don't show people. */
 export function logError(thrown: unknown, c: HonoContext<AppEnv>): void {
   c.var.log('request_failed', { path: c.req.path }, thrown)
 }

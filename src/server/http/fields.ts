@@ -15,7 +15,7 @@ const sentText = z.nullish(z.string())
 const toNumber = (sent: string | null | undefined) =>
   sent === null || sent === undefined || sent === '' ? null : Number(sent)
 
-/** What reads a field of a plain form, where JSON sends something else than a text. */
+/** Reads a field of a plain form where JSON sends something other than a text. */
 const ofForms = new WeakMap<z.ZodMiniType, z.ZodMiniType>()
 
 function either<Json extends z.ZodMiniType>(json: Json, form: z.ZodMiniType<z.output<Json>, unknown>): Json {
@@ -23,7 +23,7 @@ function either<Json extends z.ZodMiniType>(json: Json, form: z.ZodMiniType<z.ou
   return json
 }
 
-/** What a plain form with these fields may hold. */
+/** What a plain form with these fields may contain. */
 export function shapeOfForm(shape: z.ZodMiniType): z.ZodMiniType {
   if (shape instanceof z.ZodMiniObject)
     return z.object(
@@ -55,12 +55,12 @@ function readObject(json: string): Record<string, unknown> | null {
   }
 }
 
-/** What a call sends that asks for the password again: a second factor as well, where the account has one. */
+/** What a call sends to confirm who is asking: the password, and a second factor if the account has one. */
 export const proof = { current_password: text, totp: text, recovery: text, passkey: passkeyAnswer }
-/** How it may refuse that. */
+/** The codes of its refusals. */
 export const REFUSES_PROOF = ['invalid', 'second_factor_required', 'invalid_code'] as const
 
-/** A number, or null without one; of a form's text that isn't one, NaN. */
+/** A number, or null if there is none; NaN for a form's text that isn't a number. */
 export const optionalNumber = either(
   z.pipe(
     z.nullish(z.number()),
@@ -69,7 +69,7 @@ export const optionalNumber = either(
   z.pipe(sentText, z.transform(toNumber)),
 )
 
-/** The same, but it must be there: for settings that null switches off, so that an empty body doesn't. */
+/** The same, but required: for settings that null switches off, so that an empty body doesn't. */
 export const numberOrNull = either(
   z.nullable(z.number()),
   z.pipe(
@@ -94,7 +94,7 @@ export const numberOr = (missing: number) =>
 const sentByCheckbox = z.nullish(z.union([z.enum(['1', 'true', 'on']), z.enum(['0', 'false', 'off', ''])]))
 const isOn = (sent: z.output<typeof sentByCheckbox>) => sent === '1' || sent === 'true' || sent === 'on'
 
-/** A checkbox, off without it. */
+/** A checkbox; off if missing. */
 export const checkbox = either(
   z.pipe(
     z.nullish(z.boolean()),
@@ -103,7 +103,7 @@ export const checkbox = either(
   z.pipe(sentByCheckbox, z.transform(isOn)),
 )
 
-/** A checkbox that stays as it is if it is left out: null. */
+/** A checkbox that may be omitted (null: unchanged). */
 export const optionalCheckbox = either(
   z.pipe(
     z.nullish(z.boolean()),
@@ -115,7 +115,7 @@ export const optionalCheckbox = either(
   ),
 )
 
-/** A text of several lines, as typed: a form ends each with a carriage return as well. */
+/** A text of several lines, as typed: a form also ends each with a carriage return. */
 export const textLines = either(
   z.pipe(
     z.nullish(z.string()),
@@ -127,7 +127,7 @@ export const textLines = either(
   ),
 )
 
-/** By the names of variables. zod leaves `__proto__` out of a record without a word. @throws invalid */
+/** Keyed by names of variables. zod silently drops `__proto__` from a record. @throws invalid */
 const byName = <Value extends z.ZodMiniType>(value: Value, what: 'parameter' | 'secret') =>
   z.pipe(
     z.transform((sent) => {
@@ -162,7 +162,7 @@ export const command = either(
   ),
 )
 
-/** No words of what isn't a list of them: nothing is started in its place. */
+/** Null if it isn't a list of words, so that nothing else starts in its place. */
 function readWords(json: string): string[] {
   try {
     const words = JSON.parse(json)

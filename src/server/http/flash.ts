@@ -10,10 +10,7 @@ import { clearCookie, readCookie, writeCookie } from './cookies.ts'
 const NAMES = ['flash', 'flash_1', 'flash_2'] as const
 const PART = 3_800
 
-/**
- * Signed, so that nobody can put words in our mouth. If the cookies would still be too long, drops the typed
- * values.
- */
+/** Signed, so that nobody can put words in our mouth. If the cookies would still be too long, omits the typed values. */
 export function setFlash(c: HonoContext<AppEnv>, flash: FlashMessage): void {
   const expires = c.var.ctx.now() + COOKIE_S.flash * 1000
   let cookie = sign(c.var.ctx, 'flash', { ...flash, expires })
@@ -26,8 +23,8 @@ export function setFlash(c: HonoContext<AppEnv>, flash: FlashMessage): void {
 }
 
 /**
- * Reads and clears the message. The first caller gets it: a page that shows it in its own place, otherwise
- * the page's frame. Prefetches and HEAD requests leave it for the page that a person sees.
+ * Reads and clears the message. The first caller gets it: a page that shows it in its own place, otherwise the page's
+ * frame. Prefetches and HEAD requests leave it for the page that a person sees.
  */
 export function takeFlash(c: HonoContext<AppEnv>): FlashMessage | null {
   if (c.get('flashTaken') || !isSeen(c)) return null
@@ -44,7 +41,7 @@ export function takeFlash(c: HonoContext<AppEnv>): FlashMessage | null {
 
 const ASKED = 'cookies'
 
-/** The page after a form that came without our cookies. It says so if the browser doesn't keep the new ones either. */
+/** The page after a form that came without our cookies. If the browser doesn't keep the new ones either, it says so. */
 export function askForCookies(page: string): string {
   const [path = '', part] = page.split('#')
   return `${path}${path.includes('?') ? '&' : '?'}${ASKED}${part ? `#${part}` : ''}`

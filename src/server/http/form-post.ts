@@ -14,7 +14,7 @@ export function isFormPost(c: HonoContext<AppEnv>): boolean {
   return mediaType(c) === FORM
 }
 
-/** Whether a browser shows the answer, not a program or our script. */
+/** Whether a browser shows the answer, rather than a program or our script. */
 export function wantsPage(c: HonoContext<AppEnv>): boolean {
   return c.req.header('Accept')?.includes('text/html') ?? false
 }
@@ -51,7 +51,7 @@ export function nestFields(fields: Iterable<[string, string]>): Record<string, u
   return nested
 }
 
-/** The values to show again in a refused form: no passwords, no codes, no tokens, no secret's value, nothing that nobody typed. */
+/** The values to show again in a refused form: no passwords, codes, tokens, or secret values, and nothing that nobody typed. */
 export function typedValues(form: URLSearchParams): Record<string, string> {
   const kept = [...form].filter(
     ([name]) =>

@@ -9,7 +9,7 @@ import { readCookie, writeCookie } from './cookies.ts'
 
 const MOST_ACCOUNTS = 4
 
-/** Where this browser signs in from, and what it is known by. */
+/** Where this browser signs in from, and the mark that makes it known. */
 export function attemptOf(c: HonoContext<AppEnv>): Attempt {
   return { ...callerOf(c), knownDevice: (email, proved) => knownDevice(c, email, proved) }
 }
@@ -31,7 +31,7 @@ export function rememberDevice(c: HonoContext<AppEnv>, email: string, proved: Pr
   writeCookie(c, 'known', [mark, ...others].slice(0, MOST_ACCOUNTS).join('~'))
 }
 
-/** What came after the mark ends it: otherwise, who once knew the password could collect marks, and guess with each. */
+/** Newer passwords and factors end a mark. Otherwise, someone who once knew the password could collect marks, and guess with each. */
 function tagOf({ passwordHash, hasFactor }: Proved): string {
   return createHash('sha256')
     .update(`${saltOf(passwordHash)} ${hasFactor}`)

@@ -4,10 +4,7 @@ import type { AppEnv } from './app-env.ts'
 import { bearerOf } from './caller.ts'
 import type { RouteFacts } from './route-table.ts'
 
-/**
- * The route whose handler will answer, whatever middleware runs before it. Null
- * for a 404.
- */
+/** The route whose handler will answer, whatever middleware runs before it. Null for a 404. */
 export function matchedRoute(c: HonoContext<AppEnv>): string | null {
   const handler = matchedRoutes(c).find((route) => route.method !== 'ALL')
   return handler ? `${handler.method} ${handler.path}` : null

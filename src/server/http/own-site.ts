@@ -1,11 +1,11 @@
 import { OWN_SITE } from '../../domain/own-site.ts'
 
-/** Filled once in each isolate: packing takes 20 ms. Whole bytes, since no request may wait for another's. */
+/** Filled once per isolate: packing takes 20 ms. Keeps the finished bytes, since one request may not wait for another's. */
 const known = new Map<boolean, { origin: string; etag: string | null; bytes: ArrayBuffer }>()
 
 /**
- * A download of the command line that knows this site, so that its commands need no `--base-url`.
- * @param file the built file, or the package with it
+ * A download of the command line that knows this site, so its commands need no `--base-url`.
+ * @param file the built file, or the package that contains it
  */
 export async function withOwnSite(file: Response, isPacked: boolean, origin: string): Promise<Response> {
   const etag = file.headers.get('ETag')

@@ -2,8 +2,8 @@ import type { Env } from '../settings/env.ts'
 import { parseOrigins } from '../settings/settings.ts'
 
 /**
- * Our files whose name a machine behind a door may also have. They pass the Worker first, so that only the site's hosts
- * serve them. wrangler.toml has the same list.
+ * Our files whose names may also exist on a machine behind a door. They pass through the Worker first, so that only the
+ * site's hosts serve them. wrangler.toml has the same list.
  */
 export const PUBLIC_FILES = [
   '/*.png',

@@ -20,7 +20,7 @@ export function answer(
   }: { status?: ContentfulStatusCode; carry?: Record<string, string>; to?: string } = {},
 ): Response {
   const form = c.get('form')
-  // Of a page with several forms: whose this was.
+  // Which form this was, on a page with several.
   const about = form?.get('about')
   // Our pages send X-Flash when they go to another screen, so that its first HTML shows the message.
   if (body.message && (form || (c.req.header('X-Flash') && bearerOf(c) === null)))

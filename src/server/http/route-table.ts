@@ -27,8 +27,8 @@ export type RouteFacts = {
   /** Reads about the user that share the sign-in's round trip. The handler gets what they found. */
   reads?: (ctx: Context, userId: SQL) => Reads
   /**
-   * The page with this call's plain HTML form, and the page after success (the dashboard by default). `back`: the page
-   * it came from, instead of both. `keeps`: what the page's address has of the fields. An `:id` is the call's own.
+   * The page with this call's plain HTML form, and the page after success (the dashboard by default). `back`: return to
+   * the page it came from instead. `keeps`: a field that goes into that page's address. An `:id` is the call's own.
    */
   form?: { at: string; done: string; back?: true; keeps?: { query: string; field: string } }
   /** The body: JSON, or a plain form's fields. */
@@ -39,9 +39,9 @@ export type RouteFacts = {
   onlyJson?: true
   /** Its plain form carries a file, beside its fields. */
   takesFile?: true
-  /** An act in the console: the admin must have proved who they are in the last minutes. */
+  /** An act in the console: the admin must have confirmed who they are in the last minutes. */
   recentPassword?: true
-  /** Admins may use it however long ago they proved who they are. */
+  /** Admins may use it however long ago they confirmed who they are. */
   withoutProof?: true
   /** Admins may use it before they have a second factor. */
   withoutFactor?: true
@@ -49,13 +49,16 @@ export type RouteFacts = {
   token?: 'always' | 'never'
   /** The answer carries a token, for a page that isn't reloaded. */
   givesToken?: true
-  /** It acts for no person, so a visitor's page may send it, whoever has signed in meanwhile. */
+  /** It acts for no particular person, so an older page may send it even if someone else has signed in since. */
   forAnyone?: true
   /** Programs send it, without a cookie and without proof of origin. Other sites' pages may not. */
   fromPrograms?: true
-  /** Its handler counts it against the outer limit, by what its body proves. What a machine wouldn't send counts for its address first. */
+  /**
+   * Its handler counts it against the outer limit, by what its body proves. What doesn't look like a machine's counts
+   * for its address first.
+   */
   countsCaller?: true
-  /** Its handler checks a bearer token that is no API token. */
+  /** Its handler checks a bearer token that isn't an API token. */
   ownToken?: true
   /** Stripe signs it: none of our pages sends it, and its bursts are not rate limited. */
   signedBySender?: true
@@ -70,14 +73,14 @@ export type RouteFacts = {
 /** What it means, and its schema; without one, any text. */
 type Parameter = string | { description: string; schema: Record<string, unknown> }
 
-/** What only the API's document says, of calls that it has. The build leaves this out of the Worker: see dev/build.ts. */
+/** For the API's document only, for calls that it lists. The build leaves this out of the Worker: see dev/build.ts. */
 export type RouteWords = {
   summary?: string
   /** The status of success, and the shape of its answer. */
   answers?: [status: 200 | 201 | 202, shape: ZodMiniType]
   /** It answers the same while the work goes on. */
   later?: 202
-  /** The codes of refusals that are particular to this call. */
+  /** The codes of refusals that are specific to this call. */
   refuses?: readonly RefusalCode[]
   query?: Record<string, Parameter>
   /** Takes an Idempotency-Key. */

@@ -7,7 +7,7 @@ import { shapeOfForm } from './fields.ts'
 import { nestFields } from './form-post.ts'
 import type { Found, RouteFacts, RouteWords } from './route-table.ts'
 
-/** A route: what we know about it beforehand, what the API's document says, and what answers it. */
+/** A route: what we know about it beforehand, what the API's document says about it, and its handler. */
 export type Route = { at: string; facts: RouteFacts & RouteWords; handlers: Handler<AppEnv>[] }
 
 type PathOf<At> = At extends `${string} ${infer Path}` ? Path : string

@@ -12,10 +12,7 @@ const MAX_LENGTH = 1_000
 /** A browser allows 4096 bytes, attributes included. */
 const MAX_COOKIE = 3_800
 
-/**
- * Where to go after signing in. `userId` is null if nobody was signed in on that page. `values`: what was typed into
- * its form.
- */
+/** Where to go after signing in. `userId` is null if nobody was signed in on that page. `values`: what was typed into its form. */
 type WayBack = { path: string; userId: string | null; values?: Record<string, string> | undefined }
 
 /** Remembers a page that requires a sign-in, to return to it afterward. The dashboard is the default anyway. */

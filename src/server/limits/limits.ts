@@ -53,28 +53,28 @@ const PERSONAL = {
   change_plan: { count: 20, perMs: HOUR_MS },
   cancel_plan: { count: 20, perMs: HOUR_MS },
   new_password: { count: 10, perMs: HOUR_MS },
-  /** More than people retry while we can't check passwords. */
+  /** People retry while we can't check passwords. This is more often than that. */
   close_account: { count: 30, perMs: HOUR_MS },
-  /** Of a mailed link, which only the first write uses up: those at once would each be hashed. */
+  /** Only the first write uses up a mailed link, so every password sent at once would be hashed. */
   use_reset_link: { count: 2, perMs: MINUTE_MS },
   change_factor: { count: 20, perMs: HOUR_MS },
   /** The first codes of a new authenticator app. */
   confirm_factor: { count: 30, perMs: HOUR_MS },
   /** What a passkey must sign to confirm an act. */
   ask_passkey: { count: 60, perMs: HOUR_MS },
-  /** All of it is in memory until it's read. */
+  /** Everything is in memory until it's read. */
   export: { count: 20, perMs: HOUR_MS },
   new_token: { count: 10, perMs: HOUR_MS },
   /** Lookups of a code. Codes expire too soon to find one by guessing. */
   user_code: { count: 30, perMs: HOUR_MS },
   /** Programs ask each quarter hour; machines have a limit of their own. */
   files_access: { count: 60, perMs: HOUR_MS / 4, sentence: 'You requested credentials for your files too often.' },
-  /** The bucket bills each list, and 8 for a folder's size. */
+  /** The bucket charges for each list; a folder's size takes 8. */
   files_list: { count: 1000, perMs: HOUR_MS / 4, sentence: 'You listed your files too often.' },
   /** Each asks the bucket. An archive opens files one after the other. */
   files_open: { count: 10_000, perMs: HOUR_MS / 4, sentence: 'You opened your files too often.' },
   files_size: { count: 100, perMs: HOUR_MS / 4, sentence: 'You requested the size of a folder too often.' },
-  /** Uploads and deletions, refused and repeated ones as well: up to 8 lists each. Copying many files needs none of them. */
+  /** Uploads and deletions, even refused and repeated ones: up to 8 lists each. Copying many files needs none of them. */
   files_change: { count: 3000, perMs: HOUR_MS / 4, sentence: 'You changed your files too often.' },
   /** New names and ends of servers: each is kept, and told to every open page. */
   name_run: { count: 120, perMs: HOUR_MS, sentence: 'You renamed your servers too often.' },
@@ -103,7 +103,7 @@ export const TOKEN_RATE = { count: 300, perMs: MINUTE_MS } satisfies Rate
 
 type LimitContext = Pick<Context, 'now' | 'counter'>
 
-/** What has a limit: a test calls each beyond it. */
+/** What has a limit. A test calls each beyond it. */
 export type Limited = keyof typeof RATES | keyof typeof PERSONAL
 
 /** @throws too_many, with the seconds to wait; the same whether or not the email address has an account */
@@ -183,7 +183,7 @@ export function spendCall(ctx: LimitContext, tokenId: string): Promise<Spent> {
 /** A machine renews its credentials every 12 minutes, and tries again when something fails. */
 const MACHINE_RATE = { count: 120, perMs: HOUR_MS / 4 } satisfies Rate
 
-/** Counts what a run's machine asks. @throws too_many */
+/** Counts a machine's requests for its run. @throws too_many */
 export async function limitMachine(ctx: LimitContext, runId: string): Promise<void> {
   refuseFor(await ctx.counter(counterName('machine', 'run', runId)).take(MACHINE_RATE, ctx.now()))
 }

@@ -47,7 +47,7 @@ export function passwordChangedMail(origin: string): MailContent {
   return { ...letter, act: 'password_changed' }
 }
 
-/** Doesn't say its name: a stranger who knows the password may have typed it. */
+/** Doesn't include the name: a stranger who knows the password may have typed it. */
 export function apiTokenMadeMail(
   origin: string,
   { scope, expiresAt }: { scope: TokenScope; expiresAt: number },

@@ -18,7 +18,7 @@ export function chargeSoonMail(origin: string, bill: InvoicedBill & { chargeAt: 
 const what = (bill: InvoicedBill) =>
   bill.corrects ? `a correction of ${period(bill)}` : `server time from ${period(bill)}`
 
-/** They can't have meant us to go on. */
+/** They can't have meant us to continue. */
 export function disputedMail(origin: string): Message {
   return composeMessage('owed', 'We no longer charge you automatically', [
     'You disputed a payment at your bank, so we no longer charge you for server time automatically. We email you invoices to pay instead.',

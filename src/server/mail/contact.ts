@@ -43,7 +43,7 @@ export async function askForHelp(
   ctx.background(deliverMail(ctx))
 }
 
-/** Stores feedback for the console. It needs no answer, so nobody gets an email. */
+/** Stores feedback for the console. It needs no answer, so it sends no email. */
 export async function giveFeedback(ctx: Context, user: User, input: InferInput<typeof feedbackForm>): Promise<void> {
   const { message } = requireValid(feedbackForm, input)
   await limitPerson(ctx, 'feedback', user.id)

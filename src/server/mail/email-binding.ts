@@ -18,6 +18,6 @@ const oneClick = (offUrl: string) => ({
   'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
 })
 
-/** The address bounced before, so Cloudflare no longer sends to it. Trying again changes nothing. */
+/** An earlier email bounced, so Cloudflare no longer sends to this address. Trying again changes nothing. */
 export const isRecipientRefused = (error: unknown) =>
   (error as { code?: unknown } | null)?.code === 'E_RECIPIENT_SUPPRESSED'

@@ -23,7 +23,7 @@ export function stillRunningMail(
   ])
 }
 
-/** @param exitCode of the last time; null if its machine didn't say */
+/** @param exitCode the last one; null if its machine didn't say */
 export function keepsEndingNotice(origin: string, runId: string, exitCode: number | null): Message {
   const last = exitCode === null ? '' : `, the last time with ${exitText(exitCode)}`
   return composeMessage('running', 'Your program keeps ending', [
@@ -40,7 +40,7 @@ const WHY = { idle: '', plan: `, ${FIRST_HOURS} hours after your plan began`, yo
 
 /**
  * @param ending.minutes left, rounded up
- * @param ending.why what set the end: nobody uses it, they bought a plan while it ran, or they did
+ * @param ending.why what set the end: nobody is using it, they bought a plan while it ran, or they set it
  * @param ending.filesStay see `keepText`
  * @param ending.adds what one click adds: less than an hour, if a trial has no more
  */

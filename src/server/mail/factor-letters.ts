@@ -60,7 +60,7 @@ export function factorsRemovedMail(): MailContent {
   ])
 }
 
-/** Each change of a second factor, and each recovery code that someone used. */
+/** One for each change to a second factor, and for each recovery code used. */
 export function factorMail(origin: string, what: FactorChange, isFirst?: 'first'): MailContent {
   const letter = composeMail(SUBJECTS[what], [
     `Someone, probably you, ${WHAT[what]}${isFirst ? ' We signed you out on every other device.' : ''}`,
@@ -91,10 +91,10 @@ export function stoppedSignInMail(
   return { ...letter, act: 'sign_in_stopped' }
 }
 
-/** An account gets at most so many a day about copied passkeys. */
+/** The most about copied passkeys that an account gets in a day. */
 export const COPIED_MAILS = 3
 
-/** A passkey's counter went back. */
+/** A passkey's counter went backward. */
 export function passkeyCopiedMail(origin: string): MailContent {
   const letter = composeMail('We refused one of your passkeys', [
     'Someone tried to use one of your passkeys, or a copy of it: it was used more often before than it says now. We refused it.',

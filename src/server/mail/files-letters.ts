@@ -35,7 +35,7 @@ export function filesOverMail(
   ])
 }
 
-/** Before a smaller plan begins that doesn't include what they have. */
+/** Before a smaller plan begins that has less room than they use. */
 export function filesSmallerPlanMail(
   origin: string,
   { plan, at, used, limit }: { plan: string; at: number; used: string; limit: string },
@@ -57,7 +57,7 @@ export function filesOverDeletedMail(origin: string): Message {
 
 /**
  * @param days before the deletion: 30, 7, or 1
- * @param beyond what becomes of them in plans that don't include them
+ * @param beyond what happens to them in plans that don't include them
  */
 export function filesEndMail(
   origin: string,

@@ -2,7 +2,7 @@ import type { MailedAct } from '../../domain/activity.ts'
 import type { NoticeKind } from '../../domain/notice.ts'
 import type { Mail } from '../ports/mailer.ts'
 
-/** With `act`, it is the record of what happened to its owner's account. */
+/** With `act`, the email is the record of what happened to its owner's account. */
 export type MailContent = Omit<Mail, 'to'> & { act?: MailedAct }
 
 /**
@@ -20,7 +20,7 @@ export type Message = {
 type Link = { link: string; label: string }
 type Part = string | Link | Typed
 
-/** Text that somebody else typed, line breaks kept: for emails to the operator, and a program's own words to its user. */
+/** Text that someone else typed, line breaks kept: for emails to the operator, and for a program's own words to its user. */
 type Typed = { typed: string }
 
 /**

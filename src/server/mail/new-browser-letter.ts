@@ -5,7 +5,7 @@ import { composeMail, type MailContent } from './letter.ts'
 /** The most an account gets in a day. Otherwise, someone with its password could flood its mailbox. */
 export const NEW_BROWSER_MAILS = 3
 
-/** Names the browser in our own words: a stranger may have typed what it says about itself. */
+/** Names the browser in our own words, because a stranger may have typed what it says about itself. */
 export function newBrowserMail(
   origin: string,
   { userAgent, address, at }: { userAgent: string | null; address: string | null; at: number },

@@ -39,14 +39,14 @@ export function emailQuery(
 ): Query {
   const off = isMailKind(kind) ? offUrl(ctx, to.id, kind) : null
   const isWanted = isMailKind(kind) ? sql`NOT ${isMuted(to.id, kind)}` : sql`1`
-  // Wanted only later, it isn't news anymore.
+  // People who switch these emails on later get none for old notices.
   const isNew = sql`NOT EXISTS (SELECT 1 FROM notices WHERE cause = ${cause})`
   return mailQuery(ctx, to.email, composeMail(subject, parts, off), sql`${when} AND ${isWanted} AND ${isNew}`, cause)
 }
 
 /**
  * Only the notice.
- * @param read it doesn't count as news: they did it themselves
+ * @param read it doesn't count as news, because they did it themselves
  */
 export function noticeQuery(
   ctx: Pick<Context, 'db' | 'now'> & Partial<Pick<Context, 'config'>>,
@@ -66,7 +66,7 @@ export function noticeQuery(
     FROM users WHERE id = ${userId} AND closed_at IS NULL AND (${when}) ON CONFLICT (cause) DO NOTHING`)
 }
 
-/** Brings what a batch wrote to the bells of the person's open pages. @param written the notice's result */
+/** Shows what a batch wrote on the bells of the person's open pages. @param written the notice's result */
 export function tellSoon(
   ctx: Pick<Context, 'background' | 'channel'>,
   userId: string,

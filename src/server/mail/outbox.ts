@@ -9,9 +9,9 @@ import type { MailContent } from './letter.ts'
 const AT_ONCE = 20
 const FIRST_RETRY_MS = 30_000
 const LONGEST_RETRY_MS = HOUR_MS
-/** A claimed email is due again after this, in case its program ends before it was sent. */
+/** A claimed email is due again after this, in case its program dies before sending it. */
 const CLAIM_MS = 2 * MINUTE_MS
-/** The longest that sending one may take: with less time left, we leave it to the next claim. */
+/** The longest that sending one may take. With less time left, we leave it to the next claim. */
 const SEND_MS = MINUTE_MS
 /** About a day and a half of trying. */
 const MOST_ATTEMPTS = 40
@@ -46,9 +46,8 @@ export function fewToday(ctx: Pick<Context, 'now'>, to: SQL, act: string, most: 
 }
 
 /**
- * Sends what is due. Two runs may overlap: each claims a row by moving its next try, so that only one of them
- * sends it.
- * @param first who waits for theirs, and so gets it before everybody else's
+ * Sends what is due. Two runs may overlap: each claims a row by moving its next try, so only one of them sends it.
+ * @param first whose email is awaited, and so goes before all others
  */
 export async function deliverMail(ctx: OutboxContext, first = ''): Promise<void> {
   for (;;) {

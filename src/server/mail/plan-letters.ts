@@ -13,7 +13,7 @@ export function largeServerMail(origin: string, { gpus, end }: { gpus: number; e
 
 const day = (at: number) => instantText(toIso(at), false, 'day')
 
-/** What became of a paid plan. Stripe's own emails say so as well. */
+/** What happened to a paid plan. Stripe's own emails say so as well. */
 export function planNotice(
   name: string,
   { unpaid, cancelAt, ended }: { unpaid: boolean; cancelAt: number | null; ended: boolean },

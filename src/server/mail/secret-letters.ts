@@ -13,7 +13,7 @@ const WHAT = {
   removed: (name: string) => `removed the secret ${name}. From now on, a start that names it fails.`,
 }
 
-/** A name can't say much: its letters are capital. */
+/** A name can't say much: it is in capital letters. */
 export function secretMail(origin: string, name: string, what: What): MailContent {
   const link = { link: `${origin}/settings/developers#secrets`, label: 'See your secrets' }
   return { ...letter(origin, SUBJECTS[what], WHAT[what](name), link), act: `secret_${what}` }
@@ -46,10 +46,10 @@ const WHAT_ENVIRONMENT = {
   removed: 'From now on, a start that names it fails.',
 }
 
-/** A day, of those added and of those removed: a program may swap an image with each build. Activity has all. */
+/** Per day, for added and for removed ones: a program may swap an image with each build. Activity has all of them. */
 export const ENVIRONMENT_MAILS = 3
 
-/** Doesn't say its image: a stranger may have typed it. */
+/** Doesn't include the image: a stranger may have typed it. */
 export function environmentMail(
   origin: string,
   name: string,

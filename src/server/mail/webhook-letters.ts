@@ -18,7 +18,7 @@ const LETTERS = {
   },
 }
 
-/** Doesn't say its URL: a stranger may have typed it. */
+/** Doesn't include the URL: a stranger may have typed it. */
 export function webhookMail(origin: string, id: string, act: keyof typeof LETTERS): MailContent {
   const { subject, what, undo } = LETTERS[act]
   const letter = composeMail(subject, [

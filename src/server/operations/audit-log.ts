@@ -9,7 +9,7 @@ const AT_ONCE = 50
 const AT_ONCE_IN_FILE = 5_000
 
 export type AuditFilter = {
-  /** One of the acts; anything else means all. */
+  /** One of the acts; any other value means all. */
   act: string
   /** A user's ID, a subject's ID, or an actor's email; empty means all. */
   of: string

@@ -11,7 +11,7 @@ const MOST_SHOWN = 200
 
 export type Lines = { people: InLine[]; waited: Waited[]; short: { label: string; value: number }[] }
 
-/** Who waits, how long people waited, and when capacity was short: somebody waited, or no place of any size was free. */
+/** Who is waiting, how long people waited, and when capacity was short: someone waited, or no place of any size was free. */
 export async function readLines(ctx: Pick<Context, 'db' | 'now'>): Promise<Lines> {
   const now = ctx.now()
   const [rows, waits, full] = await ctx.db.batch([

@@ -44,7 +44,7 @@ export async function takeBack(operator: Operator, userId: string, why: Why): Pr
   ctx.background(deliverMail(ctx))
 }
 
-/** Those whose day is over. Safe to repeat: each is one batch, which its own row allows once. Run by cron. */
+/** Removes factors whose day is over. Safe to repeat: each is one batch, which its own row allows once. Run by cron. */
 export async function removeLostFactors(ctx: Pick<Context, 'db' | 'now'>): Promise<void> {
   const due = await ctx.db.select().from(factorRemovals).where(lte(factorRemovals.dueAt, ctx.now())).limit(AT_ONCE)
   for (const { userId, actor, reason, dueAt } of due) {

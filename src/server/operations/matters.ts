@@ -22,7 +22,7 @@ type Kind = {
   sentences: string[]
 }
 
-/** What an operator must know and the database shows. What a vendor's answer shows raises its alert right there. */
+/** What the operator must know and the database shows. What only a vendor's answer shows raises its alert on the spot. */
 const KINDS: Kind[] = [
   {
     matter: 'job_stuck',

@@ -5,7 +5,7 @@ import { isOfferedAt } from '../fleet/places.ts'
 import type { Context } from '../runtime/context.ts'
 import type { Metric } from './prometheus.ts'
 
-/** Bounds a scrape after an extraordinary hour. Only the newest count. */
+/** Bounds a scrape after an extraordinary hour: only the newest count. */
 const MOST_READY = 5_000
 const LATE_MS = 5_000
 

@@ -44,7 +44,7 @@ export async function once<T>({ db }: Context, { act_id: actId }: Why, act: Prom
   }
 }
 
-/** Nobody grants, credits, or frees themselves. @throws forbidden */
+/** Operators can't grant, credit, or free themselves. @throws forbidden */
 export function requireOther({ admin }: Operator, userId: string): void {
   if (admin.id === userId) throw new AppError('forbidden', "You can't do this to your own account. Ask another admin.")
 }
@@ -63,7 +63,7 @@ export async function getAccount(
 }
 
 /**
- * Lets the admin act for 15 minutes. Who has a second factor proves that one, instead of the password.
+ * Lets the admin act for 15 minutes. With a second factor, they prove that instead of the password.
  * @throws invalid, second_factor_required, invalid_code, too_many
  */
 export async function confirmPassword(

@@ -13,7 +13,7 @@ import { deliverMail } from '../mail/outbox.ts'
 import { auditQuery } from '../runtime/audit.ts'
 import { getAccount, handOf, type Operator, requireOther, type Why } from './operator.ts'
 
-/** Refuses this person's starts until the suspension is lifted. What runs keeps running. */
+/** Refuses this person's starts until the suspension is lifted. Running servers keep running. */
 export async function suspend(operator: Operator, userId: string, why: Why): Promise<void> {
   const { ctx } = operator
   const hand = handOf(operator, why)
@@ -42,7 +42,7 @@ export async function lift(operator: Operator, userId: string, why: Why): Promis
   ctx.background(ctx.channel(userId).tellAccount())
 }
 
-/** What an act changes shows at once, and so does its notice. */
+/** Shows an act's effect and its notice at once. */
 function tellPages({ ctx }: Operator, userId: string): void {
   ctx.background(ctx.channel(userId).tellAccount())
 }

@@ -16,8 +16,9 @@ import { mailQuery } from '../mail/outbox.ts'
 import { auditQuery, type Hand } from '../runtime/audit.ts'
 
 /**
- * For who lost their passkeys, their app, and their recovery codes, the last admin among them: from then on, their password
- * signs them in. An admin adds the next one through their mailbox. Emails the owner. At once: the console waits a day.
+ * For someone who lost their passkeys, their app, and their recovery codes, even the last admin: from then on, their
+ * password signs them in. An admin adds the next factor through their mailbox. Emails the owner. Immediate, unlike the
+ * console, which waits a day.
  * @throws not_found, conflict
  */
 export async function removeFactors(hand: Hand, email: string): Promise<void> {
@@ -31,7 +32,7 @@ export async function removeFactors(hand: Hand, email: string): Promise<void> {
   if (!audited?.rowsAffected) throw new AppError('conflict', 'This account has no second factor.')
 }
 
-/** The first says whether there was one. @param when an SQL condition, which the last of these writes ends */
+/** The first query says whether there was one. @param when an SQL condition, which the last of these writes makes false */
 export function removeFactorsQueries(hand: Hand, userId: string, when: SQL = sql`1`): Query[] {
   const { db } = hand
   const has = sql`${when} AND ${hasFactor(sql`${userId}`)}`

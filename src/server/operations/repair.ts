@@ -115,7 +115,7 @@ async function trialEnd(hand: Hand, userId: string, billedFrom: number): Promise
   return trialSeconds === null ? null : (Math.ceil(billedFrom / 1000) + trialSeconds) * 1000
 }
 
-/** In the backup, it still waited for a run. */
+/** In the backup, it was still waiting for a run. */
 function notWarm({ db }: Hand, { token }: CloudInstance) {
   return db.run(sql`DELETE FROM warm_machines WHERE token = ${token}`)
 }

@@ -23,7 +23,7 @@ export type Plan = {
   repairs: Repair[]
   /** Why a setting is probably wrong, not the database. */
   doubts: string[]
-  /** The runs behind the doubts. The operator must name each: ending one also ends its machine, for good. */
+  /** The runs in doubt. The operator must name each one: ending it also ends its machine, for good. */
   doubted: string[]
 }
 
@@ -44,7 +44,7 @@ export async function findRepairs({ db, cloud }: Hand, since: number, region: st
 
   const unknown = [
     ...seen.filter(({ tags }) => !known.has(tags.session ?? '')),
-    // It waits for a run that no one here will give it.
+    // It's waiting for a run that no one here will give it.
     ...all.filter(({ tags, token }) => isUntold(tags) && !warm.has(token ?? '')),
   ]
   const strange = unknown.flatMap((instance): Repair[] => {
@@ -98,7 +98,7 @@ type Found = { live: RunRow[]; seen: CloudInstance[]; region: string; homes: str
   Repair[]
 >
 
-/** So few servers run in a small fleet that half of them are doubtful, even if it is only one. */
+/** So few servers run in a small fleet that even one may be half of them. */
 const isDoubtful = (strange: number, all: number) => areMany(strange, all) || (strange > 0 && strange * 2 >= all)
 
 /** The regions of the places that these runs have. */
@@ -115,7 +115,7 @@ function describe(instance: CloudInstance): Omit<Repair, 'what'> {
   return { instanceId: id, runId: tags.session ?? null, userId: tags.user ?? null, instance }
 }
 
-/** A start that moved to another place launched more than one: the living one counts, otherwise the latest. */
+/** A start that moved to another place launched more than one: the live one counts, otherwise the latest. */
 function onePerRun(instances: CloudInstance[]): CloudInstance[] {
   const ofRuns = instances.filter(({ tags }) => tags.session)
   const rank = (one: CloudInstance) => (isAlive(one) ? Number.MAX_SAFE_INTEGER : (one.launchTime ?? 0))
@@ -123,16 +123,16 @@ function onePerRun(instances: CloudInstance[]): CloudInstance[] {
   return [...new Map(ofRuns.map((instance) => [instance.tags.session, instance])).values()]
 }
 
-/** When its run began to have it. A warm machine was launched long before. */
+/** When its run got it. A warm machine was launched long before. */
 export function begunAt({ launchTime, tags }: CloudInstance): number | null {
   const given = Date.parse(tags.given ?? '')
   return Number.isNaN(given) ? launchTime : given
 }
 
-/** Whether it waits for a run, or for word of the one that just took it. */
+/** Whether it's waiting for a run, or has just been taken by one and hasn't heard of it. */
 const isUntold = (tags: CloudInstance['tags']) => tags.warm !== undefined && tags.session === undefined
 
-/** Of machines that wait, and of those that live runs have taken. */
+/** Machines that are waiting, and those that live runs have taken. */
 async function warmTokens(db: Context['db']): Promise<Set<string>> {
   const rows = await db.all<{ token: string }>(sql`SELECT token FROM warm_machines
     UNION SELECT token FROM server_sessions JOIN launches ON launches.session_id = server_sessions.id

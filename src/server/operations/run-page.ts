@@ -77,10 +77,10 @@ function wishesOf(run: RunRow): Record<string, string> {
   }
 }
 
-/** After how many seconds a run like this one ends. An end that nobody chose on the site becomes the first one of a plan. */
+/** After how many seconds a run like this one ends. An end that nobody chose on the site becomes a plan's default end. */
 export function stopAfterLike(run: RunRow): number | null {
   const { inTrial, mustStopAt, byToken, untilExit, defaultEndsAt, budgetCents, requestedAt } = run
-  // A budget, a smaller plan, and disuse set their end again by themselves.
+  // Ends set by a budget, a smaller plan, or idleness don't carry over: each sets its own again.
   if (budgetCents !== null) return run.stopAfter
   const end = run.idleEnds || run.planEnds ? run.ownEndsAt : run.endsAt
   // Rows from before `inTrial` don't have it.

@@ -1,7 +1,7 @@
 export type StoredFile = {
   key: string
   size: number
-  /** ms since 1970, as the bucket has it */
+  /** ms since 1970, by the bucket's clock */
   modifiedAt: number
   /** Changes with the content. */
   etag: string
@@ -31,11 +31,11 @@ export type CredentialsMode = 'read' | 'write'
 export type Bucket = {
   /**
    * Up to 1,000 files whose key begins with `prefix`, in the order of their keys.
-   * @param delimiter keys that have it after the prefix come once, as `prefixes`
-   * @param after the `next` of the page before
-   * @param startAfter a key, instead of that
-   * @returns also `at`: when it answered, by the clock that `modifiedAt` is from; and how many have another storage class
-   * than the standard one
+   * @param delimiter returns keys that contain it after the prefix only once, as `prefixes`
+   * @param after the `next` of the previous page
+   * @param startAfter a key, instead of `after`
+   * @returns also `at`: when it answered, by the clock that `modifiedAt` uses; and how many files aren't in the
+   * standard storage class
    */
   list(wanted: {
     prefix: string
@@ -45,7 +45,7 @@ export type Bucket = {
     most?: number
   }): Promise<{ files: StoredFile[]; prefixes: string[]; next: string | null; at: number; otherClass: number }>
   find(key: string): Promise<StoredFile | null>
-  /** Up to 1,000, in one call, and one for each whose key XML can't hold. */
+  /** Up to 1,000: one call, plus one for each key that XML can't hold. */
   remove(keys: string[]): Promise<void>
 
   /** @param fileName the browser saves it under this name */
@@ -66,7 +66,7 @@ export type Bucket = {
     uploadId: string,
     options: { part: number; size: number; seconds: number },
   ): Promise<SignedUpload>
-  /** Null if the bucket has no such upload, or no longer. */
+  /** Null if the bucket has no such upload, or no longer has it. */
   listParts(key: string, uploadId: string): Promise<Part[] | null>
   /**
    * @param replaces the etag of what may be there; null: nothing may be
@@ -75,8 +75,8 @@ export type Bucket = {
   completeParts(key: string, uploadId: string, parts: Part[], replaces: string | null): Promise<boolean>
   abortParts(key: string, uploadId: string): Promise<void>
   /**
-   * Up to 1,000 uploads in parts that were begun below `prefix`, and not ended, in the order of their keys.
-   * @param after the `next` of the page before
+   * Up to 1,000 unfinished multipart uploads below `prefix`, in the order of their keys.
+   * @param after the `next` of the previous page
    */
   listUploads(
     prefix: string,

@@ -14,11 +14,11 @@ export type CloudInstance = {
   token: string | null
   /** When it ended, in whole seconds, if the cloud says so: it forgets after an hour. */
   endedAt: number | null
-  /** Why its state changed last, in the cloud's words. */
+  /** Why its state last changed, in the cloud's words. */
   endReason: string | null
   /** Whether the machine itself ended it. */
   shutItselfDown: boolean
-  /** Why the cloud ended it, if that was the cloud's own doing. Before it ran, that refuses its launch. */
+  /** Why the cloud ended it on its own account. Before the instance ran, this means that the launch was refused. */
   refusal: (Omit<LaunchRefusal, 'error'> & { words: string }) | null
   tags: Record<string, string>
 }

@@ -28,7 +28,7 @@ export type JobChannelCalls = {
 
 /** The calls to the object that holds a user's open connections through their door. */
 export type DoorCalls = {
-  /** Call after writing: closes the connections of everyone who may no longer come in. */
+  /** Call after writing: closes the connections of everyone who has lost access. */
   recheck(): Promise<void>
 }
 
@@ -36,7 +36,7 @@ export type DoorCalls = {
 export const FLEET = 'fleet'
 export const LINE = 'line'
 
-/** The calls to an object that looks at what all users share: the fleet, or the line. Its name says which. */
+/** The calls to an object that watches what all users share: the fleet, or the line. Its name says which. */
 export type FleetWatcherCalls = {
   /** Call before writing: makes the object look within 30 s, whatever happens to the caller. */
   arm(name: string): Promise<void>
@@ -81,14 +81,14 @@ export type HasherCalls = {
   derive(work: Derivation): Promise<Uint8Array | null>
 }
 
-/** What a machine says of its container. */
+/** What a machine reports about its container. */
 export type MachinePhase =
   | { name: 'pulling'; percent: number; bytes: number }
   | { name: 'pulled' | 'started' }
   | { name: 'exited'; exit_code: number; oom: boolean; answered?: boolean | undefined }
   | { name: 'failed'; code: Death; exit_code: number | null }
 
-/** With all that the machine has sent since its boot, also from outside the container. Older machines don't say it. */
+/** Includes everything that the machine has sent since it booted, from outside the container as well. Older machines don't report it. */
 export type MachineSample = Sample & { host_sent_bytes?: number | null }
 
 /** Lines as a machine posts them; `first` is the number of the first one. `at` in ms since 1970. */
@@ -102,44 +102,44 @@ export type LogBatch = {
 }
 
 /**
- * What somebody must act on: a phase and when it began, how far a pull is, that the disk is nearly full, or no longer, and that the
- * program keeps ending, and that it sends much. Null: no news of it.
+ * What someone must act on: a phase and when it began, how far a pull is, whether the disk is nearly full, that the
+ * program keeps exiting, and that it sends a lot. Null: no news of it.
  */
 export type MachineNews = {
   phase: MachinePhase | null
-  /** By the machine's clock, as far as what we heard bears it out. */
+  /** By the machine's clock, as far as we can confirm it. */
   phaseAt: number
   pull: Pull | null
   diskNearlyFull: boolean | null
   keepsEnding: boolean
-  /** What its containers or all of it have sent, if that is much. */
+  /** How much its containers or the whole machine have sent, if that is a lot. */
   sentBytes: number | null
 }
 
-/** `next`: the first number it doesn't have. `news`: what nobody has acted on. */
+/** `next`: the number of the first line it doesn't have. `news`: what nobody has acted on. */
 type Heard = { next: number; every_seconds: 1 | 30; news: MachineNews | null }
 
-/** When the machine last said anything, and when its program exited by its word: null if it never said so. */
+/** When the machine last spoke, and when it says that its program exited; null if it never said so. */
 export type LastWord = { heardAt: number | null; exitedAt: number | null }
 
 /** The calls to the object that keeps one run's log, and how busy its machine was. */
 export type RunLogCalls = {
-  /** Adds what it doesn't have yet. @returns why it takes nothing, otherwise what it has */
+  /** Adds what is new. @returns why it takes nothing, otherwise what it has */
   append(batch: LogBatch, now: number): Promise<Heard | 'over' | 'too_many'>
-  /** The consequences of this news are written down. */
+  /** Call after writing the consequences of this news. */
   acted(news: MachineNews): Promise<void>
   /** What follows line `after`. @param isOver the run has ended */
   read(after: number, isOver: boolean): Promise<LogPart>
-  /** When the machine last said anything; null if it never did, or if it may be trying to reach us since we were away. */
+  /** When the machine last spoke; null if it never did, or if it may be trying to reach us after we were away. */
   heardAt(now: number): Promise<number | null>
-  /** Until when its program surely ran, if it still runs by all that we heard: no later word goes back further. Null: it never spoke. */
+  /** Until when its program surely ran, as far as we have heard: no later word reports an earlier exit. Null: the machine never spoke. */
   provenUntil(now: number): Promise<number | null>
   /** Its last lines, oldest first. */
   tail(count: number): Promise<LogLine[]>
-  /** The finest samples that reach as far back as that. @param now the caller's clock */
+  /** The finest samples that reach back that far. @param now the caller's clock */
   metrics(since: number, now: number): Promise<MetricsPart>
   /** The run has ended: it takes nothing more, and goes 30 days later. */
   end(now: number): Promise<LastWord>
-  /** Forgets all lines so far, or how busy its machine was as well. */
+  /** Deletes all lines so far, or the samples as well. */
   clear(what: 'lines' | 'everything'): Promise<void>
 }

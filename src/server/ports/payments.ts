@@ -23,9 +23,9 @@ export type PaidSubscription = {
   upgradedFrom: PlanType | null
   /** Set while an upgrade waits for its payment: when it lapses. */
   upgradeUntil: number | null
-  /** Set while a change with the next period is scheduled, and for a while afterward. */
+  /** Set while a change is scheduled for the next period, and for a while afterward. */
   scheduleId: string | null
-  /** The plan of the next period. */
+  /** The plan from the next period on. */
   nextPlanType: PlanType | null
   cancelAtPeriodEnd: boolean
   /** When it will end, if that's scheduled. */
@@ -51,7 +51,7 @@ export type Checkout = {
   chargesUsage: boolean | null
 }
 
-/** As we call it before its owner. */
+/** The name that we use for it in front of its owner. */
 export type PayMethod = 'card' | 'bank account' | 'payment method'
 
 export type Invoice = {
@@ -105,7 +105,7 @@ export type PlanCharge = {
 /** What its customer got back of a payment: by refunds, and by a dispute at their bank. */
 export type Reversal = { refundedCents: number; dispute: DisputeState | null }
 
-/** What happened to which object. We act on the object fetched by id, never on the event's contents. */
+/** What happened to which object. We act on the object fetched by ID, never on the event's contents. */
 export type PaymentEvent = {
   id: string
   type: string

@@ -7,8 +7,8 @@ const LONGEST_WAIT_MS = 15_000
 const PAUSE_MS = 100
 
 /**
- * A Durable Object that is unreachable or silent is not the request's fault, so the error is retryable.
- * @param call gets a stub of its own each time
+ * A Durable Object that is unreachable or silent isn't the request's fault, so the error is retryable.
+ * @param call gets a new stub each time
  * @param repeatable whether it may run twice
  */
 export async function answered<T>(call: () => Promise<T>, repeatable: boolean): Promise<T> {

@@ -64,14 +64,12 @@ export function siteOrigin(ctx: Pick<Context, 'config'>): string {
   return ctx.config.origins[0] ?? ''
 }
 
-/**
- * Whether what a server saves in /data outlasts it: there are files, and nobody reaches a machine past its door.
- */
+/** Whether what a server saves in /data outlasts it: there are files, and machines can only be reached through their door. */
 export function serversKeepFiles({ config }: Pick<Context, 'config'>): boolean {
   return Boolean(config.files && config.doorOnly)
 }
 
-/** Which servers have their user's files: a program that runs to its end publishes ports only behind a door. */
+/** Which servers have their user's files: a program that runs until exit publishes ports only behind a door. */
 export function serversWithFiles(ctx: Pick<Context, 'config'>): 'all' | 'until_exit' | 'none' {
   if (serversKeepFiles(ctx)) return 'all'
   return ctx.config.files && !ctx.config.door ? 'until_exit' : 'none'

@@ -43,8 +43,8 @@ const RUN_LOG: Repeatable<RunLogCalls> = {
 const EVENT_SENDER: Repeatable<EventSenderCalls> = { wake: true }
 
 /**
- * What is counted twice leaves a person fewer tries, never more, and the right password clears all its guesses. A guess
- * taken back twice would give a thief one more.
+ * Counting twice leaves a person fewer tries, never more, and the right password clears all guesses. Taking back a
+ * guess twice would give a thief an extra one.
  */
 const COUNTER: Repeatable<CounterCalls> = {
   guess: true,
@@ -74,7 +74,7 @@ export function openObjects(env: Env) {
   }
 }
 
-/** Passes an upgrade to the user's channel. If a first socket was lost on its way to us, it closes by itself. */
+/** Passes an upgrade to the user's channel. If a first socket got lost on its way to us, it closes on its own. */
 export async function openSocket(env: Env, userId: string, upgrade: () => Request): Promise<Response> {
   const open = () => env.JOB_CHANNEL.getByName(userId).fetch(upgrade() as never)
   return (await answered(open, true)) as unknown as Response

@@ -26,7 +26,7 @@ export function runEventQuery(
     WHERE id = ${runId} AND ${when}`)
 }
 
-/** Who acts, by their sign-in or API token. */
+/** Who is acting: their sign-in or API token. */
 export function actorOf({ tokenName = null }: { tokenName?: string | null }): RunActor {
   return tokenName === null ? 'site' : `token:${tokenName}`
 }

@@ -21,7 +21,7 @@ export type Config = {
   mailFrom: string
   operatorEmail: string
   plansForSale: boolean
-  /** Who sells, on statements. */
+  /** The seller, on statements. */
   seller: Seller
   /** Where people report security holes: an https address, or mailto: one. */
   securityContact: string
@@ -35,7 +35,7 @@ export type Config = {
   portalOrigin: string
   /** Null: every machine is open to the internet at its own address. */
   door: Door | null
-  /** Nobody reaches a machine but through its door. Otherwise, machines get no files: anyone could read them there. */
+  /** Machines can only be reached through their door. Otherwise, machines get no files, because anyone could read them there. */
   doorOnly: boolean
   /** Null: there are no files. */
   files: BucketSettings | null
@@ -155,8 +155,8 @@ export const SETTINGS = Object.keys(RULES) as Setting[]
 const configs = new WeakMap<Env, Config>()
 
 /**
- * The settings, checked once per isolate. Every request, trigger and object starts here, so that a missing
- * setting shows at once and not when something needs it. The log names each bad setting, never its value.
+ * The settings, checked once per isolate. Every request, trigger, and object starts here, so a missing setting shows at
+ * once, not when something needs it. The log names each bad setting, never its value.
  * @throws unavailable
  */
 export function readConfig(env: Env, log: Log): Config {
@@ -226,14 +226,14 @@ export function faultsOf(settings: Partial<Record<Setting, unknown>>): SettingFa
     .concat(faultsOfStripe(settings), faultsOfBucket(settings), faultsOfDoor(settings), faultsOfFactor(settings))
 }
 
-/** Whoever sells needs both, and one without the other is a slip. */
+/** A seller needs both, so one without the other is a mistake. */
 function faultsOfStripe(settings: Partial<Record<Setting, unknown>>): SettingFault[] {
   const both = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'] as const
   const isNeeded = settings.PLANS_FOR_SALE === 'true' || both.some((name) => settings[name] !== undefined)
   return both.filter((name) => isNeeded && settings[name] === undefined).map(missing)
 }
 
-/** A page of a door may set cookies for its domain and everything below it, so the site must be in neither. */
+/** A page of a door may set cookies for its domain and everything below it, so the site must not share either. */
 function faultsOfDoor(settings: Partial<Record<Setting, unknown>>): SettingFault[] {
   const { DOOR_DOMAIN: domain, SITE_ORIGINS: list, DOOR_ONLY: only } = settings
   if (only === 'true' && domain === undefined)

@@ -25,7 +25,7 @@ import type { Proven } from './proven.ts'
 import { checkFactor, factorSecret, getFactors } from './second-factor.ts'
 import type { RequestOptions } from './webauthn.ts'
 
-/** What someone gets who typed the right password of an account with a second factor. @throws invalid_credentials */
+/** A challenge for someone who typed the right password of an account with a second factor. @throws invalid_credentials */
 export async function newChallenge(
   ctx: Context,
   user: { id: string; passwordHash: string },
@@ -43,8 +43,8 @@ export async function newChallenge(
 }
 
 /**
- * For a new password: what was begun is over, passkeys wait for it, and the line holds a place instead of starting what
- * someone else may have asked for. Part of that write batch.
+ * For the batch that sets a new password. Ends open challenges, makes passkeys wait until they are used beside the new
+ * password, and has the line hold a place instead of starting what someone else may have requested.
  * @param when an SQL condition
  */
 export function newPasswordQueries(ctx: Pick<Context, 'db'>, userId: string, when: SQL) {
@@ -58,19 +58,19 @@ export function newPasswordQueries(ctx: Pick<Context, 'db'>, userId: string, whe
       .where(and(eq(passkeys.userId, userId), when)),
     ctx.db
       .update(line)
-      // A start already under way continues, but no other follows: see `endedQuery`.
+      // A start already under way continues, but no further one follows: see `endedQuery`.
       .set({ start: sql`start AND session_id IS NOT NULL`, wishes: sql`json_set(wishes, '$.startsOnce', 1)` })
       .where(and(eq(line.userId, userId), when)),
   ]
 }
 
-/** Part of a sign-in's batch: what this browser began earlier wasn't a stranger. @param isIn an SQL condition */
+/** For the batch that signs in: what this browser began earlier is then known to be its owner's. @param isIn an SQL condition */
 export function endChallengesQuery(ctx: Pick<Context, 'db' | 'browser'>, userId: string, isIn: SQL) {
   const own = and(eq(signInChallenges.userId, userId), eq(signInChallenges.browser, hashOf(ctx.browser)))
   return ctx.db.delete(signInChallenges).where(and(own, isIn))
 }
 
-/** Whom an open challenge is for; null for one that is over, or of another browser. */
+/** Who an open challenge is for; null if it's over or belongs to another browser. */
 export async function findChallenge(
   ctx: Pick<Context, 'db' | 'now' | 'browser'>,
   challenge: string,
@@ -109,7 +109,7 @@ function isOpen(ctx: Pick<Context, 'now' | 'browser'>, challenge: string) {
 }
 
 /**
- * Signs in who proves a second factor after the right password.
+ * Signs in someone who proves a second factor after the right password.
  * @throws unauthenticated: start over. invalid, invalid_code, too_many
  */
 export async function answerChallenge(
@@ -162,7 +162,7 @@ async function finish(
       whose: sql`id = ${userId} AND closed_at IS NULL AND ${isThere} AND ${proven.holds}`,
     })),
     ...proven.spendQueries(isIn),
-    // They have it, so it isn't lost.
+    // They just used it, so it isn't lost.
     ...keepFactorQueries(hand, whose, siteOrigin(ctx), isIn),
     endChallengesQuery(ctx, userId, isIn),
   ])

@@ -34,7 +34,7 @@ export async function requireCurrentPassword(ctx: Context, userId: string, proof
   return { ...factor, holds: sql`(${same} AND ${factor.holds})` }
 }
 
-/** For an act of more than one write, right before the first that nothing refuses. @throws invalid_code */
+/** For an act of several writes: call it once nothing but these writes can fail. @throws invalid_code */
 export async function spendProof(ctx: Pick<Context, 'db'>, { holds, spendQueries, lapsed }: Proven): Promise<void> {
   const queries = spendQueries(holds)
   if (!queries.length) return

@@ -47,7 +47,7 @@ export function newPasskeyChallenge(): { challenge: string; hash: string } {
 const NONCE_BYTES = 16
 const EXPIRY_BYTES = 6
 
-/** For signing in with nothing else, in this browser. Everyone who opens the page gets one, so we sign it and keep nothing. */
+/** For signing in with a passkey alone, in this browser. Every visitor of the page gets one, so we sign it and store nothing. */
 export function newSignInChallenge(ctx: Pick<Context, 'config' | 'now' | 'browser'>): string {
   const expiry = Buffer.alloc(EXPIRY_BYTES)
   expiry.writeUIntBE(ctx.now() + CHALLENGE_MINUTES * MINUTE_MS, 0, EXPIRY_BYTES)
@@ -56,7 +56,7 @@ export function newSignInChallenge(ctx: Pick<Context, 'config' | 'now' | 'browse
   return Buffer.concat([start, signature]).toString('base64url')
 }
 
-/** Whether this browser may still answer it. Only the first who asks may: we keep its hash until it has expired. */
+/** Uses up the challenge: true once per challenge, in its own browser. We keep its hash until it expires. */
 export async function spendSignInChallenge(
   ctx: Pick<Context, 'db' | 'config' | 'now' | 'browser'>,
   challenge: string,
@@ -67,7 +67,7 @@ export async function spendSignInChallenge(
   if (!isOurs) return false
   const expiresAt = start.readUIntBE(NONCE_BYTES, EXPIRY_BYTES)
   if (expiresAt <= ctx.now()) return false
-  // What it says, not how it was written: the same bytes have several spellings.
+  // Hash what it says, not how it's written: the same bytes have several spellings.
   const row = { hash: hashOf(bytes.toString('base64url')), browser: hashOf(ctx.browser), expiresAt }
   const spent = ctx.db.insert(passkeyChallenges).values({ ...row, purpose: 'sign_in' })
   return (await spent.onConflictDoNothing()).rowsAffected > 0
@@ -102,7 +102,7 @@ export async function confirmOptions(ctx: Context, userId: string, verified: boo
   return requestOptions(ctx, challenge, await listPasskeys(ctx, userId), verified)
 }
 
-/** After the right password: the challenge that the password brought is what it must sign. */
+/** After the right password: the passkey must sign the challenge that the password brought. */
 export async function secondFactorOptions(
   ctx: Pick<Context, 'db' | 'config'>,
   userId: string,
@@ -123,7 +123,7 @@ export async function checkPasskey(
   answer: PasskeyResponse,
   { challenge, verified }: { challenge: string | null; verified: boolean },
 ): Promise<Proven> {
-  // Read before the challenge: a second click's answer is no copy, though the first one has counted.
+  // Read the counter before the challenge, so that a double click doesn't look like a copied passkey.
   const row = await findPasskey(ctx, answer)
   if (row?.userId !== userId) throw wrongPasskey()
   if (challenge !== null) {
@@ -183,7 +183,7 @@ export async function usePasskey(
   return {
     holds,
     spendQueries: (done) => [
-      // Not alone, it was used beside the password.
+      // If it wasn't used alone, the password was used beside it.
       ctx.db.run(sql`UPDATE passkeys SET counter = ${counter}, last_used_at = ${ctx.now()}, waits_for_password = 0
         WHERE ${grew} AND ${done}`),
     ],
@@ -198,7 +198,7 @@ async function copied(
 ): Promise<AppError> {
   const [asked] = await ctx.db.all<{ until: number }>(sql`SELECT (${askedUntil}) AS until`)
   const askedAt = (asked?.until ?? 0) - CHALLENGE_MINUTES * MINUTE_MS
-  // It may have signed before that use, in a form that waited.
+  // It may have signed before its last use, in a form that was sent late.
   if (askedAt < (lastUsedAt ?? createdAt)) return wrongPasskey()
   ctx.log('passkey_counter_back', { userId, passkeyId: id })
   const cause = `passkey counter ${id} ${hashOf(challenge)}`

@@ -31,7 +31,7 @@ export function renewHash(ctx: PasswordContext, password: string, stored: string
   return hashPassword(ctx, password, Buffer.from(saltOf(stored), 'base64url'))
 }
 
-/** It tells passwords apart, and stays when a hash is renewed. */
+/** Identifies the password, and stays the same when its hash is renewed. */
 export function saltOf(stored: string): string {
   return stored.split('$')[4] ?? ''
 }

@@ -16,7 +16,7 @@ function hashRecoveryCode(code: string): string {
 /**
  * New codes, and the writes that replace the account's earlier ones with them.
  * @param when an SQL condition
- * @returns `made`: an SQL condition, that these writes did it
+ * @returns `made`: an SQL condition: these writes did it
  */
 export function newRecoveryCodes(
   ctx: Pick<Context, 'db' | 'now'>,

@@ -36,7 +36,7 @@ export class HashQueue implements HasherCalls {
   }
 }
 
-/** Lets new requests in between two hashes, so that we refuse one too many at once. */
+/** Yields between hashes so we can reject excess requests right away. */
 function untilTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0))
 }

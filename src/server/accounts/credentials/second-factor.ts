@@ -11,15 +11,15 @@ import type { Checked, Proven } from './proven.ts'
 import { checkRecoveryCode } from './recovery-codes.ts'
 import { checkTotp, findTotp } from './totp.ts'
 
-/** The key for counting guesses at an account's codes, from one place: each known device, all others, and sign-ins. */
+/** The key for counting guesses at an account's codes. Each known device counts separately, and so do all other devices and sign-ins. */
 export function factorSecret(userId: string, place: string): string {
   return `${userId} factor ${place}`
 }
 
 /**
- * Checks a factor, which the act that it allows uses up: it counts once, however many calls send it at once. Guesses at an
- * app's codes count for the account; nobody can guess a recovery code or sign for a passkey, so that those still let their
- * owner in while someone guesses.
+ * Checks a factor. The act that it allows uses it up, so it counts once, however many calls send it. We limit guesses
+ * at an app's codes, but not at recovery codes and passkeys: those can't be guessed, and let the owner in while someone
+ * else is guessing.
  * @param at whose guesses they are; `challenge`: what a passkey had to sign, if it wasn't made for the purpose
  * @throws invalid_code, too_many
  */
@@ -47,7 +47,7 @@ function wrongCode(): AppError {
 
 /**
  * For a signed-in person who has one.
- * @param verified it takes the place of the password, so a passkey's device must have verified its owner
+ * @param verified it replaces the password, so a passkey's device must have verified its owner
  * @throws second_factor_required, invalid_code, too_many
  */
 export async function requireFactor(

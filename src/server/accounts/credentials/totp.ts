@@ -24,7 +24,7 @@ export function openTotp(secretKey: string, userId: string, sealed: string): str
   return unseal(sealOf(secretKey, userId), sealed)
 }
 
-/** In a chunk of its own: few calls need it. */
+/** Loaded when needed: few calls use it. */
 const otpauth = () => import('otpauth')
 
 async function totpOf(label: string, base32: string) {
@@ -50,7 +50,7 @@ export async function stepOf(ctx: Context, sealed: string, userId: string, code:
   return off === null ? null : Math.floor(now / 1000 / TOTP_PERIOD_S) + off
 }
 
-/** Null without one that counts. */
+/** The account's confirmed app; null if there is none. */
 export async function findTotp(ctx: Pick<Context, 'db'>, userId: string) {
   const [row] = await ctx.db
     .select()
@@ -75,7 +75,7 @@ export async function checkTotp(ctx: Context, userId: string, code: string): Pro
 
 const BATCH = 500
 
-/** Encrypts those under an earlier SECRET_KEY again, so that you can drop that key. Run by cron, every night. */
+/** Re-encrypts secrets under an earlier SECRET_KEY, so that you can drop that key. Run by cron, every night. */
 export async function renewTotpSecrets(ctx: Pick<Context, 'db' | 'config' | 'log'>): Promise<void> {
   const { secretKey } = ctx.config
   const [{ id: keyId }] = deriveKeys(secretKey, 'totp')

@@ -14,7 +14,7 @@ import { type Context, siteOrigin } from '../../runtime/context.ts'
 export type CreationOptions = PublicKeyCredentialCreationOptionsJSON
 export type RequestOptions = PublicKeyCredentialRequestOptionsJSON
 
-/** What stands for a passkey in the browser's eyes. */
+/** How a browser recognizes a passkey. */
 type Known = { credentialId: string; transports: string[] }
 
 type Site = Pick<Context, 'config'>
@@ -26,11 +26,11 @@ const KEYS = [
   { alg: -257, kty: 3, crv: null },
 ]
 const ALGORITHMS = KEYS.map(({ alg }) => alg)
-/** 1023 bytes in base64url: the standard allows no longer one. */
+/** 1023 bytes in base64url, the most that the standard allows. */
 const MAX_ID_LETTERS = 1364
 const TIMEOUT_MS = CHALLENGE_MINUTES * MINUTE_MS
 
-/** In a chunk of its own: few calls check an answer. */
+/** Loaded when needed: few calls check an answer. */
 const library = () => import('@simplewebauthn/server')
 const helpers = () => import('@simplewebauthn/server/helpers')
 
@@ -39,7 +39,7 @@ function hostOf(ctx: Site): string {
   return new URL(siteOrigin(ctx)).hostname
 }
 
-/** A passkey keeps this, so that it can say later whose it is. */
+/** The passkey stores this, to tell us later whose it is. */
 function handleOf(userId: string): string {
   return Buffer.from(userId).toString('base64url')
 }
@@ -51,7 +51,7 @@ const descriptors = (known: Known[]) =>
     transports: transports as NonNullable<CreationOptions['excludeCredentials']>[number]['transports'] & object,
   }))
 
-/** @param known the account's passkeys: a device that has one makes no second */
+/** @param known the account's passkeys: a device that holds one won't make another */
 export function creationOptions(ctx: Site, challenge: string, user: User, known: Known[]): CreationOptions {
   return {
     challenge,
@@ -67,8 +67,8 @@ export function creationOptions(ctx: Site, challenge: string, user: User, known:
 }
 
 /**
- * @param known the account's passkeys; null: any, for signing in with nothing else
- * @param verified the device must verify its owner: the passkey takes the place of the password
+ * @param known the account's passkeys; null: any, for signing in with a passkey alone
+ * @param verified the device must verify its owner, because the passkey replaces the password
  */
 export function requestOptions(
   ctx: Site,
@@ -85,7 +85,7 @@ export function requestOptions(
   }
 }
 
-/** What an answer says it signed; an empty text if it says nothing. Checks nothing. */
+/** What an answer claims to have signed; empty if it doesn't say. Checks nothing. */
 export function signedChallenge(answer: PasskeyResponse): string {
   try {
     const { clientDataJSON } = answer.response as { clientDataJSON: string }
@@ -125,10 +125,10 @@ export async function readNewPasskey(
   }
 }
 
-/** A signature in the form (DER) that no key has made. */
+/** A well-formed signature (DER) that no key made. */
 const NO_SIGNATURE = Uint8Array.of(0x30, 6, 2, 1, 1, 2, 1, 1)
 
-/** A key that can check nothing would lock its owner out. With one that can, this signature is just wrong. @throws */
+/** A key that can't check signatures would lock its owner out. One that can just finds this signature wrong. @throws */
 async function requireUsable(credentialPublicKey: Uint8Array<ArrayBuffer>): Promise<void> {
   const { cose, decodeCredentialPublicKey, verifySignature } = await helpers()
   const key = decodeCredentialPublicKey(credentialPublicKey)
@@ -137,7 +137,7 @@ async function requireUsable(credentialPublicKey: Uint8Array<ArrayBuffer>): Prom
   // The library checks a signature by the key's type, whatever algorithm the key names.
   if (!KEYS.some((one) => one.alg === of && one.kty === type && (one.crv === null || one.crv === curve)))
     throw new Error('The key is of another kind than its algorithm.')
-  // workerd throws for one of another length than the key's, which no DER has.
+  // workerd throws if a signature isn't as long as the key, which a DER signature can't be.
   const modulus = cose.isCOSEPublicKeyRSA(key) ? key.get(cose.COSEKEYS.n) : undefined
   const signature = cose.isCOSEPublicKeyEC2(key) ? NO_SIGNATURE : new Uint8Array(modulus?.length ?? 64)
   await verifySignature({ credentialPublicKey, signature, data: new Uint8Array() })

@@ -67,7 +67,7 @@ export function openInvoiceQueries(ctx: Context, userId: string | SQL) {
   return [billsQuery(ctx, userId, open), planPaymentsQuery(ctx, userId)] as const
 }
 
-/** What is unpaid and can be paid now. */
+/** What is unpaid and payable now. */
 export function toUnpaidDollars(rows: Row[], payments: PlanPaymentRow[], now: number): number {
   return unpaidDollars(openInvoices(toBills(rows, payments, now)))
 }

@@ -17,13 +17,13 @@ export function chargeAnswerQueries({ db, now }: Pick<Context, 'db' | 'now'>, ye
     next_at = ${now()}, attempts = min(attempts, 1)
     WHERE user_id IN (SELECT id FROM users WHERE ${who}) AND step IN ('finalize', 'resume', 'sent') AND held_at IS NULL
     AND coalesce(status, 'draft') NOT IN ('paid', 'void')`)
-  // The answer may end `who`.
+  // The answer may make `who` false.
   return [stop, store]
 }
 
 /**
- * Makes the card that they entered their default, which pays invoices without a plan, and gives what stores their answer.
- * Later news of the same checkout changes neither: they may have chosen something else since.
+ * Makes the card that they entered their default, which pays invoices without a plan, and returns what stores their
+ * answer. Later news of the same checkout changes neither: they may have chosen something else since.
  */
 export async function checkoutCardQueries(
   ctx: Context,

@@ -20,9 +20,10 @@ import { type Context, siteOrigin } from '../../runtime/context.ts'
 import { liftQuery } from './suspension.ts'
 
 /**
- * What a bill is charged to: its owner agreed to it, and has a card or a bank account. Asked when we draft its invoice,
- * again before we finalize it, and when Stripe's tries may begin again or must end. A closed account is sent its last invoice, since nothing would announce the charge.
- * So is a bill with a correction yet to credit: the credit comes off what is left to pay, and a charge would be too much.
+ * What a bill is charged to: its owner agreed, and has a card or a bank account. Checked when we draft its invoice,
+ * again before we finalize it, and when Stripe's tries may start again or must end. A closed account is sent its last
+ * invoice, because nothing would announce a charge. So is a bill with a correction that is still to be credited: the
+ * credit comes off what is left to pay, and a charge would take too much.
  */
 export async function mayCharge(
   ctx: Context,
@@ -47,14 +48,14 @@ export async function mayCharge(
   ])
   if (!owner || owner.closedAt !== null || chargeChoice(owner) !== 'on' || credit) return null
   const method = await ctx.payments.findMethod(customerId, ctx.now())
-  // Someone who bought a plan before we asked has a card there, and no default.
+  // Someone who bought a plan before we asked has a card there, but no default.
   if (method || !plan?.id) return method
   return ctx.payments.adoptCard({ customerId, subscriptionId: plan.id }, ctx.now())
 }
 
 /**
- * Whether its charge may begin: a day after the email that announces it was sent. `undelivered`: that email couldn't be
- * sent in a day and a half of tries, so nobody may charge it.
+ * Whether its charge may begin: a day after the email that announces it was sent. `undelivered`: we couldn't send that
+ * email in a day and a half of tries, so we may not charge it.
  */
 export async function noticeOf(ctx: Context, row: InvoiceRow): Promise<'wait' | 'over' | 'undelivered'> {
   const mail = await findNotice(ctx, row.billId)
@@ -62,7 +63,7 @@ export async function noticeOf(ctx: Context, row: InvoiceRow): Promise<'wait' | 
   return chargeTime(row, mail) <= ctx.now() ? 'over' : 'wait'
 }
 
-/** The email that announced the charge last. */
+/** The last email that announced the charge. */
 async function findNotice(ctx: Context, billId: string): Promise<OutboxRow | undefined> {
   const [mail] = await ctx.db
     .select()
@@ -79,7 +80,7 @@ function chargeTime({ chargeAt }: InvoiceRow, mail: OutboxRow | undefined): numb
   return mail ? Math.max(chargeAt, (mail.sentAt ?? Infinity) + CHARGE_NOTICE_MS) : chargeAt
 }
 
-/** Announces the charge, once, and puts the invoice off until then. If its email is late, so is the charge. */
+/** Announces the charge, once, and postpones the invoice until then. If its email is late, so is the charge. */
 export async function waitToCharge(ctx: Context, row: InvoiceRow, record: BillRow, method: PayMethod): Promise<void> {
   const { billId, step, attempts, nextAt } = row
   const announced = row.chargeAt === null ? undefined : await findNotice(ctx, billId)
@@ -110,7 +111,7 @@ export async function waitToCharge(ctx: Context, row: InvoiceRow, record: BillRo
   if (owner && told.length) tellSoon(ctx, owner.id, written.at(-1))
 }
 
-/** The email still waits to be sent, and names a day that has come: it and its notice name the new one. */
+/** The email is still unsent and names a day that has already come, so it and its notice get the new day. */
 function retellQueries(ctx: Context, { id, cause }: OutboxRow, { subject, parts }: Message, when: SQL): Query[] {
   const { text, html } = composeMail(subject, parts)
   const [sentence] = parts

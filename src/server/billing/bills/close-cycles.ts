@@ -99,8 +99,8 @@ async function recordQueries(
 }
 
 /**
- * What a run cost is written when it ends. A plan that changes its month afterward changes the run's part of the bill, and
- * has us look at the account (`dueQuery`).
+ * Stores what a run cost when it ends. If a plan changes its month afterward, the run's part of the bill changes, and
+ * we look at the account again (`dueQuery`).
  */
 async function recountQueries(ctx: Context, account: Account): Promise<Query[]> {
   const now = ctx.now()
@@ -111,9 +111,9 @@ async function recountQueries(ctx: Context, account: Account): Promise<Query[]> 
   const queries: Query[] = []
   for (const run of account.runs) {
     if (run.endedAt === null || run.billedFrom === null || run.meteredUntil === null) continue
-    // Read for another account of the batch that is further behind: all of its months are billed.
+    // Read for another account in the batch that is further behind: all of this run's months are billed.
     if (run.meteredUntil <= account.from) continue
-    // What its first months cost is in their bills.
+    // The cost of its first months is in their bills.
     const isOlder = run.billedFrom < account.from
     const units = isOlder ? await (await import('./run-bill.ts')).getRunCost(ctx, run) : (costs.get(run.id) ?? 0)
     if (units !== run.costUnits)

@@ -19,8 +19,8 @@ type Correction = {
 } & ({ seconds: number } | { less: number })
 
 /**
- * Corrects a closed bill with a new record, so that both add up to `seconds`, or to `less` seconds than before. More
- * to pay gets its own invoice; an overpayment is credited. Repeating it with the same seconds changes nothing.
+ * Corrects a closed bill with a new record, so that both add up to `seconds`, or to `less` seconds than before. An
+ * undercharge gets its own invoice; an overpayment is credited. Repeating it with the same seconds changes nothing.
  * @returns the new record; null if the bill is already right
  * @throws not_found, invalid, conflict (another correction at the same time won)
  */
@@ -75,7 +75,7 @@ export async function correctBill(
   return record
 }
 
-/** A credit for one run's seconds is less that the run cost. */
+/** A credit for one run's seconds lowers what the run cost. */
 function costQueries(db: Database, { runId, amountCents }: BillRow): Query[] {
   if (runId === null) return []
   const units = (amountCents * UNITS_PER_DOLLAR) / 100

@@ -21,7 +21,7 @@ export async function giveCredit(ctx: Context, { attempts }: InvoiceRow, record:
   let stripeInvoiceId: string | undefined
   for (const { step, invoiceId } of await listInvoicesToCredit(ctx, record)) {
     const invoice = step === 'sent' && invoiceId ? await ctx.payments.findInvoice(invoiceId) : null
-    // What a bank is paying can't become less.
+    // An amount that a bank is already paying can't shrink.
     if (!invoice || invoice.status === 'draft' || invoice.processing)
       throw new AppError('unavailable', "The invoice to credit isn't sent yet, or a bank is paying it.", {
         retryable: true,
@@ -46,7 +46,7 @@ export async function giveCredit(ctx: Context, { attempts }: InvoiceRow, record:
   })
 }
 
-/** What the same bill's earlier credits took off these invoices, which are in the order they took it. */
+/** What the same bill's earlier credits took off these invoices, in the order in which they took it. */
 async function sumEarlierCredits(ctx: Context, { id, corrects }: BillRow): Promise<number> {
   const [row] = await ctx.db.all<{ cents: number | null }>(sql`SELECT -sum(amount_cents) AS cents FROM billing_records
     WHERE corrects = ${corrects} AND amount_cents < 0 AND rowid < (SELECT rowid FROM billing_records WHERE id = ${id})`)
@@ -58,7 +58,7 @@ function creditInvoice(ctx: Context, invoice: Invoice, record: BillRow, cents: n
     invoiceId: invoice.id,
     billId: record.id,
     cents,
-    // Nothing is left to pay of a paid invoice, and earlier credits may have paid a part of an open one.
+    // Nothing is left to pay on a paid invoice, and earlier credits may have paid part of an open one.
     toBalanceCents: Math.max(0, cents - invoice.remainingCents),
     description: chargeText(record).line,
   }

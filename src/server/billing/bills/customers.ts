@@ -4,7 +4,7 @@ import { AppError } from '../../../domain/error.ts'
 import { CustomerMissing } from '../../ports/payments.ts'
 import type { Context } from '../../runtime/context.ts'
 
-/** Makes the call with the user's customer. If someone deleted that one at the provider, another takes its place. */
+/** Makes the call with the user's customer. If someone deleted that customer at the provider, a new one takes its place. */
 export async function withCustomer<T>(
   ctx: Context,
   userId: string,
@@ -24,8 +24,8 @@ export async function withCustomer<T>(
 }
 
 /**
- * The user's customer at the payment provider: the one we know, or one we find there, or a new one.
- * @param deleted the one before it, whose key would answer with it again
+ * The user's customer at the payment provider: the one we know, one we find there, or a new one.
+ * @param deleted the previous one, whose key would return it again
  */
 export async function ensureCustomer(ctx: Context, userId: string, deleted = ''): Promise<string> {
   const [user] = await ctx.db

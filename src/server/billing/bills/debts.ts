@@ -16,7 +16,10 @@ const BATCH = 100
 export const IS_UNPAID = sql`(invoices.status IS NULL OR invoices.status IN ('draft', 'open', 'uncollectible'))
   AND invoices.step NOT IN ('credit', 'credited')`
 
-/** No operator holds it, and no bank is paying it, unless a debit came back before: someone could send one after another. */
+/**
+ * No operator holds it, and no bank is paying it. A bank debit no longer counts once one came back: someone could send
+ * one after another.
+ */
 export const IS_PRESSING = sql`invoices.held_at IS NULL
   AND (invoices.processing_at IS NULL OR invoices.debit_returned_at IS NOT NULL)`
 

@@ -33,7 +33,7 @@ export function listDue(ctx: Context, most: number): Promise<Due[]> {
     .limit(most)
 }
 
-/** All in one round trip; if that fails, each in its own, because one that can't be read must not hold up the others. */
+/** All in one round trip. If that fails, one at a time, because an account that can't be read must not hold up the others. */
 export async function readAccounts(ctx: Context, due: Due[]): Promise<Account[]> {
   try {
     return await readTogether(ctx, due)
@@ -83,8 +83,8 @@ async function readTogether(ctx: Context, due: Due[]): Promise<Account[]> {
 }
 
 /**
- * EC2 sees a machine, not its program: one that ends with its program counts only as far as its machine's word goes, so that
- * an exit that it couldn't tell us yet changes no bill.
+ * EC2 sees a machine, not its program: a run that ends with its program counts only as far as its machine's word goes,
+ * so that an exit that we haven't heard of yet changes no bill.
  */
 async function asProven(ctx: Context, run: RunRow): Promise<RunRow> {
   if (!run.untilExit || run.endedAt !== null) return run

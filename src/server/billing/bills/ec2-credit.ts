@@ -28,7 +28,7 @@ export async function creditDueRuns(ctx: Context): Promise<void> {
     }
 }
 
-/** Each bill in a write of its own, once. */
+/** Each bill in its own write, once. */
 async function creditRun(ctx: Context, run: RunRow): Promise<void> {
   const meter = [run.billedFrom ?? 0, run.meteredUntil ?? 0] as const
   const [written, credits] = await ctx.db.batch([

@@ -75,7 +75,8 @@ function mailQueries(ctx: Context, userId: string, email: string | null, { cycle
   const reached = PERCENTS.filter((percent) => seconds * 100 >= hoursToSeconds(hours) * percent).at(-1)
   if (!email || !reached || !plan || cycle.trial || !hours) return []
   const used = { percent: reached, hoursUsed: seconds / 3600, hours, plan: planName(plan.planType), until: cycle.end }
-  // An upgrade adds hours, so the counting starts over. A downgrade that we heard of late has fewer: who used more knows.
+  // An upgrade adds hours, so the counting starts over. After a downgrade that we heard of late, someone who used more
+  // than its hours already knows.
   const counted = `hours:${reached}:${userId}:${cycle.start}:`
   const isNew = sql`NOT EXISTS (SELECT 1 FROM notices WHERE cause BETWEEN ${counted} AND ${`${counted}:`}
     AND CAST(substr(cause, ${counted.length + 1}) AS REAL) > ${hours})`

@@ -16,7 +16,7 @@ import { liftQuery } from './suspension.ts'
 export async function holdInvoice(ctx: Context, hand: Hand, billId: string): Promise<InvoiceRow> {
   const held = sql`record_id = ${billId} AND held_at IS NULL AND step NOT IN ('credit', 'credited')
     AND coalesce(status, 'draft') NOT IN ('paid', 'void')`
-  // Due at once: a call to Stripe that is under way may make it one that Stripe charges.
+  // Due at once: a call to Stripe that is under way may turn it into one that Stripe charges.
   const hold = ctx.db.run(sql`UPDATE invoices SET held_at = ${ctx.now()}, next_at = ${ctx.now()} WHERE ${held}`)
   return change(ctx, hand, { act: 'hold_invoice', billId, when: held }, [hold, liftQuery(ctx, billId)])
 }
@@ -53,7 +53,7 @@ async function change(
   return invoice
 }
 
-/** Keeps Stripe from charging a held invoice, and looks daily: someone may pay it all the same. */
+/** Keeps Stripe from charging a held invoice, and checks daily, because people may pay it anyway. */
 export async function keepHeld(ctx: Context, { billId, stripeInvoiceId, heldAt }: InvoiceRow): Promise<void> {
   const found = stripeInvoiceId ? await ctx.payments.findInvoice(stripeInvoiceId) : null
   if (found?.status === 'open' && found.charges && found.advances) await ctx.payments.setAdvance(found.id, false)

@@ -9,9 +9,10 @@ import type { Invoice } from '../../ports/payments.ts'
 import { type Context, siteOrigin } from '../../runtime/context.ts'
 
 /**
- * The emails that Stripe's answer calls for: the invoice is ready, its charge failed, it's due soon, or paid. Each is written once per bill,
- * however often and in whatever order we ask. One that is overdue calls for none, except that a bank debit just came back. They follow the invoice's own write in the same batch. A closed account
- * gets none, because Stripe's own email has the link, unless their card was to be charged: then only ours has it.
+ * The emails that Stripe's answer calls for: the invoice is ready, its charge failed, it's due soon, or paid. Each is
+ * written once per bill, however often and in whatever order we ask. An overdue invoice gets none, unless a bank debit
+ * just came back. They follow the invoice's own write in the same batch. A closed account gets none, because Stripe's
+ * own email has the link, unless we were about to charge their card: then only our email has it.
  */
 export async function invoiceMailQueries(
   ctx: Context,
@@ -66,17 +67,17 @@ export async function invoiceMailQueries(
     ? tellQueries(ctx, to, chargeMail(origin, due, failure), open, failureCause(billId, failure))
     : []
   if (isLate) return closedAt === null ? failed : []
-  // Stripe ends its tries with the last one, or never makes one if we may not charge it: then they pay it as any other.
+  // Stripe's tries end with the last one, or never start if we may not charge it: then they pay it like any other.
   const isTried = charges && (invoice.advances || status === 'uncollectible')
   if (isTried) return closedAt === null ? [...reminder, ...failed] : []
-  // A bank debit from Stripe's page comes back days later. Its email has the sum and the link, months later as well, when
-  // the outbox has forgotten that the invoice was ready.
+  // A bank debit from Stripe's page comes back days later. Its email has the sum and the link, even months later, when
+  // the outbox no longer knows that the invoice was ready.
   if (failure?.method === 'bank account' && closedAt === null) return [...reminder, ...failed]
   const ready = tellQueries(ctx, to, invoiceReadyMail(origin, due), open, `ready:${billId}`)
   return [...reminder, ...ready]
 }
 
-/** Stripe tries a card again by itself, and one email says so. A debit is tried once: each that comes back is news. */
+/** Stripe retries a card on its own, and one email says so. A debit is tried once, so each one that comes back is news. */
 function failureCause(billId: string, { id, asks, method }: NonNullable<Invoice['failure']>): string {
   if (asks) return `charge_asks:${billId}`
   return `charge_failed:${billId}${method === 'bank account' ? `:${id ?? 'debit'}` : ''}`

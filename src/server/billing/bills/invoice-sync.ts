@@ -27,7 +27,7 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
   const [row] = await ctx.db.select().from(invoices).where(eq(invoices.billId, billId))
   const before = finalizedAt === null ? Infinity : invoiceDueAt(finalizedAt) + (row?.heldMs ?? 0)
   const cameBack = row?.processingAt != null && !processing && !settled
-  // A bank debit came back: they have time to pay otherwise, once.
+  // A bank debit came back: once, they get time to pay another way.
   const lateMs = cameBack && row.debitReturnedAt === null ? Math.max(0, askedAt + AFTER_DEBIT_MS - before) : 0
   const dueAt = before + lateMs
   const overdue = !settled && dueAt <= askedAt

@@ -119,7 +119,7 @@ async function claim(ctx: Context, row: InvoiceRow, done?: Done): Promise<Invoic
   return claimed
 }
 
-/** One call to Stripe for an invoice, safe to repeat. `wait`: it isn't time yet to charge this. */
+/** One call to Stripe for an invoice, safe to repeat. `wait`: it's too early to charge this. */
 type StepCall = (ctx: Context, invoice: InvoiceRow, record: BillRow) => Promise<Done | { wait: PayMethod }>
 
 const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
@@ -146,7 +146,7 @@ const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
     let owner = before?.customerId
     return withCustomer(ctx, record.userId, async (customerId): Promise<Done> => {
       owner ??= customerId
-      // Its customer was deleted: the one that took its place gets a draft of its own.
+      // Its customer was deleted: the new customer gets a new draft.
       if (owner !== customerId) return { step: 'draft' }
       const invoiceId = invoice.stripeInvoiceId ?? ''
       const line = { customerId, invoiceId, cents: record.amountCents, description: chargeText(record).line }
@@ -176,14 +176,14 @@ const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
 
   async send(ctx, invoice, record) {
     const before = invoice.attempts > 1 ? await getInvoice(ctx, invoice) : null
-    // A version that knew no charges finalized it: Stripe refuses to send one that charges a card.
+    // An older version, which knew no charges, finalized it: Stripe refuses to send an invoice that charges a card.
     if (before?.charges) return { step: 'resume' }
     if (!before || before.status === 'open')
       await ctx.payments.sendInvoice(invoice.stripeInvoiceId ?? '', `${record.id}:send`)
     return { step: 'sent' }
   },
 
-  /** A hold stopped Stripe's tries and is over, or they changed their mind: asks again whether Stripe may charge it. */
+  /** After a hold that stopped Stripe's tries, or after they changed their mind: checks again whether Stripe may charge it. */
   async resume(ctx, invoice, record) {
     const { id, status, charges, advances, customerId } = await getInvoice(ctx, invoice)
     if (status !== 'open' || !charges) return { step: 'sent' }

@@ -62,7 +62,7 @@ export async function postponeCheck(ctx: Context, id: string): Promise<void> {
     .where(and(eq(planPayments.id, id), lte(planPayments.checkAt, ctx.now())))
 }
 
-/** Newest first. Nobody owes or paid a voided one. */
+/** Newest first. A voided invoice was neither owed nor paid. */
 export function planPaymentsQuery(ctx: Context, userId: string | SQL, which?: SQL) {
   return ctx.db
     .select()
@@ -95,7 +95,7 @@ export function toPlanBill(row: PlanPaymentRow, now: number): Bill {
   }
 }
 
-/** What its customer got back. Without an invoice, nothing. */
+/** What its customer got back. Stores nothing without an invoice. */
 export function reversalOf(paid: Pick<PlanPaymentRow, 'refundedCents' | 'dispute'> | null) {
   return { amount_refunded: (paid?.refundedCents ?? 0) / 100, dispute: paid?.dispute ?? null }
 }

@@ -11,8 +11,8 @@ import { chargeAnswerQueries } from './charge-consent.ts'
 import { syncInvoice } from './invoice-sync.ts'
 
 /**
- * Stores what its customer got back of a payment, by refunds or at their bank. The bill stays as it is, and paid. Whoever
- * disputes a payment doesn't agree to the next charge: that ends their consent, once for each dispute.
+ * Stores what its customer got back of a payment, by refunds or through their bank. The bill stays as it is, and paid.
+ * Someone who disputes a payment doesn't agree to the next charge, so each dispute ends their consent once.
  * @param also written in the same batch
  */
 export async function syncPayment(ctx: Context, paymentId: string, also: Query[]): Promise<void> {

@@ -36,8 +36,8 @@ export function costQueries(ctx: Context, userId: string | SQL, runId: string) {
 }
 
 /**
- * A run's part of each of its cycles, oldest first: as its bill says, or as the bill will say if it's closed now. What
- * EC2's record took off a written bill follows that bill.
+ * A run's part of each of its cycles, oldest first: as its bill says, or as the bill would say if it were closed now.
+ * What EC2's record took off a written bill follows that bill.
  */
 export function toCostLines(
   [billRows, runRows, history]: BatchResponse<ReturnType<typeof costQueries>>,
@@ -63,8 +63,8 @@ export function toCostLines(
 }
 
 /**
- * What a run that has ended, and may not be written yet, added to its months' bills, in units of 1e-7 USD: nothing in a trial,
- * and only what the plan's hours don't cover. What changes a month later changes it: see `recountQueries` of closing.
+ * What an ended run, which may not be stored yet, added to its months' bills, in units of 1e-7 USD: nothing in a trial,
+ * and only what the plan's hours don't cover. A later change to the month changes it: see `recountQueries` of closing.
  */
 export async function getRunCost(ctx: Context, run: RunRow): Promise<number> {
   if (run.billedFrom === null || run.meteredUntil === null) return 0

@@ -6,10 +6,10 @@ import type { Context } from '../../runtime/context.ts'
 import { dueQuery } from './close-cycles.ts'
 import { getRunCost } from './run-bill.ts'
 
-/** What EC2's record changes about a run, for the batch that ends it. */
+/** What EC2's record changes about a run, for the batch that ends the run. */
 export type Settled = {
   run: RunRow
-  /** Whether that batch may write this: no bill was written since. */
+  /** Whether that batch may write this: no bill has been written since. */
   when: SQL
   queries: Query[]
   /** What the run added to its months' bills, in units of 1e-7 USD. */
@@ -54,7 +54,7 @@ async function takeOffShort(ctx: Context, run: RunRow): Promise<Omit<Settled, 'c
   }
 }
 
-/** Makes a closing that read a longer meter of this run read it again. @param when a condition on the run */
+/** Makes a closing that read a longer meter for this run start over. @param when a condition on the run */
 export function readAgainQuery(ctx: Context, { id, userId }: RunRow, when: SQL): Query {
   return dueQuery(ctx.db, userId, ctx.now(), sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${id} AND ${when})`)
 }

@@ -49,7 +49,7 @@ export function planHistoryQuery(ctx: Context, userId: string | SQL) {
     .where(eq(users.id, userId))
 }
 
-/** When their first plan that is no trial began, bought or granted; null if they never had one. */
+/** When their first plan other than a trial began, bought or granted; null if they never had one. */
 export const firstPaidAt = (userId: string | SQL): SQL =>
   sql`(SELECT min(anchor) FROM subscriptions WHERE user_id = ${userId} AND sub_type = 'paid')`
 
@@ -66,7 +66,7 @@ export type PlanHistory = {
 
 export type Usage = {
   plan: PlanRow | null
-  /** They had a plan or a trial at some time. */
+  /** They have had a plan or a trial. */
   everHadPlan: boolean
   suspended: boolean
   /** An operator suspended them. */

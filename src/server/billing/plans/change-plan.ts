@@ -36,10 +36,11 @@ export async function quoteChange(ctx: Context, user: User, planType: string): P
 }
 
 /**
- * A larger plan begins at once and charges the difference for the rest of the period; a smaller one begins with the
+ * A larger plan begins at once and charges the difference for the rest of the period. A smaller one begins with the
  * next period. Safe to repeat: Stripe's state says what is left to do.
  * @param quotedAt when the price was quoted, in ms since 1970; null: now
- * @throws not_found, invalid, not_offered, plan_unpaid (a declined card, or a bank that wants a confirmation), conflict, too_many, unavailable, provider_failed
+ * @throws not_found, invalid, not_offered, plan_unpaid (a declined card, or a bank that wants a confirmation),
+ * conflict, too_many, unavailable, provider_failed
  */
 export async function changePlan(
   ctx: Context,
@@ -55,7 +56,7 @@ export async function changePlan(
   } = await findChange(ctx, user, planType)
   if (kind === 'downgrade') {
     const schedule = async () => {
-      // Taking it back and scheduling it again could end between the two.
+      // Taking back the change and scheduling it again could fail in between.
       if (found.nextPlanType === to) return
       if (found.scheduleId) await releaseSchedule(ctx, found.id, found.scheduleId)
       await ctx.payments.scheduleChange(found.id, to, newId('req'))
@@ -70,7 +71,7 @@ export async function changePlan(
   }
   const now = ctx.now()
   const at = quotedAt ?? now
-  // An earlier moment costs more, so nobody gains by naming one.
+  // An earlier moment costs more, so naming one gains nothing.
   if (at > now || at < now - QUOTE_HOLDS_MS || at < found.periodStart)
     throw new AppError('conflict', 'The price has changed since you opened this page. Please check it again.')
   const change = { from: row.planType, to, at }

@@ -7,8 +7,8 @@ import type { Context } from '../../runtime/context.ts'
 import { syncPlan } from './plan-sync.ts'
 
 /**
- * Stores how a checkout ended: with a subscription or without. An open one is checked again in an hour; one that Stripe
- * doesn't know any more, after its test data was deleted for example, is over.
+ * Stores how a checkout ended: with a subscription or without. An open one is checked again in an hour. One that Stripe
+ * no longer knows, for example because its test data was deleted, is over.
  * @returns null for such a one
  */
 export async function syncCheckout(

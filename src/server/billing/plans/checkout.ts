@@ -80,8 +80,8 @@ async function settleOpenCheckout(ctx: Context, userId: string, planType: PlanTy
 }
 
 /**
- * Asks Stripe for plans that they have bought or paid and whose webhook is still on its way, before something that can't
- * be undone.
+ * Asks Stripe for plans that they have bought or paid and whose webhook is still on its way, before something
+ * irreversible.
  * @returns whether a page where they may pay is open
  */
 export async function hearOfPlans(ctx: Context, userId: string): Promise<boolean> {
@@ -160,11 +160,12 @@ async function openAtStripe(ctx: Context, row: Pick<CheckoutRow, 'id' | 'userId'
 }
 
 /**
- * We lost the answer with the page's ID: closes whatever page the customer has open. Nobody has seen its address. It opens
- * none to learn it, which Stripe may refuse for as long as a price is missing. After a day Stripe has closed it.
+ * We lost the answer with the page's ID, so this closes any page that the customer has open. Nobody has seen its
+ * address. It doesn't open one to learn its ID, because Stripe may refuse that as long as a price is missing. After a
+ * day, Stripe has closed it.
  */
 export async function closeUnopened(ctx: Context, row: CheckoutRow): Promise<void> {
-  // First: an answer that is on its way then finds it closed, and closes its page itself.
+  // First: an answer that is still on its way then finds it closed, and closes its own page.
   const [closed] = await ctx.db
     .update(checkouts)
     .set({ status: 'expired', checkAt: null })

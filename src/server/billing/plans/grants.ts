@@ -109,16 +109,16 @@ export function endGrantedQuery(db: Database, userId: string, at: number, when: 
     WHERE user_id = ${userId} AND ended_at IS NULL AND stripe_subscription_id IS NULL AND ${when}`)
 }
 
-/** Grants that another one replaced since then, before we heard of a paid plan: they never counted. @param when an SQL condition */
+/** Grants that another one has replaced since then, before we heard of a paid plan: they never counted. @param when an SQL condition */
 export function voidGrantsQuery(db: Database, userId: string, since: number, when: SQL) {
   return db.run(sql`UPDATE subscriptions SET ended_at = anchor WHERE user_id = ${userId} AND stripe_subscription_id IS NULL
     AND ended_at > anchor AND anchor >= ${since} AND ${when}`)
 }
 
 /**
- * Running servers no longer belong to a trial, so they don't stop when its minutes are used up. Nobody asked when one
- * that began in a trial should stop: unless its user said so, or it ends with its program, it gets the first end of a
- * plan, and the dashboard asks.
+ * Running servers no longer belong to a trial, so they don't stop when its minutes are used up. A server that began in
+ * a trial has no end of its user's choosing: unless they set one, or it ends with its program, it gets a plan's default
+ * end, and the dashboard asks.
  */
 export function liftTrialEndQueries(
   { db, now }: Pick<Hand, 'db' | 'now'>,
@@ -136,7 +136,7 @@ export function liftTrialEndQueries(
       SELECT ${newId('rev')}, id, ${now()}, 'end_set', ${toIso(end)}, 'plan' FROM server_sessions WHERE ${isLive} AND ${lacksEnd}`),
     db.run(sql`UPDATE server_sessions SET default_ends_at = ${end},
       ends_at = coalesce(ends_at, ${end}), own_ends_at = CASE WHEN idle_ends THEN ${end} END WHERE ${isLive} AND ${lacksEnd}`),
-    // Last: it tells what began in a trial.
+    // Last, because it says what began in a trial.
     db.run(sql`UPDATE server_sessions SET must_stop_at = NULL WHERE ${isLive}`),
   ]
 }

@@ -25,7 +25,7 @@ export async function keepPlan(ctx: Context, user: User): Promise<void> {
   else await keepGranted(ctx, row)
   const kept = await findStandingPlan(ctx, user.id)
   if (!kept) throw nothingToKeep()
-  // Its change took effect first, even if we hadn't heard.
+  // Its change took effect first, even if we haven't heard.
   if (kept.planType !== row.planType) throw justChanged()
 }
 

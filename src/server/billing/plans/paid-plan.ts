@@ -48,7 +48,7 @@ export async function changeAtStripe(
   await syncPlan(ctx, stripeId)
 }
 
-/** Leaves the plan without a change ahead, even if another click was faster. */
+/** Removes a scheduled change from the plan, even if another click was faster. */
 export async function releaseSchedule(ctx: Context, stripeId: string, scheduleId: string): Promise<void> {
   try {
     await ctx.payments.releaseSchedule(scheduleId)

@@ -6,8 +6,8 @@ import type { Context } from '../../runtime/context.ts'
 import { syncPlan } from './plan-sync.ts'
 
 /**
- * The page to pay the open invoice of the user's plan, or of the upgrade that waits for it; null if none is open: the
- * plan is paid, or Stripe waits for something else.
+ * The page to pay the open invoice of the user's plan, or of the upgrade that is waiting for it; null if none is open:
+ * the plan is paid, or Stripe is waiting for something else.
  * @returns also whether it is for an upgrade
  * @throws too_many, unavailable, provider_failed
  */

@@ -98,7 +98,7 @@ export function storePlanQueries(
   ]
 }
 
-/** What became of it, once for each change. One whose first payment never came never was a plan. */
+/** What happened to it, once for each change. A plan whose first payment never came never was one. */
 function noticeQueries(
   ctx: Context,
   { id, userId, unpaid }: Heard,

@@ -13,10 +13,10 @@ import { requestStop } from '../stop-run.ts'
 import { hasOwnImage } from './images.ts'
 import { LOOK_AGAIN_MS, type Outcome, type StepInput } from './step.ts'
 
-/** The machine is on. Its image may take minutes more, which are free. What ends with its program needn't answer. */
+/** The machine is on. Its image may take minutes more, which are free. A run that ends with its program needn't answer. */
 export async function awaitAnswer(input: StepInput, runningAt: number, address: string): Promise<Outcome> {
   const { ctx, run, report } = input
-  // Its machine said so: nobody should work where nothing is kept, and a program that died won't answer.
+  // Its machine said so: people mustn't work where nothing is kept, and a program that died won't answer.
   if (run.filesPhase === 'failed' || run.diedOf !== null) {
     const { ownFailure } = await import('./own-failures.ts')
     await requestStop(ctx, run, ctx.now(), { failure: await ownFailure(ctx, run) })
@@ -72,8 +72,8 @@ function progressOf({ filesPhase, untilExit }: RunRow, pull: Pull | null): strin
 }
 
 /**
- * Only if we accepted no stop since: a start must never bill a run that its user already ended. A plan that
- * began since removes the trial's end. What ends with its program is never idle, and may have ended by now.
+ * Only if we have accepted no stop since: a start must never bill a run that its user already ended. A plan that began
+ * since removes the trial's end. A run that ends with its program is never idle, and may have ended by now.
  * @param from when it answered, or its program started
  */
 async function startMeter({ ctx, job, run }: StepInput, from: number): Promise<Outcome> {

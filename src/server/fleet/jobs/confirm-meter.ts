@@ -11,7 +11,8 @@ import { takeLook } from './sight.ts'
  */
 export async function confirmMeter(ctx: Context, run: RunRow): Promise<RunRow | 'unseen'> {
   const { billedFrom, confirmedAt, meteredUntil, instanceId } = run
-  // Its last word bounds it (`meterToLastWord`): a machine whose program has ended is soon gone, and has run until then.
+  // The machine's last word limits the bill (`meterToLastWord`): a machine whose program has ended is soon gone, and
+  // has run until then.
   if (run.untilExit) return run
   if (billedFrom === null || meteredUntil === null || meteredUntil <= (confirmedAt ?? billedFrom)) return run
   const instance = instanceId ? await takeLook(ctx, run, await ctx.cloud.findInstance(instanceId)) : 'lost'

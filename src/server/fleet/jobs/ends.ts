@@ -9,7 +9,7 @@ export const END = sql`min(coalesce(must_stop_at, ${NEVER}), coalesce(ends_at, $
 /** Whether that is the one that its user set. */
 const IS_OWN = sql`coalesce(ends_at, ${NEVER}) < coalesce(must_stop_at, ${NEVER})`
 const WARN_AT = sql`(${END} - CASE WHEN ${IS_OWN} THEN ${ENDING_MS} ELSE ${TRIAL_WARN_MS} END)`
-/** Before we kept the end that we warned of, a time had to do. */
+/** For runs from before we kept the end that we warned of, the time of the warning decides. */
 export const IS_UNWARNED = sql`CASE WHEN warned_end IS NULL THEN coalesce(trial_warned_at, 0) < ${WARN_AT} ELSE warned_end <> ${END} END`
 
 /** A condition on live rows of `server_sessions`: one of their ends has come. */
@@ -29,7 +29,7 @@ export function endOf({ mustStopAt, endsAt }: RunRow): { end: number; isOwn: boo
 }
 
 /**
- * Why a row of `server_sessions` ends that nothing failed: an end of its own that has come, or else its user.
+ * Why a row of `server_sessions` ends if nothing failed: one of its ends has come, or else its user stopped it.
  * @param until the last moment that may be billed
  */
 export function endReasonAt(now: number, until: number): SQL {
@@ -38,7 +38,7 @@ export function endReasonAt(now: number, until: number): SQL {
     WHEN idle_ends THEN 'idle' ELSE 'time_up' END`
 }
 
-/** Once for each end: a moved one is a new one, and a plan that lifts the trial's end leaves a later one. */
+/** One warning per end: a moved end is a new one, and a plan that lifts the trial's end leaves a later one. */
 export function warningTime(run: RunRow): number {
   const { end, isOwn } = endOf(run)
   const since = isOwn ? (run.endsSetAt ?? run.requestedAt) : run.billedFrom
@@ -47,7 +47,7 @@ export function warningTime(run: RunRow): number {
   return since !== null && warnAt > since && !isWarned ? warnAt : Infinity
 }
 
-/** Of the notice that it ended: whatever ends a run, there is one. */
+/** The cause of the notice that a run ended, so that there is only one, whatever ends it. */
 export const endedCause = (runId: string) => `ended:${runId}`
 
 /** We have no address left for a closed account. */

@@ -10,7 +10,7 @@ import { addressOf } from '../machine.ts'
 import { toServer } from '../wire.ts'
 import type { Tell } from './step.ts'
 
-/** The user's run that they don't want to leave idle, and after how many minutes; most users have none. */
+/** The user's run, if they don't want to leave it idle, and after how many minutes it ends. Most users have none. */
 export function idleQuery(ctx: Context, userId: string) {
   return ctx.db
     .select({ run: runs, minutes: users.idleMinutes })
@@ -28,8 +28,8 @@ export function idleQuery(ctx: Context, userId: string) {
 }
 
 /**
- * Asks the simulator, if it's time, whether anyone uses it. If nobody does, sets the run's end: from there on, it is an
- * end like any other, with its warning and its ways to move it. If someone does, or it no longer says, takes that back.
+ * If it's time, asks the simulator whether anyone is using it. If nobody is, sets the run's end, which from then on is
+ * like any other: with its warning, and with ways to move it. If someone is, or it no longer says, takes that back.
  * @returns when to look again
  */
 export async function lookIdle(
@@ -41,7 +41,7 @@ export async function lookIdle(
   if (idleLookAt === null || minutes === null || billedFrom === null) return null
   if (ctx.now() < idleLookAt) return idleLookAt
   const address = addressOf(ctx, run)
-  // An end that they chose while it ran holds: whoever keeps it for another hour has that hour.
+  // An end that they chose while it ran holds: if they kept it for another hour, they get that hour.
   const isKept = run.endsSetAt !== null && run.endsAt !== null && !run.idleEnds
   const said = isKept || address === null ? null : await ctx.askStatus(address, SERVER_WEB_PORT)
   const now = ctx.now()

@@ -40,7 +40,7 @@ export async function recordInstance(ctx: Context, launch: LaunchRow, instance: 
       .update(launches)
       .set({ instanceId, launchedAt, outcome: 'launched' })
       .where(eq(launches.token, launch.token)),
-    // The launch of a warm machine that EC2 never heard of: this one is the run's own, and needs no telling.
+    // If EC2 never heard of the warm machine's launch, this instance is the run's own, and needs no telling.
     ctx.db.run(sql`UPDATE server_sessions SET instance_id = ${instanceId}, warm = warm AND ${instance.tags.warm !== undefined}
       WHERE id = ${launch.runId}`),
   ])
@@ -128,7 +128,7 @@ async function askAgain(ctx: Context, launch: LaunchRow, instanceId: string): Pr
 }
 
 /**
- * Frees the place if the run has ended, or gives it to the next in line. For the batch that ends it.
+ * Frees the place of a run that has ended, or gives it to the next in line. For the batch that ends it.
  * @param foundNoMachine if they were in line for this start, they wait again
  */
 export function freePlaceQueries(ctx: Context, run: RunRow, { foundNoMachine = false } = {}): Query[] {

@@ -9,7 +9,7 @@ import { IS_FREE, setAsideQuery } from '../places.ts'
 import { takeWarmQueries, warmFirst } from '../warm/take.ts'
 import { ec2Record } from './launches.ts'
 
-/** So many instances may die before they run; then the start fails. */
+/** The start fails after this many instances died before they ran. */
 const MOST_DEAD = 3
 
 const refused = ({ code, error }: LaunchRefusal, dead: CloudInstance | null) => ({
@@ -20,8 +20,9 @@ const refused = ({ code, error }: LaunchRefusal, dead: CloudInstance | null) => 
 })
 
 /**
- * EC2 refused the only request with this token, or ended its instance before it ran, so there is nothing to look for.
- * @param dead that instance
+ * Records that nothing is left to look for: EC2 refused the only request with this token, or ended its instance before
+ * it ran.
+ * @param dead the instance that EC2 ended; null if it made none
  */
 export async function recordRefusal(
   ctx: Context,
@@ -33,10 +34,10 @@ export async function recordRefusal(
 }
 
 /**
- * EC2 refused this place. Sets it aside so that the next customer isn't sent there, frees it, and reserves
- * the next place that this run hasn't tried. Those in line come first, unless it was this run's turn.
- * @param dead the instance that it ended before it ran
- * @param gpus the most that the user's plan and wish allow
+ * EC2 refused this place. Sets it aside so that the next customer isn't sent there, frees it, and reserves the next
+ * place that this run hasn't tried. People in line come first, unless it was this run's turn.
+ * @param dead the instance that EC2 ended before it ran; null if it made none
+ * @param gpus the most that the user's plan and wishes allow
  * @returns false if no place is left, or too many instances died; the old one then stays reserved until the run is
  * cleaned up
  */

@@ -5,12 +5,12 @@ import { alertOperator } from '../../mail/alerts.ts'
 import type { Context } from '../../runtime/context.ts'
 import { hasOwnImage } from './images.ts'
 
-/** Why a run never starts whose program or machine gave up before it answered. */
+/** Why a run never starts if its program or machine gave up before it answered. */
 export function ownFailure(ctx: Context, run: RunRow): Promise<Failure> {
   return run.filesPhase === 'failed' ? filesFailure(ctx, run) : programFailure(ctx, run)
 }
 
-/** A machine says that it can't load its user's files, and then shuts itself down: infra/image/files.sh. */
+/** A machine that can't load its user's files says so and shuts itself down: infra/image/files.sh. */
 async function filesFailure(ctx: Context, run: RunRow): Promise<Failure> {
   await alertOperator(ctx, {
     matter: 'files_failed',
@@ -29,12 +29,12 @@ async function filesFailure(ctx: Context, run: RunRow): Promise<Failure> {
 }
 
 /**
- * Why a run never starts whose program died, or whose machine shut itself down before it answered: that's what one that
- * says nothing does when it can't pull its image. Alerts the operator, unless the image is its user's own, or its program may
- * have ended because of its parameters.
+ * Why a run never starts if its program died, or if its machine shut itself down without a word before it answered,
+ * which it does when it can't pull its image. Alerts the operator, unless the image is its user's own, or its program
+ * may have exited because of its parameters.
  */
 export async function programFailure(ctx: Context, run: RunRow): Promise<Failure> {
-  // Registries don't tell an image that isn't there from one that isn't public.
+  // Registries don't distinguish a missing image from one that isn't public.
   const code = run.diedOf ?? 'image_not_found'
   if (await hasOwnImage(ctx, run)) return { code, message: deathText(code, run.image, run.exitCode) }
   const image = run.image ?? 'the default image'

@@ -14,12 +14,13 @@ const SILENT = {
     'Your server stopped telling us about its program, so we stopped it. We only count the time until we last heard from it.',
 }
 
-/** A log that doesn't answer holds up an end for about a minute. */
+/** A log that doesn't answer delays an end by about a minute. */
 const MOST_TRIES = 5
 
 /**
- * What a run until exit costs whose machine is gone, so that no word follows: whatever stopped it, nobody pays for what
- * came after its exit or its last word. Nothing of its log is taken from then on. Writes nothing to the database.
+ * What a run until exit costs once its machine is gone and no further word can follow: whatever stopped it, nobody pays
+ * for the time after its exit or its last word. From then on, its log takes nothing more. Writes nothing to the
+ * database.
  * @throws while its log doesn't answer
  */
 export async function meterToLastWord(ctx: Context, run: RunRow, attempts: number): Promise<RunRow> {
@@ -39,8 +40,8 @@ export async function meterToLastWord(ctx: Context, run: RunRow, attempts: numbe
 }
 
 /**
- * Ends a run with its program, as of the moment it exited, or one whose machine has said nothing for 3 minutes, as of its
- * last word: nobody pays for what nobody can tell them.
+ * Ends a run with its program, as of the moment it exited; or if its machine has said nothing for 3 minutes, as of its
+ * last word: nobody pays for time that we can't prove.
  * @returns when to look again; a time that has come if this run is ended now
  */
 export async function endWithProgram(ctx: Context, run: RunRow): Promise<number> {
@@ -58,11 +59,11 @@ export async function endWithProgram(ctx: Context, run: RunRow): Promise<number>
       ctx.log('log_not_read', { runId: id }, error)
       return null
     })
-  // Not heard because its log doesn't answer: then it isn't the machine that is silent.
+  // If we haven't heard because its log doesn't answer, the machine isn't the silent one.
   if (heardAt === null) return now + LOOK_AGAIN_MS
   const until = Math.max(heardAt, billedFrom)
   if (now < until + SILENT_MS) return until + SILENT_MS
-  // Its word is proven, so it ran until then.
+  // We have its word, which proves that it ran until then.
   await ctx.db
     .update(runs)
     .set({ confirmedAt: sql`max(confirmed_at, ${until})` })

@@ -24,8 +24,9 @@ const retryDelay = (attempts: number, random: number) =>
 export type Publish = (job: Job) => void
 
 /**
- * Runs one step of each due job, oldest first, then looks at the trial, so that one that just started is known. A server
- * that just runs needs no look here: the fleet's watcher looks at it. Safe to repeat and to interrupt anywhere.
+ * Runs one step of each due job, oldest first, then looks at the trial, so that it includes a run that just started. A
+ * server that is simply running needs no look here: the fleet's watcher looks at it. Safe to repeat and to interrupt
+ * anywhere.
  * @returns when something is due next (ms since 1970); null if nothing is
  */
 async function runDue(base: Context, userId: string, publish: Publish, tell: Tell): Promise<number | null> {

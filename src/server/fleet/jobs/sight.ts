@@ -74,7 +74,7 @@ export async function areManyUnseen(ctx: Context): Promise<boolean> {
 const SOONEST_MS = 2_000
 const LATEST_MS = 15_000
 
-/** Waits as long as it has already taken: short waits end soon, long ones cost few calls. */
+/** Waits as long as it has already taken, so that short waits end soon and long ones cost few calls. */
 export function nextLookIn(ctx: Context, since: number | null): number {
   return Math.min(LATEST_MS, Math.max(SOONEST_MS, ctx.now() - (since ?? ctx.now())))
 }

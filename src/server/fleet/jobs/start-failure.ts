@@ -41,7 +41,7 @@ export async function clearUp({ ctx, job, run, report }: StepInput): Promise<Out
     WHERE id = ${run.id} AND ended_at = ${now} AND stop_requested_at = ${now} AND ended_because = ${because})`
   const { startFailedMail } = await import('../../mail/ended-letters.ts')
   const message = startFailedMail(siteOrigin(ctx), run.id, job.errorMessage ?? '', await lastWords(ctx, run))
-  // A refusal of the whole account is nobody's choice either.
+  // A refusal of the whole account doesn't depend on anyone's choices either.
   const isRefused = job.errorCode === 'launch_refused' && (await ctx.db.$count(line, eq(line.runId, run.id))) > 0
   const foundNoMachine = job.errorCode === 'no_capacity' || isRefused
   const results = await writeBatch(ctx.db, [

@@ -8,9 +8,9 @@ import type { Context } from '../../runtime/context.ts'
 import { endedCause, isOpenAccount } from './ends.ts'
 
 /**
- * Tells a run's user that it ended. By email as well, if it was none of their doing: they may not be looking.
+ * Tells a run's user that it ended. Also by email if it wasn't their doing: they may not be looking.
  * @param isEnded an SQL condition: this batch ended it
- * @param because `full`: there was no server for them, which they learn at once, and in line they keep their turn
+ * @param because `full`: there was no server for them, which they see at once; in line, they keep their turn
  * @returns the notice's query last
  */
 export function endedQueries(

@@ -15,8 +15,8 @@ import { serverEvent } from '../server-events.ts'
 import { END, endOf, IS_UNWARNED, isOpenAccount } from './ends.ts'
 
 /**
- * Unless a plan, a stop, or a move of the end came in between. The mark, the email, and the events are one write, so
- * there is one of each.
+ * Warns, unless a plan, a stop, or a move of the end came in between. The mark, the email, and the events are one
+ * write, so there is one of each.
  * @returns whether this call warned
  */
 export async function warnOfEnd(ctx: Context, run: RunRow, email: string): Promise<boolean> {

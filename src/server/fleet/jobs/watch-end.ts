@@ -14,7 +14,7 @@ const hasEnd = or(isNotNull(runs.mustStopAt), isNotNull(runs.endsAt), and(runs.u
 
 /**
  * Ends the user's server at the time they set, when their trial is over, or with its program, and warns before that.
- * @param tell hears of a warning, for open pages
+ * @param tell gets each warning, for open pages
  * @returns when to look again; null if nothing has an end
  */
 export async function watchEnd(ctx: Context, userId: string, tell: Tell): Promise<number | null> {
@@ -27,12 +27,12 @@ export async function watchEnd(ctx: Context, userId: string, tell: Tell): Promis
   const { run, email, minutes } = row
   const [mustStopAt, endsAt] = [run.mustStopAt ?? Infinity, run.endsAt ?? Infinity]
   const now = ctx.now()
-  // An exit after that is no end of its own, and the email is the trial's.
+  // If its program exited after the trial's end, the run ended with the trial, and gets its email.
   const isOfItsProgram = run.untilExit && !((run.exitedAt ?? 0) > mustStopAt && mustStopAt <= endsAt)
   const programAt = isOfItsProgram ? await (await import('./program-end.ts')).endWithProgram(ctx, run) : Infinity
   if (programAt <= now) return now
   if (now >= endsAt && endsAt < mustStopAt) {
-    // If we come late, someone may use it again.
+    // If we are late, someone may be using it again.
     if (run.idleEnds) await lookIdle(ctx, { run, minutes }, tell)
     // Unless it has just been moved.
     const when = sql`ends_at = ${endsAt}`

@@ -13,12 +13,12 @@ import { tellLine } from './show.ts'
 import { mayStart } from './turns.ts'
 
 /**
- * Removes those whose wait is over: who closed their account, is suspended, or has a server doesn't wait, and no more
- * does an API token that ended. A trial that became a plan waits with the plans.
+ * Removes people whose wait is over: they closed their account, are suspended, or have a server, or their API token
+ * ended. A trial that became a plan waits with the plans.
  */
 export async function clearLine(ctx: Context): Promise<void> {
   const isTrial = isOnTrial(sql`line.user_id`)
-  // A trial's form asks for no end, so its server gets the first one of a plan.
+  // A trial's form doesn't ask for an end, so its server gets a plan's default end.
   const wishes = sql`CASE WHEN trial AND wishes ->> 'stopAfterMs' IS NULL
     THEN json_set(wishes, '$.stopAfterMs', ${FIRST_STOP_AFTER * 1000}) ELSE wishes END`
   const isBarred = sql`session_id IS NULL AND NOT ${mayStart(ctx.now())}`

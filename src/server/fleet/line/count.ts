@@ -8,12 +8,12 @@ import { toLinePlace } from './show.ts'
 
 /** The others hear at the next look, and read it whenever they load a page. */
 const TOLD_AT_ONCE = 200
-/** Of each size and class, the latest. */
+/** Per size and class, the latest. */
 const MOST_WAITS = 2_000
 
 /**
- * Writes down where everyone is in line and how long they will wait, and tells those for whom that changed.
- * @param userId only this one: the others hear at the next look
+ * Writes down everyone's position in line and how long they will wait, and tells those for whom that changed.
+ * @param userId only this person: the others hear at the next look
  */
 export async function countLine(ctx: Context, userId?: string): Promise<void> {
   const [rows, turns] = await ctx.db.batch([

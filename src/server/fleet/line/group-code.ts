@@ -11,7 +11,7 @@ const TWIN_IS_IN = 'Another account of your mailbox is in this group already. Si
 const FULL = 'This group is full. Ask the organizer to make room for you.'
 
 /**
- * Makes someone one of the group whose code they entered, from now until it ends. One account of a mailbox can.
+ * Adds someone to the group whose code they entered, from now until it ends. Only one account per mailbox can join.
  * @throws invalid if the code is wrong or its time is over; conflict if another account used it, or the group is full;
  * too_many
  */

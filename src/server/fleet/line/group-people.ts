@@ -121,14 +121,14 @@ function tellMember(ctx: Context, { email, userId, isClosed }: Member, mail: Mes
 
 const AT_ONCE = 50
 
-/** Tells people what became of their groups since they last heard of them. */
+/** Tells people what has happened to their groups since they last heard. */
 export async function tellGroups(ctx: Context): Promise<void> {
   for (;;) {
     const due = await findMembers(ctx.db, sql`line_group_people.news IS NOT NULL`, AT_ONCE)
     if (!due.length) return
     const told = due.map((one) => {
       const { id, name, gpus, places, startsAt, endsAt } = one.group
-      // An operator may change it again before this is written: the next look tells of that.
+      // An operator may change it again before this is written: the next look reports that.
       const isDue = sql`group_id = ${id} AND email = ${one.email} AND news = ${one.news} AND EXISTS (
         SELECT 1 FROM line_groups WHERE (id, name, gpus, places, starts_at, ends_at) = (${id}, ${name}, ${gpus}, ${places}, ${startsAt}, ${endsAt}))`
       const mail = newsOf(ctx, one)
@@ -153,7 +153,7 @@ function newsOf(ctx: Context, { news, userId, group }: WithGroup): Message | nul
     : groupChangedMail(siteOrigin(ctx), group)
 }
 
-/** @param results what each of these queries did */
+/** @param results the results of these queries */
 function ringBells(ctx: Context, people: Member[], told: unknown[][], results: Parameters<typeof tellSoon>[2][]): void {
   let at = 0
   for (const [n, queries] of told.entries()) {

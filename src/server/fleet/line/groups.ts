@@ -29,7 +29,7 @@ export type NewGroup = {
   name: string
   gpus: number
   places: number
-  /** As the form sends them, in UTC: `2026-11-28T09:00`. */
+  /** As the form sends it, in UTC: `2026-11-28T09:00`. */
   from: string
   until: string
   /** Email addresses. */

@@ -1,15 +1,15 @@
 import { type SQL, sql } from 'drizzle-orm'
 
 /**
- * Places held back for groups, in SQL, for the writes that take or hand out a free place. Nothing reserves them: as
- * many free places of a size stay free as its groups still lack, so a group takes what frees from its first moment on
- * and holds nothing from its last. The same rule in words is in `src/domain/line-group.ts`.
+ * Places held back for groups, in SQL, for the writes that take or hand out a free place. Nothing reserves them. As
+ * many free places of a size stay free as its groups still lack, so a group takes places as they free up from its first
+ * moment on, and holds nothing after its last. `src/domain/line-group.ts` has the same rule in words.
  */
 
 /** Whether a group's time has come and isn't over. */
 const isOn = (group: SQL, now: number) => sql`(${group}.starts_at <= ${now} AND ${group}.ends_at > ${now})`
 
-/** How many places a group still needs: each of its people who has a server, or a held place, has one of them. */
+/** How many places a group still lacks: each of its people with a server, or a held place, has one. */
 export function lackOf(group: SQL): SQL<number> {
   return sql<number>`max(0, ${group}.places - (SELECT count(*) FROM line_group_people AS person JOIN users ON users.email = person.email
     WHERE person.group_id = ${group}.id AND ${hasServer(sql`users`)}))`
@@ -21,14 +21,14 @@ export function hasServer(user: SQL): SQL {
       OR EXISTS (SELECT 1 FROM servers AS held WHERE held.reserved_by = ${user}.id))`
 }
 
-/** The groups with places of a row of `servers` whose people this user is one of, and which lack one. */
+/** This user's groups that hold back places of a row of `servers`' size and still lack one. */
 function claimsOf(userId: string | SQL, now: number): SQL {
   return sql`line_groups AS mine JOIN line_group_people AS me ON me.group_id = mine.id
     JOIN users AS account ON account.email = me.email WHERE account.id = ${userId} AND mine.gpus = servers.gpus
     AND ${isOn(sql`mine`, now)} AND ${lackOf(sql`mine`)} > 0`
 }
 
-/** How many free places of a row's size this user must leave: the lack of every group that comes before theirs. */
+/** How many free places of a row's size this user must leave: what all groups that come before theirs lack. */
 function heldBackFrom(userId: string | SQL | null, now: number): SQL {
   const comesFirst =
     userId === null
@@ -48,13 +48,13 @@ export function isLeftFor(userId: string | SQL | null, now: number): SQL {
   return sql`(NOT ${isAnyOn(now)} OR ${others} >= ${heldBackFrom(userId, now)})`
 }
 
-/** Whether a user in line is one of a group with places of the size that they wait for. */
+/** Whether a user in line is in a group with places of the size that they are waiting for. */
 export function isOfAGroup(now: number): SQL {
   return sql`EXISTS (SELECT 1 FROM line_groups AS own JOIN line_group_people AS person ON person.group_id = own.id
     JOIN users ON users.email = person.email WHERE users.id = line.user_id AND own.gpus = line.gpus AND ${isOn(sql`own`, now)})`
 }
 
-/** Whether someone in line may pass this user at a row of `servers`: a group's places are no matter of the others. */
+/** Whether someone in line may pass this user at a row of `servers`: a group's places are only for its people. */
 export function isRival(other: SQL, userId: string, now: number): SQL {
   return sql`(NOT ${isAnyOn(now)} OR ${isLeftFor(other, now)} AND (NOT EXISTS (SELECT 1 FROM ${claimsOf(userId, now)})
     OR EXISTS (SELECT 1 FROM ${claimsOf(other, now)})))`

@@ -21,11 +21,11 @@ import { findLinePlace, tellLine } from './show.ts'
 import { isFreeFor, isNobodysTurn } from './turns.ts'
 
 /**
- * Joins the line for the largest size that the user's plan and wish allow. Again, it changes what happens when it's
- * their turn, and only another size moves them to an end.
- * @param start whether we start their server by ourselves, or hold the place
- * @throws conflict if a server is live, a place is free, or another account of the mailbox waits; too_many; what a start
- * would throw
+ * Joins the line for the largest size that the user's plan and wishes allow. Joining again changes what happens when
+ * it's their turn. Only another size moves them to the end.
+ * @param start whether we start their server for them, or hold the place
+ * @throws conflict if a server is live, a place is free, or another account of the mailbox is waiting; too_many; what a
+ * start would throw
  */
 export async function joinLine(ctx: Context, starter: Starter, wishes: RunWishes, start: boolean): Promise<LinePlace> {
   const userId = starter.user.id
@@ -77,7 +77,7 @@ const hasTwinInLine = (userId: string) => sql`EXISTS (SELECT 1 FROM users AS me
   JOIN users AS other ON other.mailbox = me.mailbox AND other.id <> me.id JOIN line ON line.user_id = other.id
   WHERE me.id = ${userId} AND line.session_id IS NULL)`
 
-/** Gives up their place in line, and a place that is held for them. Nothing happens without one. */
+/** Gives up their place in line, and any place held for them. Does nothing if they aren't in line. */
 export async function leaveLine(ctx: Context, userId: string): Promise<void> {
   const left = await writeBatch(ctx.db, leaveQueries(ctx, userId))
   if (left.some((result) => result?.rowsAffected))

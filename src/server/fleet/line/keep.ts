@@ -18,17 +18,17 @@ import { leaveQueries } from './leave.ts'
 import { tellLine } from './show.ts'
 import { IS_HELD, IS_WAITING, mayStart, passOnQueries } from './turns.ts'
 
-/** No place is idle for longer while someone waits for it. */
+/** No place stays idle for longer while someone is waiting for it. */
 export const LINE_EVERY_MS = 3_000
 /** The others get theirs at the next look. */
 const PLACES_AT_ONCE = 20
 const OFFERS_AT_ONCE = 50
 
 /**
- * One look at the line: removes those who may not start or have a machine, takes back holds that lapsed, gives every free place to the
- * next, and starts or holds it for them. Most places already went to them in the write that freed them. Safe to
- * repeat and to interrupt anywhere.
- * @returns when to look again; null once nobody waits
+ * One look at the line: removes those who may not start or have a machine, takes back expired holds, gives every free
+ * place to the next in line, and starts or holds it for them. Most places already went to them in the write that freed
+ * them. Safe to repeat and to interrupt anywhere.
+ * @returns when to look again; null once nobody is waiting
  */
 export async function keepLine(base: Context): Promise<{ at: number; wait: number | null }> {
   const ctx = withLogFields(base, { line: true })
@@ -40,7 +40,7 @@ export async function keepLine(base: Context): Promise<{ at: number; wait: numbe
     await countLine(ctx)
     left = (await ctx.db.$count(line)) > 0
   } catch (error) {
-    // The next look is soon: a failed one must not make it later.
+    // The next look is soon: a failed one must not delay it.
     ctx.log('line_failed', {}, error)
   }
   return { at: ctx.now(), wait: left ? LINE_EVERY_MS : null }
@@ -83,10 +83,10 @@ async function givePlaces(ctx: Context): Promise<void> {
   ctx.background(fourAtOnce(lapsed, (id) => Promise.all([tellLine(ctx, id), ctx.channel(id).tellAccount()])))
 }
 
-/** They let it go, and weren't just unlucky with a place that we retired. */
+/** They let it expire, and weren't just unlucky with a place that we retired. */
 const hasLapsed = ({ heldUntil }: LineRow, now: number) => heldUntil !== null && heldUntil <= now
 
-/** They have it no longer. */
+/** They no longer have it. */
 function lapseQueries(ctx: Context, row: LineRow, now: number): Query[] {
   const lapses = row.lapses + (hasLapsed(row, now) ? 1 : 0)
   const isIt = sql`user_id = ${row.userId} AND session_id IS NULL AND given_at = ${row.givenAt}
@@ -107,7 +107,7 @@ function lapseMailQueries(ctx: Context, row: LineRow, email: string, now: number
   return tellQueries(ctx, { id: row.userId, email }, mail, isStill, `line_lapsed:${row.userId}_${row.givenAt}`)
 }
 
-/** Starts the servers of those whose place has come, or tells them that we hold it. */
+/** Starts the servers of those who got a place, or tells them that we are holding it. */
 async function offerPlaces(ctx: Context): Promise<void> {
   const given = await ctx.db
     .select({ row: line, email: users.email, placeId: places.id })
@@ -129,7 +129,7 @@ async function offerPlace(ctx: Context, offer: Offer): Promise<void> {
     const { gpus } = await requireAllowance(ctx, row.userId)
     if (gpus < row.gpus) throw new AppError('invalid', SMALLER_PLAN)
     const starter = { user: { id: row.userId }, tokenName: row.wishes.tokenName ?? null }
-    // A new password or a revoked token may have come since the look.
+    // There may be a new password or a revoked token since the look.
     const isTurn = sql`EXISTS (SELECT 1 FROM line WHERE user_id = ${row.userId} AND given_at = ${row.givenAt}
       AND start AND ${mayStart(ctx.now())})`
     if (row.start) await startRun(ctx, starter, placeId, null, row.wishes, isTurn)

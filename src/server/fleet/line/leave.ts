@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../../domain/instant.ts'
 import type { Context } from '../../runtime/context.ts'
 import { passOnQueries } from './turns.ts'
 
-/** Who leaves sooner didn't wait, they looked. */
+/** Someone who leaves sooner wasn't waiting, just looking. */
 const SHORTEST_WAIT_MS = MINUTE_MS
 
 /** For the batch that removes someone: they no longer wait, and a place held for them goes to the next. */

@@ -11,7 +11,7 @@ import { stopAfterQuery, toStopAfter } from '../stop-after.ts'
 import { lineQuery, toLinePlace } from './show.ts'
 import { IS_WAITING, isFreeFor } from './turns.ts'
 
-/** A size that their plan allows: how many wait for it, and whether a start would get one now. */
+/** A size that their plan allows: how many are waiting for it, and whether a start would get one now. */
 type LineSize = { gpus: number; waiting: number; free: boolean }
 
 export type LinePageData = {

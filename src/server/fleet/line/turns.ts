@@ -13,7 +13,7 @@ import { isLeftFor, isOfAGroup, isRival } from './hold-back.ts'
 /** A row of `line` that waits for a place. */
 export const IS_WAITING = sql`(line.given_at IS NULL AND line.session_id IS NULL)`
 
-/** The end of these rows' turn: their account may start nothing, or the API token that joined has ended. */
+/** Whether these rows' turn is over: their account can't start anything, or the API token that joined has ended. */
 export const mayStart = (
   now: number,
 ) => sql`(EXISTS (SELECT 1 FROM users WHERE users.id = line.user_id AND closed_at IS NULL
@@ -55,12 +55,12 @@ export function passOnQueries(ctx: Pick<Context, 'db' | 'now'>, isIt: SQL): Quer
   ]
 }
 
-/** Whether a row of `servers` is free, not held back for a group that this user isn't one of. Null: for anyone. */
+/** Whether a row of `servers` is free, and not held back for a group that this user isn't in. Null: for anyone. */
 export function isFreeFor(userId: string | SQL | null, now: number): SQL {
   return sql`(${IS_FREE} AND ${isOfferedAt(now)} AND ${isLeftFor(userId, now)})`
 }
 
-/** Whether nobody waits for a row of `servers` but this user: it goes to the line before anybody else's click. */
+/** Whether only this user is waiting for a row of `servers`: people in line come before anyone's click. */
 export function isNobodysTurn(userId: string, now: number): SQL {
   return sql`NOT EXISTS (SELECT 1 FROM line WHERE line.gpus = servers.gpus AND ${IS_WAITING} AND line.user_id <> ${userId}
     AND ${isRival(sql`line.user_id`, userId, now)})`
@@ -84,7 +84,7 @@ export function startedQueries(ctx: Pick<Context, 'db' | 'now'>, userId: string,
 
 /**
  * For the batch that ends a run: without a machine, they wait again where they were; otherwise they had their turn.
- * After a new password (`startsOnce`) we hold their next place.
+ * After a new password (`startsOnce`), we hold their next place.
  */
 export function endedQuery(ctx: Pick<Context, 'db'>, runId: string, foundNoMachine: boolean): Query {
   const isIt = sql`session_id = ${runId} AND EXISTS (SELECT 1 FROM server_sessions WHERE id = ${runId} AND ended_at IS NOT NULL)`

@@ -8,12 +8,12 @@ import { type Context, serversKeepFiles } from '../../runtime/context.ts'
 import { getRunOfMachine, type Identity } from './identity.ts'
 import { publishesPorts } from './run-key.ts'
 
-/** At least, and at most twice as long. Nobody can end them early, so a thief has them for so long after the run's end. */
+/** At least this long, and at most twice as long. Credentials can't be revoked, so a thief has them this long after the run's end. */
 const SECONDS = 15 * 60
-/** The machine asks again this long before they end. */
+/** The machine requests new ones this long before they expire. */
 const RENEW_EARLY_MS = 3 * MINUTE_MS
 
-/** In the form that AWS's programs read from a `credential_process`, with where the files are. */
+/** As AWS's programs read it from a `credential_process`, plus where the files are. */
 export type MachineFiles = {
   Version: 1
   AccessKeyId: string
@@ -42,7 +42,7 @@ export async function giveMachineFiles(
   const run = await getRunOfMachine(ctx, machine, address)
   if (!serversKeepFiles(ctx) && publishesPorts(run)) throw noFiles()
   await limitMachine(ctx, run.id)
-  // First: while the bucket doesn't answer, people see what their server waits for.
+  // First: while the bucket doesn't answer, people see what their server is waiting for.
   if (run.filesPhase === null)
     await ctx.db
       .update(runs)
@@ -79,7 +79,7 @@ async function chooseMode(ctx: Context, run: RunRow): Promise<'read' | 'write'> 
   return kept?.mode ?? mode
 }
 
-/** What a machine may say, and after what. Anything else it says changes nothing. */
+/** What a machine may report, and after what. Anything else changes nothing. */
 const SAID_AFTER = {
   loaded: and(eq(runs.filesPhase, 'loading'), isNull(runs.billedFrom)),
   failed: and(sql`(files_phase IS NULL OR files_phase = 'loading')`, isNull(runs.billedFrom)),

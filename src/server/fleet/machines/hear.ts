@@ -49,7 +49,7 @@ const sample = z.object({
 }) satisfies z.ZodMiniType<Sample>
 
 const batch = z.object({
-  // Beyond that, no run could have printed them.
+  // More than any run could have printed.
   first: z.int().check(z.minimum(1), z.maximum(1e12)),
   lines: z.array(z.object({ at, source: z.enum(LOG_SOURCES), text: z.string() })),
   samples: z.optional(z.array(sample).check(z.maxLength(60))),
@@ -58,7 +58,7 @@ const batch = z.object({
 })
 
 /**
- * Takes what a machine says of its run. It costs the database nothing, but for what the run must know.
+ * Takes what a machine reports about its run. It costs the database nothing, except for what the run must know.
  * @param key what the machine got for its proof
  * @param read its batch, read once the key is known to count
  * @returns what it has by now, and how often it wants to hear
@@ -92,7 +92,7 @@ function toBatch(said: unknown): LogBatch {
   return { ...data, phase: data.phase ?? null, samples: data.samples ?? [] }
 }
 
-/** What the database knows of the machine. Said twice, it changes nothing. */
+/** What the database knows about the machine. Repeating it changes nothing. */
 async function actOn(ctx: Context, runId: string, news: MachineNews): Promise<void> {
   const { phase, phaseAt, pull, diskNearlyFull, keepsEnding, sentBytes } = news
   const isLive = sql`id = ${runId} AND ended_at IS NULL`
@@ -105,7 +105,7 @@ async function actOn(ctx: Context, runId: string, news: MachineNews): Promise<vo
       .set(change.set)
       .where(sql`${isLive} AND ${change.when}`)
       .returning({ userId: runs.userId, untilExit: runs.untilExit })
-    // Nobody waits for the start of one that answers, or for its exit: its machine starts it again.
+    // No start is waiting for a run that has answered, nor for its program's exit: its machine restarts the program.
     if (run && (run.untilExit || phase.name === 'failed')) await ctx.channel(run.userId).wake(run.userId)
   }
   if (keepsEnding) await tellOfExits(ctx, runId)
@@ -140,7 +140,7 @@ async function alertOfTraffic(ctx: Context, runId: string, sentBytes: number): P
   const [run] = await ctx.db.select({ userId: runs.userId }).from(runs).where(sql`id = ${runId}`)
   const { alertOperator } = await import('../../mail/alerts.ts')
   await alertOperator(ctx, {
-    // A matter is emailed once an hour, and a fast server doubles sooner: each doubling is one.
+    // We email a matter once an hour, and a fast server doubles sooner than that, so each doubling is its own matter.
     matter: `traffic:${runId}:${Math.floor(Math.log2(sentBytes))}`,
     subject: `A server has sent ${sizeText(sentBytes)}`,
     sentences: [
@@ -151,7 +151,7 @@ async function alertOfTraffic(ctx: Context, runId: string, sentBytes: number): P
   })
 }
 
-/** Once a run: its program is started again each time, and its user pays on. Before it answered, the start fails instead. */
+/** Once per run: its program restarts each time, and its user keeps paying. Before it answered, the start fails instead. */
 async function tellOfExits(ctx: Context, runId: string): Promise<void> {
   const [run] = await ctx.db
     .select({ userId: runs.userId, exitCode: runs.exitCode })

@@ -9,15 +9,15 @@ import { isPrivateAddress } from '../machine.ts'
 /** EC2's instance identity document and Amazon's signature of it, both in base64. */
 export type Proof = { document: string; signature: string }
 
-/** Of a machine of ours, as Amazon signed it. */
+/** One of our machines, as Amazon signed it. */
 export type Identity = { accountId: string; region: string; instanceId: string; pendingTime: string }
 
 /** EC2 writes the same launch time into the document as into its answers, in whole seconds. */
 const SAME_LAUNCH_MS = MINUTE_MS
 
 /**
- * The live run whose machine this is. The document never changes, so whoever reads it on the machine could send it from
- * elsewhere: it counts only from the machine's own address, and only until the run's end.
+ * The live run whose machine this is. The document never changes, so anyone who reads it on the machine could send it
+ * from elsewhere: it counts only from the machine's own address, and only until the run's end.
  * @param address where the request comes from, as the network reports it
  * @throws forbidden
  */
@@ -33,7 +33,7 @@ export async function getRunOfMachine(
   return run
 }
 
-/** The same, or null if no live run has this machine, which may not have heard of it. @throws forbidden */
+/** The same for a machine that may not have heard of its run; null if no live run has it. @throws forbidden */
 export async function findRunOfMachine(
   ctx: Context,
   identity: Identity,
@@ -49,8 +49,8 @@ export async function findRunOfMachine(
   if (!found) return null
   if (!isSameLaunch(identity, found.launchedAt)) throw refused()
   const { run } = found
-  // Before we have seen it run, nothing of a customer's runs there, so nobody else can have its document. Without a public
-  // address of its own, it calls from one that others share.
+  // Before we have seen it run, no customer's program runs there, so nobody else can have its document. Without a
+  // public address of its own, it calls from a shared one.
   if (run.ipAddress !== null && !isPrivateAddress(run.ipAddress) && run.ipAddress !== address) throw refused()
   return run
 }

@@ -9,8 +9,8 @@ import { getRunOfMachine, type Identity } from './identity.ts'
 const LIFETIME_MS = 15 * MINUTE_MS
 
 /**
- * What a machine gets once it has proven itself: a key for its run alone, which costs no read to check, and what its
- * container is told.
+ * What a machine gets for its proof: a key for its run alone, which we can check without a read, and what its container
+ * is told.
  * @throws forbidden, too_many
  */
 export async function giveRunKey(ctx: Context, machine: Identity | null, address: string | null) {
@@ -31,7 +31,7 @@ export async function giveRunKey(ctx: Context, machine: Identity | null, address
   return { key: runKeyUntil(ctx.config.secretKey, run, expiresAt), expiresAt, run, program }
 }
 
-/** What ends with its program needs no port. Where anyone could reach it, past its door, it has none. */
+/** A run that ends with its program needs no port. Where anyone could reach it past its door, it has none. */
 export function publishesPorts({ untilExit, doorLabel }: Pick<RunRow, 'untilExit' | 'doorLabel'>): boolean {
   return !untilExit || doorLabel !== null
 }
@@ -44,7 +44,7 @@ export function runKeyUntil(secretKey: string, runId: string, expiresAt: number)
 /** Until it expires, its machine speaks for the run. */
 export type RunKey = { runId: string; expiresAt: number }
 
-/** Null for a text that we didn't sign. */
+/** Null if we didn't sign it. */
 export function readRunKey(secretKey: string, key: string): RunKey | null {
   const [runId = '', expiresAt = '', signature = ''] = key.split('.')
   const isOurs = isSignature(Buffer.from(signature, 'base64url'), secretKey, 'run', `${runId}.${expiresAt}`)

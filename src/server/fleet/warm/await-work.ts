@@ -14,15 +14,15 @@ import { noteGiven } from './work.ts'
 /** It asks every 2 s, once it has booted. */
 const ASKS_WITHIN_MS = MINUTE_MS
 const BOOTS_WITHIN_MS = 2 * MINUTE_MS
-/** EC2 says `shutting-down` within seconds. A machine that it can't find is gone after the same time. */
+/** EC2 says `shutting-down` within seconds. A machine that EC2 can't find counts as gone after the same time. */
 const GONE_WITHIN_MS = UNSEEN_MS
-/** EC2 counts it no more, so another one may have its place. */
+/** EC2 no longer counts it, so another one may have its place. */
 const GONE: ReadonlySet<InstanceState> = new Set(['shutting-down', 'terminated'])
 
 /**
- * For a start whose warm machine hasn't heard of it: gives up a machine that can't do the work, so that the next
- * launch is an ordinary one. The run keeps its place, whose quota is for one machine: the next launch waits until EC2
- * ends this one, but not for long.
+ * For a start whose warm machine hasn't heard of it: gives up on a machine that can't do the work, so that the next
+ * launch is an ordinary one. The run keeps its place, whose quota is for one machine, so the next launch waits a little
+ * for EC2 to end this one.
  */
 export async function awaitWork(
   { ctx, run, report }: StepInput,
@@ -46,7 +46,7 @@ export async function awaitWork(
   const asksFrom = Math.max(launch.createdAt, (launch.launchedAt ?? 0) + BOOTS_WITHIN_MS)
   if (instance.state === 'running' && now < asksFrom + ASKS_WITHIN_MS) return { wait: LOOK_AGAIN_MS }
   if (instance.tags.session === run.id) {
-    // It has heard of it, and this database forgot that, as after a restore.
+    // It has heard of the run, and this database has forgotten that, as after a restore.
     await noteGiven(ctx, run, instance.id)
     return { wait: 0 }
   }
@@ -65,10 +65,10 @@ export async function awaitWork(
   return endFirst(ctx, launch, instance, now)
 }
 
-/** From `askedAt` on, it doesn't get the run. Each look asks EC2 again. */
+/** From `askedAt` on, the machine can't get the run. Each look asks EC2 again. */
 async function endFirst(ctx: Context, launch: LaunchRow, instance: CloudInstance, askedAt: number): Promise<Outcome> {
   if (ctx.now() >= askedAt + GONE_WITHIN_MS) {
-    // The fleet's watcher ends it beside the next one.
+    // Launch the next one now. The fleet's watcher ends this one.
     await giveUp(ctx, launch, instance)
     return { wait: 0 }
   }
@@ -76,11 +76,11 @@ async function endFirst(ctx: Context, launch: LaunchRow, instance: CloudInstance
   return { wait: nextLookIn(ctx, askedAt) }
 }
 
-/** On its row of `server_sessions`: the run waits for this machine, which hasn't heard of it. */
+/** A condition on its row of `server_sessions`: the run is waiting for this machine, which hasn't heard of it. */
 const isUntold = ({ runId, instanceId }: LaunchRow) =>
   sql`id = ${runId} AND warm AND work_given_at IS NULL AND instance_id = ${instanceId} AND stop_requested_at IS NULL`
 
-/** Unless it was given the run meanwhile. The keeper counts it as a failure. @returns whether it did */
+/** Unless the machine got the run in the meantime. The keeper counts it as a failure. @returns whether it gave up */
 async function giveUp(ctx: Context, launch: LaunchRow, instance: CloudInstance | 'lost' | 'foreign'): Promise<boolean> {
   const { token, runId } = launch
   const now = ctx.now()
@@ -94,7 +94,7 @@ async function giveUp(ctx: Context, launch: LaunchRow, instance: CloudInstance |
           .update(launches)
           .set({ outcome: 'gone', ...(instance !== 'lost' && ec2Record(instance)) })
           .where(isGivenUp),
-    // Somebody else's has no row left.
+    // Another account's machine has no row left.
     ctx.db.run(sql`INSERT INTO warm_machines (token, server_id, created_at, instance_id, launched_at, failed_at, ended_at)
       SELECT token, server_id, created_at, instance_id, launched_at, ${now}, ${now} FROM launches WHERE ${isGivenUp}
       ON CONFLICT DO NOTHING`),

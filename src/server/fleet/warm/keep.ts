@@ -24,7 +24,7 @@ import { alertWarmFailed, readFailures } from './failures.ts'
 
 /** EC2 allows about two launches a second. */
 const LAUNCHES_AT_ONCE = 10
-/** Boots, pulls its images, and is ready by then, or never. */
+/** A machine boots and pulls its images within this time, or never. */
 const READY_WITHIN_MS = 45 * MINUTE_MS
 /** A machine that waits asks every few seconds. */
 const SILENT_MS = 5 * MINUTE_MS
@@ -64,13 +64,13 @@ async function readKept(ctx: Context) {
   ])
 }
 
-/** Ends what is too many or of no use, begins what is missing, and replaces one that is old. */
+/** Ends machines that are too many or of no use, launches missing ones, and replaces one that is old. */
 async function keepKind(ctx: Context, setting: WarmSettingRow | null, kept: Kept[]): Promise<void> {
   const now = ctx.now()
   const wanted = setting ? wantedAt(setting, now) : 0
   const staying = kept.filter(({ machine }) => machine.endingAt === null)
   const useful = staying.filter((one) => isUseful(one, now))
-  // Those that are ready stay, and of these the newest.
+  // Keep those that are ready, and the newest of them.
   useful.sort(
     (a, b) =>
       Number(b.machine.readyAt !== null) - Number(a.machine.readyAt !== null) ||
@@ -88,7 +88,7 @@ function works({ createdAt, readyAt, askedAt }: WarmMachineRow, now: number): bo
   return readyAt === null ? now < createdAt + READY_WITHIN_MS : now < (askedAt ?? 0) + SILENT_MS
 }
 
-/** Whether starts may take it, and it works as far as we know. */
+/** Whether starts may take it, and as far as we know, it works. */
 function isUseful({ machine, place }: Kept, now: number): boolean {
   return (
     works(machine, now) &&
@@ -110,7 +110,7 @@ async function replaceOldest(ctx: Context, kept: Kept[]): Promise<void> {
 }
 
 /**
- * In the last free places, since starts take the first. After failures, one at a time.
+ * In the last free places, because starts take the first. After failures, one at a time.
  * @returns whether there was a free one
  */
 async function begin(ctx: Context, setting: WarmSettingRow, useful: Kept[], missing: number): Promise<boolean> {
@@ -142,7 +142,7 @@ async function begin(ctx: Context, setting: WarmSettingRow, useful: Kept[], miss
 
 const HAS_NONE = sql`NOT EXISTS (SELECT 1 FROM warm_machines WHERE warm_machines.server_id = servers.id AND ended_at IS NULL)`
 
-/** Before EC2 is called. Null if a start, or another pass, was faster. */
+/** Before calling EC2. Null if a start, or another pass, was faster. */
 async function record(ctx: Context, place: PlaceRow): Promise<WarmMachineRow | null> {
   const token = newId('warm')
   const now = ctx.now()
@@ -152,7 +152,7 @@ async function record(ctx: Context, place: PlaceRow): Promise<WarmMachineRow | n
   return machine ?? null
 }
 
-/** The next thing to do for one machine. What fails is tried again at the next pass. */
+/** The next thing to do for one machine. A failure is tried again at the next pass. */
 async function careFor(ctx: Context, { machine, place }: Kept): Promise<'refused' | undefined> {
   try {
     if (machine.instanceId === null && machine.endingAt === null) return await launch(ctx, machine, place)
@@ -191,7 +191,7 @@ async function look(ctx: Context, machine: WarmMachineRow, place: PlaceRow): Pro
   const { token, instanceId, endingAt } = machine
   const found = instanceId === null ? await ctx.cloud.findByToken(token) : await ctx.cloud.findInstance(instanceId)
   if (!found) return noteUnseen(ctx, machine, place)
-  // After a restore, it may belong to someone this database doesn't know of.
+  // After a restore, it may belong to someone whom this database doesn't know.
   if (found.tags.session) {
     await writeBatch(ctx.db, [
       ctx.db.delete(warmMachines).where(eq(warmMachines.token, token)),
@@ -256,8 +256,9 @@ async function end(ctx: Context, { machine, place }: Kept, isUseless = false): P
 }
 
 /**
- * Reserves its place for its end, unless a start was faster: nobody may get the place before the machine is gone. A run
- * that has the place without the machine keeps it, as after an older version ran for a while. What is held back for a group stays free, unless the machine there would only delay them.
+ * Reserves its place until it's gone, unless a start was faster: nobody else may get the place before that. A run that
+ * has the place without the machine keeps it, as after an older version ran for a while. A place held back for a group
+ * stays free, unless the machine there would only delay them.
  */
 async function reserve(ctx: Context, { token, placeId }: WarmMachineRow, isUseless: boolean): Promise<boolean> {
   const now = ctx.now()
@@ -272,7 +273,7 @@ async function reserve(ctx: Context, { token, placeId }: WarmMachineRow, isUsele
   return written?.rowsAffected === 1
 }
 
-/** It's gone, or never was. Its place goes to the next in line. */
+/** It's gone, or never existed. Its place goes to the next in line. */
 async function close(ctx: Context, { token, placeId }: WarmMachineRow, refused = false): Promise<void> {
   const now = ctx.now()
   const isClosed = sql`EXISTS (SELECT 1 FROM warm_machines WHERE token = ${token} AND ended_at IS NOT NULL)`

@@ -65,7 +65,7 @@ export async function setWarm(hand: Hand, wanted: NewWarm): Promise<void> {
   ])
 }
 
-/** What operators have set, what it costs, and what starts suggest: of each kind that has places. */
+/** What operators have set, what it costs, and what past starts suggest, for each kind that has places. */
 export async function listWarm({ db, now }: Pick<Hand, 'db' | 'now'>): Promise<WarmLine[]> {
   const at = now()
   const [kinds, settings, machines, starts] = await db.batch([

@@ -10,8 +10,8 @@ const FRESH_MS = MINUTE_MS
 const IS_KEPT = sql`ended_at IS NULL AND ending_at IS NULL`
 
 /**
- * Whether a row of `warm_machines` can take this person's start at once. For an hour, none waits for who took one and ended
- * that start before it answered: each is used once, and that costs them nothing.
+ * Whether a row of `warm_machines` can take this person's start at once. Each is used up by one start, so someone who
+ * took one and ended that start before it answered, which costs them nothing, gets none for an hour.
  */
 const isReady = (
   userId: string | SQL,
@@ -20,7 +20,7 @@ const isReady = (
   AND NOT EXISTS (SELECT 1 FROM server_sessions AS earlier WHERE earlier.user_id = ${userId} AND earlier.requested_at > ${now - HOUR_MS}
     AND (earlier.warm OR earlier.told_warm) AND earlier.stop_requested_at IS NOT NULL AND earlier.billed_from IS NULL))`
 
-/** Whether such a machine waits in a row of `servers`. */
+/** Whether such a machine is waiting in a row of `servers`. */
 export function hasReady(userId: string | SQL, now: number): SQL<0 | 1> {
   return sql`EXISTS (SELECT 1 FROM warm_machines WHERE warm_machines.server_id = servers.id AND ${isReady(userId, now)})`
 }
@@ -39,8 +39,8 @@ export function warmFirst(place: SQL, isOffered: SQL, userId: string | SQL, now:
 }
 
 /**
- * For the batch in which a run reserves its place: the machine that waits there becomes the run's only launch. If we
- * don't know yet whether it exists, the run's own launch continues under the same token.
+ * For the batch in which a run reserves its place: the machine that is waiting there becomes the run's only launch. If
+ * we don't know yet whether it exists, the run's own launch continues under the same token.
  */
 export function takeWarmQueries(ctx: Pick<Context, 'db' | 'now'>, runId: string): Query[] {
   const isIt = sql`${IS_KEPT} AND warm_machines.server_id = (SELECT servers.id FROM servers WHERE reserved_by = ${runId})`

@@ -10,17 +10,17 @@ import { findRunOfMachine, type Identity, isSameLaunch, refused } from '../machi
 
 /** How often a warm machine asks. A start waits half of this on average. */
 const ASK_EVERY_SECONDS = 2
-/** Its asking is noted so often. */
+/** How often we note that it asks. */
 const NOTE_EVERY_MS = 15_000
 
 export type Work =
   | { run: string; environment: string; vehicle: string; image: string; agent: string }
-  /** Nothing yet. Meanwhile it pulls these. */
+  /** No work yet. In the meantime, it pulls these. */
   | { run: null; images: string[]; every_seconds: number }
 
 /**
- * What a warm machine is for. Before it hears of its run, EC2 has the tags that `npm run restore` reads.
- * @param isReady it has everything that it can have before it knows
+ * What a warm machine is for. EC2 has the tags that `npm run restore` reads before the machine hears of its run.
+ * @param isReady it has everything that it can have beforehand
  * @throws forbidden, too_many, unavailable, provider_failed
  */
 export async function giveWork(
@@ -63,12 +63,12 @@ export async function giveWork(
   return { run: null, images: await catalogImages(ctx), every_seconds: ASK_EVERY_SECONDS }
 }
 
-/** Once. The faster one decides: this, or the start that gives the machine up. @throws forbidden */
+/** Once. Whichever is first decides: this, or the start that gives up on the machine. @throws forbidden */
 async function give(ctx: Context, run: RunRow, instanceId: string): Promise<void> {
   if (run.stopRequestedAt !== null) throw refused()
   const instance = await ctx.cloud.findInstance(instanceId)
   const owner = instance?.tags.session
-  // After a restore, it may belong to someone this database doesn't know of.
+  // After a restore, it may belong to someone whom this database doesn't know.
   if (!instance || (owner !== undefined && owner !== run.id)) throw refused()
   try {
     if (owner === undefined) await ctx.cloud.tag(instanceId, { ...launchTags(run), given: toIso(run.requestedAt) })
@@ -79,7 +79,7 @@ async function give(ctx: Context, run: RunRow, instanceId: string): Promise<void
   if (!(await noteGiven(ctx, run, instanceId))) throw refused()
 }
 
-/** Unless its start has given the machine up. Its kind works again. @returns whether it did */
+/** Unless its start has given up on the machine. Its kind works again. @returns whether it did */
 export async function noteGiven(ctx: Context, { id, placeId }: RunRow, instanceId: string): Promise<boolean> {
   const isGiven = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${id} AND work_given_at IS NOT NULL)`
   const [given] = await writeBatch(ctx.db, [
@@ -91,7 +91,7 @@ export async function noteGiven(ctx: Context, { id, placeId }: RunRow, instanceI
   return given?.rowsAffected === 1
 }
 
-/** Those of the catalog that a machine doesn't name itself, in its order. Its own, it knows. */
+/** The catalog's images that a machine doesn't name itself, in the catalog's order. It knows its own. */
 async function catalogImages(ctx: Context): Promise<string[]> {
   const rows = await ctx.db
     .select({ image: environments.image })
@@ -101,7 +101,7 @@ async function catalogImages(ctx: Context): Promise<string[]> {
   return [...new Set(rows.flatMap(({ image }) => image ?? []))]
 }
 
-/** Whether no start had given up that machine: those are forgotten once a start gets one. */
+/** Whether no start had given up on that machine: once a start gets one, those are forgotten. */
 const HAD_NO_START = sql`NOT EXISTS (SELECT 1 FROM launches WHERE launches.token = warm_machines.token)`
 
 /** Machines of its kind work again, so the keeper needn't wait. */

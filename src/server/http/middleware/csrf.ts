@@ -65,7 +65,7 @@ async function refuseForeign(
   if (given && token !== 'never') c.set('shown', shown)
 }
 
-/** A program needn't prove its origin: only it knows its token. */
+/** A program needn't prove its origin, because nobody else knows its token. */
 async function refuseForeignBody(c: HonoContext<AppEnv>): Promise<void> {
   if (mediaType(c) === 'application/json' || (await c.req.text()) === '') return
   throw new AppError('malformed', 'Send the body as JSON, with Content-Type: application/json.')

@@ -4,10 +4,10 @@ import { MOST_PROOF_BYTES } from './outer-limit.ts'
 
 const [KB, MB] = [1024, 1024 * 1024]
 /**
- * `ms`: for all of it to come. `ofOne`, `ofAll`: what this isolate holds at once, from one address (of files: one
- * person) and from everybody. Beyond that, we end the one that has waited longest, of files the slowest. Most arrive at
- * once, so idle connections keep no one out. While they arrive, that is 36 of the isolate's 128 MB; what handlers parse
- * isn't counted.
+ * `ms`: how long all of it may take to arrive. `ofOne`, `ofAll`: the most that this isolate holds at once, from one
+ * address (files: from one person) and from everyone. Beyond that, we end the one that has waited longest; of files,
+ * the slowest. Most bodies arrive at once, so idle connections keep no one out. Bodies on their way take up to 36 of
+ * the isolate's 128 MB, not counting what handlers parse.
  */
 export type Kind = { most: number; ms: number; ofOne: number; ofAll: number; drained: number; tooLarge: string }
 
@@ -39,8 +39,8 @@ export const KINDS = {
     tooLarge: 'The event is larger than 1 MiB.',
   },
   /**
-   * Browsers without script send files through us, one at a time, from slow lines as well; with it, straight to the
-   * bucket. They show our answer only once they have sent it.
+   * Browsers without script send files through us, one at a time, even over slow lines. With script, they send them
+   * straight to the bucket. A browser shows our answer only once it has sent the file.
    */
   file: {
     most: 10_000_000,
@@ -53,29 +53,27 @@ export const KINDS = {
   },
 } satisfies Record<string, Kind>
 
-/**
- * What we hold, oldest first. One whose connection dies may never report it, so none counts for longer than it may take.
- */
+/** What we hold, oldest first. A broken connection may never be reported, so no body counts for longer than it may take. */
 export const coming = new Set<Coming>()
 
 export type Coming = {
   name: keyof typeof KINDS
   who: string
-  /** Allocated for it. */
+  /** Bytes allocated for it. */
   bytes: number
   until: number
-  /** When a part of it came last. */
+  /** When a part of it last arrived. */
   heardAt: number
   end: (why?: string) => void
-  /** All of it: it's being stored. */
+  /** All of it has arrived and is being stored. */
   isHere: boolean
 }
 
 /** A request costs this much, even without a body. */
 export const LEAST_BYTES = 16 * KB
 /**
- * Counts what we allocate for it; the others make room, except files that are being stored.
- * @returns how much @throws unavailable
+ * Counts what we allocate for a body. The others make room, except files that are being stored.
+ * @returns how much it got @throws unavailable
  */
 export function hold(body: Coming, bytes: number): number {
   const { ofOne, ofAll } = KINDS[body.name]
@@ -100,13 +98,13 @@ export const AGAIN = { retryAfter: 5 }
 
 const SILENT_MS = 20 * SECOND_MS
 
-/** What has come for its time. Nothing, once it's silent: it may have come fast, to stay. */
+/** How fast it arrives. Zero once it's silent: a body may arrive quickly and then stay open. */
 function paceOf({ name, bytes, until, heardAt }: Coming): number {
   const now = Date.now()
   return now - heardAt > SILENT_MS ? 0 : bytes / (1 + KINDS[name].ms - (until - now))
 }
 
-/** What we still hold of this kind. */
+/** What we hold of this kind. */
 export function alike({ name }: Coming): Coming[] {
   const now = Date.now()
   for (const one of coming) if (one.until <= now) coming.delete(one)
@@ -115,7 +113,7 @@ export function alike({ name }: Coming): Coming[] {
 
 const bytesOf = (bodies: Coming[]) => bodies.reduce((sum, { bytes }) => sum + bytes, 0)
 
-/** Until these have no more than that. */
+/** Ends bodies until the rest have no more than that. */
 function endFirst(bodies: Coming[], most: number): void {
   let left = bytesOf(bodies)
   for (const one of bodies) {

@@ -10,10 +10,7 @@ type KeptPage = { body: Uint8Array<ArrayBuffer>; headers: Record<string, string>
 const kept = new Map<string, KeptPage>()
 const encoder = new TextEncoder()
 
-/**
- * Keeps pages that are the same for everyone and sends each visitor the first one's answer, headers
- * included, before any other work.
- */
+/** Keeps pages that are the same for everyone, and sends each visitor the first one's answer, headers included, before any other work. */
 export const keptPages = createMiddleware<AppEnv>(async (c, next) => {
   const key = keyOf(c)
   const page = key && kept.get(key)
@@ -35,7 +32,7 @@ export const keptPages = createMiddleware<AppEnv>(async (c, next) => {
 function keyOf(c: HonoContext<AppEnv>): string | null {
   if (c.req.method !== 'GET' && c.req.method !== 'HEAD') return null
   if (c.req.header('Authorization')) return null
-  // Read both names, so that it doesn't matter which one is in use.
+  // Reads both names, so it doesn't matter which one is in use.
   const cookie = (name: string) => [getCookie(c, name), getCookie(c, name, 'host')]
   if (cookie('sign_in').some((value) => value !== undefined)) return null
   const themes = cookie('theme').map((value) => (isTheme(value) ? value : null))

@@ -4,7 +4,7 @@ import { AppError } from '../../../domain/error.ts'
 import type { AppEnv } from '../app-env.ts'
 import { isFormPost } from '../form-post.ts'
 
-/** Refuses a known path's other methods to everyone. A form's method is known only once it is read. */
+/** Refuses a known path's other methods to everyone. We only know a form's method once we have read it. */
 export const knownMethod = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.method === 'POST' && isFormPost(c)) return next()
   return answerOtherMethod(c) ?? next()

@@ -15,17 +15,17 @@ import { isPlain } from './outer-limit.ts'
 
 type Call = HonoContext<AppEnv>
 
-/** As long as we take a signature for. */
+/** As long as we accept a signature. */
 const SIGNED_WITHIN_MS = 300 * SECOND_MS
 
 /**
- * Reads the whole body before we check who sent it. Otherwise a request that holds back its last byte passes with a
- * live sign-in, and still acts after the sign-in has ended.
+ * Reads the whole body before we check who sent it. Otherwise, a request that holds back its last byte could pass with
+ * a live sign-in, and act after that sign-in has ended.
  * @throws too_large, malformed, late, too_many, unavailable
  */
 export async function readBody(c: Call, next: Next): Promise<void> {
   const name = kindOf(c)
-  // A refusal answers a form, although we may read none of it.
+  // A refusal must know whether to answer a form, although we may never read it.
   if (isFormPost(c) && wantsPage(c) && isOwn(c)) c.set('form', new URLSearchParams())
   let body: Coming | undefined
   try {
@@ -35,18 +35,18 @@ export async function readBody(c: Call, next: Next): Promise<void> {
       body = { name, who, bytes: 0, until: now + KINDS[name].ms, heardAt: now, end, isHere: false }
       const bytes = await readAll(c, body)
       const text = () => new TextDecoder().decode(bytes)
-      // As Hono keeps what it has read.
+      // Where Hono keeps a body that it has read.
       Object.assign(
         c.req.bodyCache,
         name === 'file' ? { arrayBuffer: Promise.resolve(bytes) } : { text: Promise.resolve(text()) },
       )
     })
-    // A file is held until it is stored.
+    // We hold a file until it's stored.
     if (body && name === 'file') Object.assign(body, { isHere: true, until: Date.now() + STORED_WITHIN_MS })
     else if (body) coming.delete(body)
     await next()
   } finally {
-    // A body that never arrives never ends, so whatever waits for it can't clean up.
+    // Here, because nothing that waits for a body that never arrives can clean up.
     if (body) coming.delete(body)
   }
 }
@@ -78,7 +78,7 @@ async function within({ ms }: Kind, work: (end: Coming['end']) => Promise<void>)
   await Promise.race([work(end), late]).finally(() => clearTimeout(timer))
 }
 
-/** The bucket has a minute. */
+/** The bucket gets a minute. */
 const STORED_WITHIN_MS = 90 * SECOND_MS
 
 const lengthOf = (c: Call, most: number) => Number(c.req.header('Content-Length') ?? most)
@@ -97,7 +97,7 @@ async function readAll(c: Call, body: Coming): Promise<ArrayBuffer> {
   }
 }
 
-/** What it announces costs nothing until it comes. @throws too_large, malformed, late, unavailable */
+/** A body's announced length costs nothing until it arrives. @throws too_large, malformed, late, unavailable */
 async function collect(stream: ReadableStream<Uint8Array>, body: Coming): Promise<ArrayBuffer> {
   const { most } = KINDS[body.name]
   const reader = stream.getReader()
@@ -105,7 +105,7 @@ async function collect(stream: ReadableStream<Uint8Array>, body: Coming): Promis
     let [bytes, length] = [new Uint8Array(hold(body, LEAST_BYTES)), 0]
     for (let reads = 1; ; reads++) {
       const { done, value } = await readFrom(reader)
-      // Holding more for one that we ended would count it again.
+      // Holding more for a body that we have ended would count it again.
       if (!coming.has(body)) throw new AppError('late', LATE)
       if (done) return bytes.buffer.transfer(length)
       body.heardAt = Date.now()
@@ -126,14 +126,14 @@ async function collect(stream: ReadableStream<Uint8Array>, body: Coming): Promis
   }
 }
 
-/** @throws malformed once its sender is gone, who needs no answer; nor does the operator */
+/** @throws malformed if its sender is gone: neither they nor the operator need an answer */
 function readFrom(reader: ReadableStreamDefaultReader<Uint8Array>) {
   return reader.read().catch(() => {
     throw new AppError('malformed', 'Your request broke off on its way. Please send it again.')
   })
 }
 
-/** Each piece costs us a read, however small it is: a byte at a time, 64 KiB would cost a second. */
+/** Each chunk costs us a read, however small: byte by byte, 64 KiB would take a second. */
 const isTooFine = (reads: number, bytes: number) => reads > 1024 + bytes / 256
 
 const tooLarge = ({ name }: Coming) => new AppError('too_large', KINDS[name].tooLarge)
@@ -149,8 +149,7 @@ function replaceOlder(body: Coming): void {
 }
 
 /**
- * Nobody but people who are signed in makes us hold megabytes. What is checked here is checked again once all of it is
- * there.
+ * Only people who are signed in can make us hold megabytes. Once everything has arrived, we check again.
  * @returns who it is @throws csrf, unauthenticated
  */
 async function refuseStrangers(c: Call): Promise<string> {

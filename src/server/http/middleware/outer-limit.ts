@@ -22,10 +22,10 @@ export const outerLimit = createMiddleware<AppEnv>(async (c, next) => {
   await next()
 })
 
-/** Of a machine's proof and its few words. */
+/** The most that a machine's proof and its few words take. */
 export const MOST_PROOF_BYTES = 8 * 1024
 
-/** Whether nothing costs more than a look at the body until its handler counts it. No machine has a cookie. */
+/** Whether this costs no more than a look at the body until its handler counts it. Machines send no cookie. */
 export function isPlain({ req }: HonoContext): boolean {
   if (req.header('Cookie') || req.header('Origin') || req.header('Authorization')) return false
   return Number(req.header('Content-Length')) <= MOST_PROOF_BYTES
@@ -40,8 +40,8 @@ export async function limitOuter(...given: Parameters<typeof isWithinOuterLimit>
 }
 
 /**
- * Counts a request. We don't count loopback, or an address that we don't know.
- * @param caller an address, or which machine or run it has proven to be
+ * Counts a request. Loopback and unknown addresses don't count.
+ * @param caller an address, or the machine or run that it has proven to be
  */
 export async function isWithinOuterLimit(
   env: Pick<Env, 'OUTER_LIMIT'>,

@@ -15,7 +15,7 @@ const FIXED = {
 type Foreign = {
   /** Browsers also check where a form's answer redirects. */
   formTarget?: string | undefined
-  /** The bucket: files go there, and are shown from there. */
+  /** The bucket: pages send files there, and show files from there. */
   filesOrigin?: string | undefined
 }
 
@@ -46,7 +46,7 @@ export function securityHeaders({ dev }: { dev: boolean }) {
     'Cache-Control': 'private, no-store',
   })
   return createMiddleware<AppEnv>(async (c, next) => {
-    // Set them before the answer exists: setting a header on a finished one copies it.
+    // Set them before the answer exists: setting a header on a finished answer copies it.
     for (const [name, value] of headers) c.header(name, value)
     await next()
     // Answers made elsewhere lack them. A socket's 101 can't be changed.

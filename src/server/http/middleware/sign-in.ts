@@ -37,7 +37,7 @@ async function signInByCookie(c: HonoContext<AppEnv>): Promise<void> {
     return
   }
   c.set('signIn', found.signIn)
-  // An older page of someone else's notices before it acts.
+  // An older page of someone else notices before it acts.
   c.header('X-Person', found.signIn.user.id)
   c.set('readAlong', found.along)
   const due = ctx.now() - found.lastSeenAt > SEEN_EVERY_MS

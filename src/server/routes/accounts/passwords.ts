@@ -48,8 +48,8 @@ export const passwords = [
     const { resetPassword } = await reset()
     const { email, proved } = await resetPassword(c.var.ctx, c.req.valid('json').user)
     clearCookie(c, 'sign_in')
-    // Count this browser's guesses separately, so that a guesser elsewhere can't lock its owner out. Not where a second
-    // factor follows: each reset would give whoever reads the mailbox new guesses at it.
+    // Count this browser's guesses separately, so that someone guessing elsewhere can't lock its owner out. Not if a
+    // second factor follows: each reset would give anyone who reads the mailbox new guesses at it.
     if (!proved.hasFactor) rememberDevice(c, email, proved)
     return answer(c, { message: PASSWORD_RESET })
   }),

@@ -24,7 +24,7 @@ export const registries = [
     answers: [200, shape.registryLogin],
     refuses: [...REFUSES_PROOF, 'conflict', 'not_found'],
   }).answer(async (c) => (await answers()).put(c, { host: c.req.param('host'), ...c.req.valid('json') })),
-  // As above, for a form: its host is typed.
+  // The same for a form, in which people type the host.
   route('POST /registries', {
     access: 'user',
     form: ON_PAGE,

@@ -24,7 +24,7 @@ export const secrets = [
     answers: [200, shape.storedSecret],
     refuses: [...REFUSES_PROOF, 'conflict', 'not_found'],
   }).answer(async (c) => (await answers()).put(c, { name: c.req.param('name'), ...c.req.valid('json') })),
-  // As above, for a form: its name is typed.
+  // The same for a form, in which people type the name.
   route('POST /secrets', {
     access: 'user',
     form: ON_PAGE,

@@ -8,7 +8,7 @@ const answers = () => import('./settings/answers.tsx')
 const moved = (from: `/${string}`, to: string) =>
   route(`GET ${from}`, { access: 'user', kind: 'page' }).answer((c) => c.redirect(to))
 
-/** The settings of an account, but for its profile. */
+/** The settings of an account, except its profile. */
 export const settings = [
   route('GET /settings/billing', { access: 'user', kind: 'page', ahead: 'press' }).answer(async (c) =>
     (await answers()).billing(c),

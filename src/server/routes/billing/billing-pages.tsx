@@ -43,7 +43,7 @@ export const billingPages = [
     if (!statement) return c.notFound()
     return renderPage(
       c,
-      // Printed to a PDF, the title is its name.
+      // The title becomes the name of a printed PDF.
       { title: `Statement ${statement.start_date} to ${statement.end_date}`, assets: 'billing' },
       <BillingStatement statement={statement} customer={user} seller={c.var.ctx.config.seller} />,
     )

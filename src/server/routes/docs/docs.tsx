@@ -6,10 +6,10 @@ import { findText, readText } from '../../http/texts.tsx'
 import { siteOrigin } from '../../runtime/context.ts'
 import type { Env } from '../../settings/env.ts'
 
-/** Opened once per environment: it's the same until the next deployment. */
+/** Opened once per environment: it stays the same until the next deployment. */
 const searches = new WeakMap<Env, ReturnType<typeof openIndex>>()
 
-/** The documentation, and what leads language models to it. */
+/** The documentation, and what helps language models find it. */
 export const docs = [
   ...DOCS.map(({ path, file, title, description }) =>
     route(`GET ${path}`, { access: 'public', kind: 'page', search: 'listed', ahead: 'hover' }).answer(async (c) => {
@@ -17,7 +17,7 @@ export const docs = [
       return renderPage(c, { title: `${title}, documentation`, description, assets: 'docs', same: true }, text)
     }),
   ),
-  // Where a browser runs our script, the page itself finds the same.
+  // In a browser that runs our script, the page itself finds the same.
   route('GET /docs/search', { access: 'public', kind: 'page' }).answer(async (c) => {
     const query = (c.req.query('q') ?? '').trim().slice(0, 100)
     const { Found } = await import('../../../pages/docs/Found.tsx')

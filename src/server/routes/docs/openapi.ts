@@ -1,6 +1,6 @@
 import { route } from '../../http/route.ts'
 
-/** The API's description. The build writes it, so that the Worker holds nothing that only it needs. */
+/** The API's description. The build writes it, so the Worker needn't hold what only it needs. */
 export const openapi = [
   route('GET /api/openapi.json', { access: 'public', scope: 'read' }).answer(async (c) => {
     const document = import.meta.env.DEV

@@ -80,7 +80,7 @@ export async function discard(c: Call): Promise<Response> {
 
 const NO_UNDO = "Deleted files are gone for good. You can't undo this."
 
-/** What there was once, for one release. */
+/** Calls of an earlier release, still answered for one more. */
 const GONE = {
   moves: "A bucket can't rename. Rename or move files in /data on a server, or with rclone.",
   folders: 'A folder exists once it has a file. Upload a file into it.',

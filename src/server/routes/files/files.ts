@@ -7,7 +7,7 @@ import { route } from '../../http/route.ts'
 /** Loaded when needed: every isolate would evaluate them at startup. */
 const answers = () => import('./answers.ts')
 
-/** Back to the folder that they were in. */
+/** Back to the folder they were in. */
 const BY_FILES = { at: '/files', done: '/files', back: true } as const
 
 const wanted = z.object({ path: text, size: z.number() })

@@ -43,7 +43,7 @@ export async function show(c: HonoContext<AppEnv>): Promise<Response> {
   )
 }
 
-/** What a link without script wants to delete, if that is still there, and what it has. */
+/** The file or folder that a link without script is about to delete, if it still exists, and what it contains. */
 async function questionOf(
   c: HonoContext<AppEnv>,
   { folders, files, path }: FileList,

@@ -42,8 +42,8 @@ export async function giveWorkTo(c: Call): Promise<Response> {
 }
 
 /**
- * What a machine says, counted by what Amazon's signature says it is: those of a zone may share one address, with all
- * that their containers ask. Anything else counts for its address.
+ * What a machine sends, counted by the machine that Amazon's signature names: the machines of a zone may share one
+ * address with everything their containers request. Anything else counts for its address.
  * @throws too_many, malformed
  */
 async function hear<T extends { document: string; signature: string }>(c: Call, shape: z.ZodMiniType<T>) {

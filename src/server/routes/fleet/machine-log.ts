@@ -9,8 +9,8 @@ import type { Env } from '../../settings/env.ts'
 const MOST_BYTES = 256 * 1024
 
 /**
- * `POST /machines/log`, apart from the app: with 10,000 machines, this is most of what reaches us, and it needs neither
- * a sign-in nor the database.
+ * `POST /machines/log`, apart from the app: with 10,000 machines, this is most of our traffic, and it needs neither a
+ * sign-in nor the database.
  */
 export async function answerMachine(ctx: Context, env: Env, request: Request): Promise<Response> {
   try {
@@ -26,7 +26,8 @@ export async function answerMachine(ctx: Context, env: Env, request: Request): P
 async function hear(ctx: Context, env: Env, { method, headers, body }: Request) {
   if (method !== 'POST') throw new AppError('method_not_allowed', 'Machines post their log here.')
   const key = readRunKey(ctx.config.secretKey, /^Bearer (\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? '')
-  // A zone's machines may share an address. A key that expired says whose it was: its machine must hear that it did.
+  // A zone's machines may share an address. An expired key still says whose it was, and its machine must learn that it
+  // expired.
   const caller = key?.runId ?? headers.get('cf-connecting-ip')
   await limitOuter(env, caller, (error) => ctx.log('machine_limit_failed', {}, error))
   return hearMachine(ctx, key, () => readJson(body))

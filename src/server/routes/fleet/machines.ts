@@ -5,7 +5,7 @@ const calls = () => import('./machine-calls.ts')
 
 const OF_MACHINES = { access: 'public', fromPrograms: true, countsCaller: true } as const
 
-/** What our machines call: those in infra/image. Nobody else does, so none of it is in the API. */
+/** What our machines call: see infra/image. Nobody else does, so the API's document has none of it. */
 export const machines = [
   route('POST /machines/credentials', OF_MACHINES).answer(async (c) => (await calls()).giveCredentials(c)),
   route('POST /machines/key', OF_MACHINES).answer(async (c) => (await calls()).giveKey(c)),

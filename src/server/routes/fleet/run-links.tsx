@@ -9,7 +9,7 @@ import { csrfToken } from '../../http/middleware/csrf.ts'
 import { renderPage } from '../../http/render.tsx'
 import { route } from '../../http/route.ts'
 
-/** What the links in emails do to a server: another hour, or its end. Opening one changes nothing: mail scanners do. */
+/** What the links in emails do to a server: give it another hour, or end it. Opening one changes nothing, because mail scanners do. */
 export const runLinks = [
   route('GET /servers/:id/extend', { access: 'public', kind: 'page' }).answer(async (c) => {
     const { ctx } = c.var

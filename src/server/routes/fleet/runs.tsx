@@ -16,7 +16,7 @@ import { requireValid } from '../../runtime/form-rules.ts'
 
 type C = HonoContext<AppEnv>
 
-/** Everything a person ever ran: the list, one run, and both for programs. */
+/** Everything that a person ever ran: the list and single runs, each also for programs. */
 export const runs = [
   route('GET /api/v1/servers', {
     access: 'user',
@@ -117,10 +117,10 @@ export const runs = [
   }),
 ]
 
-/** Of a log, before its script has read it. */
+/** The log before its script has read it. */
 const SHOWN_LINES = 200
 
-/** A form sends what nobody chose as nothing. */
+/** A form sends an empty text if nothing was chosen. */
 const chosenIn = (c: C) => Object.fromEntries(Object.entries(c.req.query()).filter(([, value]) => value !== ''))
 
 /** @throws invalid */

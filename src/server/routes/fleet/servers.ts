@@ -25,7 +25,7 @@ import type { Context } from '../../runtime/context.ts'
 import { requireValid } from '../../runtime/form-rules.ts'
 import { repeatableOf } from './repeatable.ts'
 
-/** What both starts take. A `code` makes its user one of a group that places are held back for. */
+/** What both starts take. A `code` adds its user to a group that places are held back for. */
 const wishes = {
   name: text,
   stop_after: optionalNumber,
@@ -44,7 +44,7 @@ const autoWishes = { ...wishes, max_gpus: optionalNumber }
 const enterCode = async (ctx: Context, userId: string, code: string) =>
   (await import('../../fleet/line/group-code.ts')).enterGroupCode(ctx, userId, code)
 
-/** Whether a plain form was refused for what the page about the line can help with: a code, or all places are taken. */
+/** Whether a plain form was refused for something that the page about the line can help with: a code, or no free place. */
 function isOfTheLine(c: HonoContext<AppEnv>, error: unknown): boolean {
   const isItsMatter = error instanceof AppError && (error.field === 'code' || error.code === 'no_capacity')
   return isItsMatter && c.var.form !== null && c.var.ctx.config.line

@@ -3,7 +3,7 @@ import type { AppEnv } from '../../http/app-env.ts'
 import { route } from '../../http/route.ts'
 import { checkReady } from '../../runtime/ready.ts'
 
-/** For monitors and `npm run deploy`. Neither says more than whether it works, and which commit answers. */
+/** For monitors and `npm run deploy`. They only say whether it works, and which commit answers. */
 export const health = [
   route('GET /healthz', { access: 'public', byItself: true }).answer((c) =>
     c.json({ status: 'ok', version: versionOf(c) }),

@@ -13,7 +13,7 @@ export function failed(thrown: unknown, c: HonoContext<AppEnv>): Response {
   const error = toAppError(thrown)
   const status = statusOf(error)
   const isOtherMethod = error.code === 'method_not_allowed'
-  // No route says who reads that, and a form's page would only send it again.
+  // An unknown method has no route that says who reads the answer. A form's page would only send the form again.
   const isForPerson = isPage(c) && (isOtherMethod ? wantsPage(c) : !c.get('form') || status >= 500 || status === 429)
   if (!isForPerson || !c.get('ctx')) return errorResponse(thrown, c)
   if (status === 404) return notFound(c)

@@ -27,7 +27,7 @@ const HELP = 'Stuck? Tell us what happened. We reply by email.'
 const PRIVACY = 'What we store about you, why, for how long, who else sees it, and how to get or delete it.'
 const sameForAll = { assets: 'public', same: true } as const
 
-/** What they chose in a start that was refused, or before they had to sign in, comes before their last choice. */
+/** What they chose in a refused start, or before they had to sign in, takes precedence over their last choice. */
 function withTyped(view: DashboardView, typed: Record<string, string> | undefined): DashboardView {
   if (typed?.environment === undefined) return view
   const { environment, vehicle = '', parameters = '', stop_after } = typed

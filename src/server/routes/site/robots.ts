@@ -3,7 +3,7 @@ import type { AppEnv } from '../../http/app-env.ts'
 import { route } from '../../http/route.ts'
 import type { RouteTable } from '../../http/route-table.ts'
 
-/** Path prefixes that search engines must skip: calls, and personal pages. None of a page that they may show. */
+/** Path prefixes that search engines must skip: calls and personal pages, but no prefix of a page that they may show. */
 function barred({ pagesWhere }: RouteTable): Set<string> {
   const open = pagesWhere(({ search }) => search !== undefined)
   const personal = pagesWhere(({ search }) => !search).map((path) => path.replace(/(?<=\w)[/.].*/, ''))

@@ -24,7 +24,7 @@ export function page(c: Call, [rows]: NoticeRows): Response {
   return renderPage(c, { title: 'Notices' }, <Notices {...form} />)
 }
 
-/** For the script of open pages: HTML, so that it and the pages have one source. */
+/** For the script on open pages. It's HTML so that the script and the pages share one source. */
 export function latest(c: Call, [rows]: NoticeRows): Response {
   const notices = rows.slice(0, LATEST_NOTICES).map(toNotice)
   const parts = { bell: bellOf(c) ?? { unread: 0, lookIn: null }, ending: endingOf(c), csrfToken: csrfToken(c) }
@@ -65,7 +65,7 @@ export async function setIdle(c: Call, minutes: number | null): Promise<Response
   return answer(c, await setIdleMinutes(c.var.ctx, signedIn(c).user.id, { minutes }))
 }
 
-/** As a form, or as its parts. */
+/** As a URL-encoded form, or in multiple parts. */
 const ONE_CLICK = /List-Unsubscribe"?[=\s]+One-Click/
 
 /** From the page's button, or from a mail provider (RFC 8058), which sends no cookie and no origin. */

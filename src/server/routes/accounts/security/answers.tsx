@@ -46,7 +46,7 @@ export async function page(c: Call): Promise<Response> {
   return show(c, { flash: takeFlash(c) })
 }
 
-/** A form's answer is the page itself, not a redirect: only it shows what nobody sees again. */
+/** A form's answer is the page itself, not a redirect: it is the only one that shows these. */
 async function show(
   c: Call,
   shown: Partial<Pick<SecurityProps, 'flash' | 'started' | 'codes'>>,
@@ -136,7 +136,7 @@ export async function removePasskey(c: Call, id: string, proof: Proof): Promise<
   return answer(c, { message: PASSKEY_REMOVED })
 }
 
-/** With the picture that a phone's camera reads. */
+/** Adds the QR code that a phone's camera reads. */
 async function withQr(started: NewTotp) {
   const { default: encodeQR } = await import('qr')
   return { ...started, qr: encodeQR(started.uri, 'raw', { border: 4 }) }

@@ -21,7 +21,7 @@ import { answerSignedIn } from '../../../http/signed-in.ts'
 
 type Call = HonoContext<AppEnv>
 
-/** After the right password: a browser goes to the page that asks, a program learns what it can send. */
+/** After the right password: sends a browser to the page that asks for the factor, and tells a program what it can send. */
 export async function ask(c: Call, { challenge, userId }: { challenge: string; userId: string }): Promise<Response> {
   const page = `/sign_in/second_factor?${new URLSearchParams({ challenge })}`
   if (c.get('form')) return c.redirect(page, 303)
@@ -30,12 +30,12 @@ export async function ask(c: Call, { challenge, userId }: { challenge: string; u
   return c.json({ ...errorBody(refusal), ...ways, challenge }, statusOf(refusal))
 }
 
-/** Only the browser that typed the password sees it: nobody else learns who has a second factor. */
+/** Only the browser that typed the password sees it, so that nobody else learns who has a second factor. */
 export async function page(c: Call): Promise<Response> {
   const challenge = c.req.query('challenge') ?? ''
   const found = await findChallenge(c.var.ctx, challenge)
   if (!found) {
-    // As it is after signing in, on the way back through the browser's pages.
+    // The same as after signing in, for people who go back in their browser.
     if (c.var.signIn) return c.redirect('/dashboard')
     if (isSeen(c)) setFlash(c, { kind: 'danger', message: CHALLENGE_OVER })
     return c.redirect('/sign_in')

@@ -19,7 +19,7 @@ const NAMED = {
   Refusal: shapes.refusal,
 }
 
-/** ogen, a generator of Go, has a type of its own that is called Server. */
+/** ogen, a Go generator, has its own type named Server. */
 const NAMES_IN_GO: Record<string, Schema> = { Server: { 'x-ogen-name': 'ServerRun' } }
 
 const REASONS: Record<number | 'default', string> = {
@@ -45,7 +45,7 @@ type Schema = Record<string, unknown>
 
 export type ApiDocument = ReturnType<typeof describeApi>
 
-/** A route that the document has: it answers JSON to people's own programs and pages. */
+/** A route that the document lists: it answers JSON to people's own programs and pages. */
 type Call = RouteFacts & RouteWords & Required<Pick<RouteWords, 'summary' | 'answers'>>
 const isCall = (facts: RouteFacts & RouteWords): facts is Call => facts.summary !== undefined
 
@@ -95,7 +95,7 @@ function operation(route: string, call: Call, schemaOf: (answer: z.ZodMiniType) 
   const codes: RefusalCode[] = [
     ...refuses,
     ...(repeatable ? (['conflict'] as const) : []),
-    // Even a public call refuses an API token that is revoked, and any token unless it has a scope.
+    // Even a public call refuses a revoked API token, and any token unless it has a scope.
     'unauthenticated',
     ...(scope ? [] : (['forbidden'] as const)),
     ...(scope === 'operate' ? (['insufficient_scope'] as const) : []),
@@ -174,7 +174,7 @@ function refusal(status: number | 'default', codes: RefusalCode[]) {
   }
 }
 
-/** Answers may gain fields, `format` already describes a time, and without one, Go's numbers have 24 bits. */
+/** Answers may gain fields, `format` already describes a time, and without a `format`, Go's numbers have 24 bits. */
 function simplify({ jsonSchema }: { jsonSchema: Schema }): void {
   if (jsonSchema.type === 'number') jsonSchema.format = 'double'
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties

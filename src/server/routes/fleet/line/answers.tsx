@@ -43,7 +43,7 @@ export async function page(c: Call): Promise<Response> {
   )
 }
 
-/** Those who waited before there were programs to tell something have no such wishes. */
+/** People who have waited since before such programs existed have no such wishes. */
 type Program = 'parameters' | 'secrets' | 'untilExit' | 'command'
 type Waiting = Omit<RunWishes, Program> & Partial<Pick<RunWishes, Program>>
 
@@ -63,7 +63,7 @@ function fieldsOf({ environment, vehicle, name, stopAfterMs, ...program }: Waiti
   return Object.fromEntries(Object.entries(all).filter((pair): pair is [string, string] => !!pair[1]))
 }
 
-/** What the dashboard's link carries along. Without an end, not even none, it is as they last chose. */
+/** What the dashboard's link carries along. Without an end, not even `none`, the last choice counts. */
 function chosenOf(c: Call, stopAfter: number | null): Record<string, string> {
   const given = Object.entries(c.req.query()).filter(([name]) => WISHES.includes(name) || SECRET.test(name))
   const all = { ...(stopAfter && { stop_after: `${stopAfter}` }), ...Object.fromEntries(given) }

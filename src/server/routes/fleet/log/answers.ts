@@ -12,7 +12,7 @@ type C = HonoContext<AppEnv>
 
 const PLAIN = 'text/plain; charset=utf-8'
 
-/** A part as JSON, everything as text, or the lines as they come: whichever the caller accepts first. */
+/** A page as JSON, all of it as text, or the lines as they arrive: the one that the caller accepts first. */
 export async function read(c: C, id: string): Promise<Response> {
   const run = await getOwnRun(c.var.ctx, signedIn(c).user.id, id)
   const kind = wantedKind(c.req.header('Accept') ?? '')
@@ -60,7 +60,7 @@ function instant(given: string): number {
 
 const KINDS = ['text/event-stream', 'text/plain', 'application/json']
 
-/** The one that the caller likes best. */
+/** The one that the caller prefers. */
 function wantedKind(accept: string): string | undefined {
   const types = parseAccept(accept.toLowerCase()).filter(({ q }) => q > 0)
   return types.find(({ type }) => KINDS.includes(type))?.type

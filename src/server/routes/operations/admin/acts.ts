@@ -42,7 +42,7 @@ export async function endInstances(c: C, { instances, listed, all, ...why }: End
   if (chosen.length > MOST_ENDS) throw new AppError('invalid', `Please end at most ${MOST_ENDS} at once.`)
   const kept: { id: string; error: unknown }[] = []
   await fourAtOnce(chosen, async (id) => {
-    // Each is an act of its own in the audit log.
+    // Each is a separate act in the audit log.
     const own = { ...why, act_id: `${why.act_id}-${id}` }
     await once(c.var.ctx, own, fleet.endInstance(operatorOf(c), id, own)).catch((error) => kept.push({ id, error }))
   })
