@@ -4,6 +4,9 @@ import { SERVER_WEB_PORT } from '../../domain/server.ts'
 /** A run's host at the door, and its machine's address, which take each other's place in both directions. */
 export type Crossing = { door: Door; label: string; port: number | null; address: string; cookie: string }
 
+/** What follows the host. `pathname` and `search` lose a lone question mark. */
+export const pathOf = ({ href, origin }: URL): string => href.slice(origin.length)
+
 const ABSOLUTE = /^(https?:)?\/\/[^/?#]/i
 
 /**
@@ -27,5 +30,5 @@ export const allAtDoor = (crossing: Crossing, text: string): string =>
 export function onMachine({ door, label, port, address }: Crossing, given: string): URL | null {
   const url = URL.canParse(given) ? new URL(given) : null
   if (url?.origin !== new URL(doorUrl(door, label, port)).origin) return null
-  return new URL(url.href.slice(url.origin.length), `http://${address}`)
+  return new URL(pathOf(url), `http://${address}`)
 }

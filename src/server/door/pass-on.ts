@@ -1,6 +1,6 @@
 import { type Context, siteOrigin } from '../runtime/context.ts'
 import type { FoundDoor, Pass } from './access.ts'
-import type { Crossing } from './addresses.ts'
+import { type Crossing, pathOf } from './addresses.ts'
 import { endedCookies, isFlood } from './cookie.ts'
 import { acceptsOf, toBrowser, toMachine } from './headers.ts'
 import { KEEP_HEADER, type Keeper, whileAllowed } from './hold.ts'
@@ -21,14 +21,14 @@ export async function passOn(
   { door, pass, to }: Visit,
   keeper: (userId: string) => Keeper,
 ): Promise<Response> {
-  const { pathname, search } = new URL(request.url)
   const headers = toMachine(request.headers, to, pass.kind === 'guest' ? 'guest' : 'owner')
   const accepts = acceptsOf(request)
   if (accepts) headers.set('accept-encoding', accepts)
   else headers.delete('accept-encoding')
   if (request.method !== 'GET') headers.delete('upgrade')
   if (headers.has('upgrade')) {
-    headers.set(KEEP_HEADER, JSON.stringify({ runId: door.runId, pass, to: to.address, path: pathname + search }))
+    const path = pathOf(new URL(request.url))
+    headers.set(KEEP_HEADER, JSON.stringify({ runId: door.runId, pass, to: to.address, path }))
     const socket = { headers, signal: request.signal, encodeResponseBody: 'manual' } as never
     // It waits as long as the machine does.
     const upgraded = await keeper(door.userId).fetch('http://keeper/socket', socket)
@@ -68,8 +68,7 @@ async function answer(
   if (pass.kind === 'guest' && Number(request.headers.get('content-length')) && isBare(request)) return 'guest_body'
   const body = await bodyOf(request)
   if (body === 'unmeasured') return body
-  const { pathname, search } = new URL(request.url)
-  const answer = await ask(ctx, to.address, pathname + search, init, body)
+  const answer = await ask(ctx, to.address, init, body)
   if (answer && isPassable(answer.status)) return answer
   await answer?.body?.cancel().catch(() => {})
   return 'unreachable'
@@ -87,22 +86,22 @@ function streamFor({ headers }: Response): TransformStream<Uint8Array, Uint8Arra
 
 /** What a page may request from another of the run's hosts. Only the machine knows. */
 export async function passPreflight(ctx: Context, request: Request, to: Crossing): Promise<Response> {
-  const { pathname, search } = new URL(request.url)
   const headers = toMachine(new Headers(), to, 'guest')
   for (const [name, value] of request.headers)
     if (name === 'origin' || name.startsWith('access-control-request-')) headers.set(name, value)
   const bare = new Request(request.url, { method: 'OPTIONS' })
   const signal = AbortSignal.timeout(PREFLIGHT_MS)
-  const answer = await ask(ctx, to.address, pathname + search, { headers, signal }, bare)
+  const answer = await ask(ctx, to.address, { headers, signal }, bare)
   if (!answer) return refuse('unreachable')
   const { status, statusText } = answer
   const told = new Headers([...answer.headers].filter(([name]) => OF_PREFLIGHT.test(name)))
   return new Response(null, answerOf(ctx, request, { status, statusText, headers: told }, to))
 }
 
-/** `from`: its method and body. The runtime takes a GET's body only from another request. */
-async function ask(ctx: Context, address: string, path: string, init: RequestInit, from: Request) {
+/** `from`: its address, method, and body. The runtime takes a GET's body only from another request. */
+async function ask(ctx: Context, address: string, init: RequestInit, from: Request) {
   try {
+    const path = pathOf(new URL(from.url))
     return await ctx.machine?.fetch(address, path, { ...init, encodeResponseBody: 'manual' } as RequestInit, from)
   } catch (error) {
     // A visitor who left says nothing about the machine.

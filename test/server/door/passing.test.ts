@@ -62,6 +62,26 @@ test('a request of any method passes with a body or without one', async () => {
   }
 })
 
+test('an address reaches the machine as it came, except for what the runtime writes in its own way', async () => {
+  const upgrade = 'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n'
+  const runtimes = {
+    '/a/../b': '/b',
+    '/a/%2e%2E/b': '/b',
+    '/a\\b': '/a/b',
+    '/{a}^': '/%7Ba%7D%5E',
+    "/a?q='x'": '/a?q=%27x%27',
+  }
+  const kept = ['/', '/?', '/a?', '/a??', '/a//b', '//a', '/%7Eu/%41%2f%5c;p?x=%41&y=%3F', '/a%00%0d', '/a|?{b}|\\^`']
+  const wanted = [...kept.map((path) => [path, path]), ...Object.entries(runtimes)]
+  const seen: string[][] = []
+  for (const [path = ''] of wanted)
+    for (const rest of ['\r\n', `${upgrade}Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`]) {
+      const { got } = await send(`GET ${path}`, rest)
+      seen.push([path, got.head.split(' ')[1] ?? ''])
+    }
+  expect(seen).toEqual(wanted.flatMap((pair) => [pair, pair]))
+})
+
 test('a body of GET whose length nobody knows gets its own sentence, and reaches nobody', async () => {
   for (const method of ['GET', 'HEAD']) {
     const { status, body, times } = await send(
