@@ -2,6 +2,7 @@ import { instantText } from '../domain/instant.ts'
 import { machineText } from '../domain/machine.ts'
 import { billedSecondsAt } from '../domain/money/live-usage.ts'
 import { costText } from '../domain/money/money.ts'
+import { writeParameters } from '../domain/parameters.ts'
 import { linkQuery, RUN_STATUSES, type RunFilter } from '../domain/run-list.ts'
 import { endedBecause, formatUptime, serverStatus, serverStatusColor } from '../domain/server.ts'
 import type { RunListView } from '../domain/views.ts'
@@ -22,6 +23,9 @@ const COLUMNS = [
   { key: 'used', label: 'Used', numeric: true },
   { key: 'cost', label: 'Cost', numeric: true },
 ]
+
+/** Characters of a run's parameters, which tell the runs of a matrix apart. Its page has them whole. */
+const MOST_SHOWN = 80
 
 type RunsProps = RunListView & { filter: RunFilter; now: number }
 
@@ -89,6 +93,7 @@ export function Runs({ servers, page, pages, total, months, filter, now }: RunsP
 function cellsOf(server: Server, now: number, inUtc: boolean) {
   const status = serverStatus(server)
   const why = server.error_message ?? endedBecause(server)
+  const told = writeParameters(server.parameters).replaceAll('\n', ', ')
   return {
     run: (
       <a className="session-id" href={`/servers/${server.id}`}>
@@ -101,6 +106,7 @@ function cellsOf(server: Server, now: number, inUtc: boolean) {
       <span className="session-id">
         {machineText(server.instance_type)}
         <small>{[server.availability_zone, worldText(server)].filter(Boolean).join(' · ')}</small>
+        {told ? <small>{told.length > MOST_SHOWN ? `${told.slice(0, MOST_SHOWN)}…` : told}</small> : null}
       </span>
     ),
     status: (

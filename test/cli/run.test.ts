@@ -156,7 +156,7 @@ test.concurrent('what is not its program exits with 125', async () => {
   })
   expect(await run(['run', '--environment', 'Mountains'])).toMatchObject({
     code: 125,
-    err: expect.stringContaining('never ends by itself'),
+    err: expect.stringContaining('runs until you stop it'),
   })
   expect(await own('--', ...Array(65).fill('a'))).toMatchObject({ code: 125 })
   expect(await own('--keep', '../x')).toMatchObject({ code: 125 })

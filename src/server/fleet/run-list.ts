@@ -35,7 +35,8 @@ function matching(userId: string, { q, month, status }: RunFilter) {
     q
       ? contains(
           sql`id || ' ' || coalesce(name, '') || ' ' || instance_type || ' ' ||
-      coalesce(availability_zone, '') || ' ' || coalesce(environment, '') || ' ' || coalesce(vehicle, '')`,
+      coalesce(availability_zone, '') || ' ' || coalesce(environment, '') || ' ' || coalesce(vehicle, '') || ' ' ||
+      replace(coalesce(parameters, ''), '":"', '=')`,
           q,
         )
       : undefined,

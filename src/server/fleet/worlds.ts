@@ -76,14 +76,14 @@ export function requireWorld(
   if (wished.untilExit && !isOwn)
     throw new AppError(
       'invalid',
-      `${environment.name} never ends by itself. Only a server with an image of yours can run until it exits.`,
+      `${environment.name} runs until you stop it. Only your own images can run until they exit.`,
       {
         field: 'until',
       },
     )
   const obeyed = isOwn ? undefined : obeyedParameter(wished.parameters)
   if (obeyed)
-    throw new AppError('invalid', `Only an image of yours can be told ${obeyed}: programs take code from it.`, {
+    throw new AppError('invalid', `Only your own images take ${obeyed}: programs take code from it.`, {
       field: 'parameters',
     })
   return { environmentId: id, vehicle: vehicle.name, isOwn: isOwn === 1 }

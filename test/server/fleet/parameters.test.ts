@@ -15,6 +15,9 @@ test('a run keeps its parameters: in its server, its page, its lists, and the fo
   const { id, server_id } = started.body.server as Server
   expect((await ada.get<{ server: Server }>(`/api/v1/servers/${id}`)).body.server.parameters).toEqual(parameters)
   expect((await ada.request('GET', '/servers.csv')).text).toContain('SEED=42')
+  const list = async (q: string) => (await ada.request('GET', `/servers?q=${encodeURIComponent(q)}`)).text
+  expect(await list('scenario=HARBOR')).toContain('<small>SCENARIO=harbor-fog, SEED=42, TEXT= ä=&lt;b&gt; </small>')
+  expect(await list('SCENARIO=harbor-mist')).toContain('No servers match.')
   await ada.post('/api/v1/aws/stop_server', { server_id, session_id: id })
   await waitFor(async () => (await ada.get<{ server: Server }>(`/api/v1/servers/${id}`)).body.server.ended_because)
   const { text } = await ada.request('GET', `/servers/${id}`)

@@ -57,7 +57,7 @@ test('an image that cannot be pulled fails the start, and costs nothing', async 
 test('refuses what cannot end, and starts nothing', async () => {
   const person = await withImage('example.com/exits:0')
   for (const [sent, status, said] of [
-    [{ environment: 'Mountains', until: 'exit' }, 422, 'Mountains never ends by itself'],
+    [{ environment: 'Mountains', until: 'exit' }, 422, 'Mountains runs until you stop it'],
     [{ environment: 'Own', until: 'never' }, 422, 'until "exit"'],
     [{ environment: 'Own', command: ['true'] }, 422, 'needs until'],
     [{ environment: 'Own', until: 'exit', command: [] }, 422, 'at least one word'],
