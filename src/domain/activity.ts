@@ -24,7 +24,7 @@ const MAILED = {
   environment_removed: 'Environment removed',
 } as const
 
-/** Of a new browser's email, and a stopped sign-in's, Activity shows the sign-in itself. */
+/** For the emails about a new browser and about a stopped sign-in, Activity shows the sign-in instead. */
 export type MailedAct = keyof typeof MAILED | 'new_browser' | 'sign_in_stopped'
 
 /** An operator's act, as its customer sees it; null: it concerns no account. */
@@ -61,7 +61,7 @@ const OPERATOR: Record<Act, string | null> = {
   end_lost_run: 'We repaired the record of one of your servers',
 }
 
-/** What a refused sign-in got wrong. Without an answer at the second step, the password was right. */
+/** What a refused sign-in got wrong. If there was no answer at the second step, the password was right. */
 const WRONG = {
   password: 'Wrong password',
   code: 'The password was right, but the code was wrong',
@@ -127,7 +127,7 @@ export function activityWords({
 
 const planOf = (type: string | null) => planName(type as PlanType)
 
-/** Null: none were. @param withCode how many of them had the right password */
+/** Null if there were none. @param withCode how many of them had the right password */
 export function refusedSince({ count, withCode }: { count: number; withCode: number }): string | null {
   if (!count) return null
   const were = count === 1 ? '1 sign-in was' : `${count} sign-ins were`

@@ -14,17 +14,17 @@ const SEQUENCE = new RegExp(
   'g',
 )
 const CONTROLS = /[^\P{Cc}\t]/gu
-/** They would show a line otherwise than it is: turn it around, or hide in it. */
-// Characters and emoji need the variants that stay.
+/** These would change how a line reads: by turning it around, or by hiding in it. */
+// Keep variation selectors: letters and emoji need them.
 const UNSEEN = /(?![\u180b-\u180d\ufe00-\ufe0f])[\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu
 
-/** Text in the color behind it: a program could hide lines. */
+/** Text in the background's color: a program could hide lines. */
 const CONCEALS = /^[^34]*\b0*8\b/
 const MARKS: Record<number, string> = { 1: 'bold', 2: 'dim', 3: 'italic', 4: 'underline', 7: 'inverse' }
 /** What each code ends. */
 const ENDS: Record<number, string[]> = { 22: ['bold', 'dim'], 23: ['italic'], 24: ['underline'], 27: ['inverse'] }
 
-/** A line as a terminal of 16 colors shows it, and harmless. */
+/** A line as a 16-color terminal shows it, made harmless. */
 export function styledText(line: string): Piece[] {
   const pieces: Piece[] = []
   let style: Style = { fg: null, bg: null, marks: new Set() }
@@ -78,7 +78,7 @@ function changed(style: Style, codes: string): Style {
     else if (MARKS[code]) marks.add(MARKS[code])
     else if (ENDS[code]) for (const mark of ENDS[code]) marks.delete(mark)
     else if (code === 38 || code === 48) {
-      // One of 256 colors, or any: we have the first 16.
+      // One of 256 colors, or any color: we have the first 16.
       const color = list[i + 1] === 5 && (list[i + 2] ?? 16) < 16 ? (list[i + 2] ?? null) : null
       if (code === 38) fg = color
       else bg = color

@@ -26,8 +26,8 @@ export const SECRET_LENGTH = 30
 const SHAPE = new RegExp(`^pg_[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`)
 
 /**
- * `pg_`, the secret, and a checksum: the CRC-32 of everything before it, as six base-62 digits. So scanners
- * can tell a leaked token from any other text.
+ * `pg_`, the secret, and a checksum: the CRC-32 of everything before it, as six base-62 digits. Lets scanners tell a
+ * leaked token from any other text.
  * @param pick a random integer from 0 to below its argument
  */
 export function newApiToken(pick: (below: number) => number): string {

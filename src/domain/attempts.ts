@@ -22,7 +22,10 @@ export function countGuess(guesses: Guesses | null, now: number): { guesses: Gue
   return { guesses: { failures, lastAt: now, blockedUntil: now + delayAfter(failures) }, waitMs: 0 }
 }
 
-/** Undoes a guess that nobody could check, or a right one of many. The delay for the guesses before it still counts from the last one. */
+/**
+ * Takes back a guess that nobody could check, or that was one of many right ones. The delay for earlier guesses still
+ * counts from the last one.
+ */
 export function takeBackGuess(guesses: Guesses): Guesses {
   const failures = Math.max(0, guesses.failures - 1)
   return { ...guesses, failures, blockedUntil: guesses.lastAt + delayAfter(failures) }

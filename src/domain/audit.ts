@@ -41,9 +41,9 @@ export function isAct(text: string): text is Act {
 }
 
 export const LONGEST_REASON = 200
-/** How long an admin may act after they proved who they are. */
+/** How long an admin may act after confirming who they are. */
 export const ACT_WITHIN_MS = 15 * 60_000
-/** And read. A working day, so that a browser left open overnight shows nobody our customers. */
+/** How long they may read: a working day, so that a browser left open overnight shows nobody our customers. */
 export const READ_WITHIN_MS = 12 * 60 * 60_000
 
 /** One act, as the console shows it. Times are ISO 8601. */

@@ -24,7 +24,7 @@ export const jobFrame = (identifier: string, job: Job) =>
 export const accountFrame = (identifier: string) =>
   JSON.stringify({ identifier, message: { event: 'account.updated' } })
 
-/** Why a page hears of its server outside a job: its end or its name changed, or it will end in a few minutes. */
+/** Why a page hears about its server outside a job: its end or its name changed, or it will end in a few minutes. */
 export type ServerFrame = 'server.updated' | 'server.ending'
 export const serverFrame = (identifier: string, event: ServerFrame, server: Server) =>
   JSON.stringify({ identifier, message: { event, server } })

@@ -17,8 +17,8 @@ export const FEEDBACK_RECEIVED = 'Thanks! We received your feedback.'
 export type HelpField = 'name' | 'email' | 'topic' | 'message'
 
 /**
- * Forms send a line break as two characters; people count it as one. Other control characters are never meant, and a
- * mail server may refuse an email with one.
+ * Forms send a line break as two characters, but people count one. Other control characters are never intended, and a
+ * mail server may refuse an email that contains one.
  */
 const normalMessage = (message: string) => message.replace(/(?![\n\t])\p{Cc}/gu, '').trim()
 

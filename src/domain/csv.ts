@@ -1,6 +1,6 @@
 /**
- * Begins a file that people download and open: without it, Excel shows "Müller" as "MÃ¼ller". What the command line writes
- * has none: programs read it, and take the mark for a part of the first column's name.
+ * Begins a file that people download and open: without it, Excel shows "Müller" as "MÃ¼ller". The command line doesn't
+ * write it, because programs would take it for part of the first column's name.
  */
 export const BYTE_ORDER_MARK = '\ufeff'
 

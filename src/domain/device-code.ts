@@ -5,12 +5,12 @@ import { characters, normalName, usableName } from './person.ts'
 
 /** How long the codes last. */
 export const DEVICE_LOGIN_MS = 10 * MINUTE_MS
-/** How often the program may poll. Each poll that comes too early adds as much again. */
+/** How often the program may poll. Each early poll adds the same again. */
 export const POLL_EVERY_MS = 5_000
 export const CLIENT_ID = 'proving-ground'
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
 
-/** Without vowels, so that it spells nothing, and without digits that look like letters. */
+/** No vowels, so that it spells nothing, and no digits that look like letters. */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ'
 const MAX_DEVICE_NAME = 40
 

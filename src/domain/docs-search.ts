@@ -1,9 +1,9 @@
 import MiniSearch from 'minisearch'
 
-/** What stands below one heading of the documentation. */
+/** The text below one heading of the documentation. */
 export type Section = { address: string; page: string; title: string; text: string; code: string }
 export type Hit = Pick<Section, 'address' | 'page' | 'title'> & {
-  /** Where its text first has a word that was searched for; that word is the second part. */
+  /** Where its text first contains a word of the query; that word is the second part. */
   excerpt: [before: string, word: string, after: string]
 }
 

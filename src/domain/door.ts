@@ -18,7 +18,7 @@ export type Door = {
 export const LABEL_LENGTH = 24
 const LABEL = /^([a-z0-9]{20,50})(?:-([1-9]\d{0,4}))?$/
 
-/** No run's: its host says whether the machines' network answers. */
+/** Belongs to no run: this host says whether the machines' network answers. */
 export const READY_LABEL = 'ready'
 
 /** A run's label, and the port that its host names; null for any other host. */
@@ -41,10 +41,10 @@ export const GUEST_HOURS = { least: 1, most: 72 }
 export const MAX_GUESTS = 20
 export const guestMs = (hours: number) => hours * HOUR_MS
 
-/** Closes a WebSocket because its access ended: by the run's end, for example. */
+/** Closes a WebSocket whose access has ended, for example with the run. */
 export const ACCESS_ENDED = 4001
 
-/** Ours on every door's host. The site and the machine never see it. */
+/** On every door's host, this path is ours. The site and the machine never see it. */
 export const ENTER_PATH = '/.door/enter'
-/** Ours on a run's main host, which lets a browser into the hosts of its other ports. */
+/** Ours on a run's main host: lets a browser into the hosts of its other ports. */
 export const PORTS_PATH = '/.door/ports'

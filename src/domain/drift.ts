@@ -1,4 +1,4 @@
-/** How many instances one form may end: each takes four calls to others, and an invocation has a thousand. */
+/** How many instances one form may end: each takes four outside calls, and an invocation has a thousand. */
 export const MOST_ENDS = 200
 
 /** What differs between our records and EC2, for the console. Times are ISO 8601. */

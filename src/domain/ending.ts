@@ -4,14 +4,14 @@ import { ENDING_MS } from './server.ts'
 /** How long before the end of a trial we warn. A run that starts with less time left gets no warning. */
 export const TRIAL_WARN_MS = 5 * MINUTE_MS
 
-/** After how many seconds a server on a paid plan ends until its user chooses otherwise, as the questions on /pricing say. */
+/** How long a server on a paid plan runs by default, in seconds, as the questions on /pricing say. */
 export const FIRST_STOP_AFTER = 4 * 3600
 
 /** When a live run ends, as the database has it. */
 export type LiveEnd = {
-  /** What its user set. */
+  /** The end that its user set. */
   endsAt: number | null
-  /** When its trial is over. */
+  /** The end of its trial. */
   mustStopAt: number | null
   /** When `endsAt` was set, or the run requested. */
   setAt: number
@@ -34,7 +34,7 @@ export function endNotice({ endsAt, mustStopAt, setAt, planEnds }: LiveEnd) {
   return { end, from, next, isOwn }
 }
 
-/** After a sentence that a server's disk is erased. `filesStay`: what it saves in /data outlasts it. */
+/** Added where we say that a server's disk is erased. `filesStay`: what it saves in /data outlasts it. */
 export const keepText = (filesStay: boolean) =>
   filesStay
     ? 'What it saved to your files stays. First download anything else you want to keep.'

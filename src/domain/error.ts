@@ -32,13 +32,13 @@ export const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS
 
-/** What only our code tells apart: its HTTP status, and the code that programs see. */
+/** Codes that only our code distinguishes, with their HTTP status and the code that programs see. */
 const OURS = {
   /** Not JSON, or a field is missing or has the wrong type. */
   malformed: { status: 400, code: 'invalid' },
-  /** Its body didn't come in time. */
+  /** Its body didn't arrive in time. */
   late: { status: 408, code: 'invalid' },
-  /** It was here, and never comes back. */
+  /** It existed, and is gone for good. */
   gone: { status: 410, code: 'not_found' },
   /** Our own bug: the user gets a fixed sentence. */
   unexpected: { status: 500, code: 'unavailable' },

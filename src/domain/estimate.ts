@@ -2,7 +2,7 @@ import { DAY_MS } from './instant.ts'
 
 /** How long someone will probably wait, in line or for a start, from how long others waited. */
 
-/** A wait that ended. `served`: with what they waited for; otherwise they left or it failed, and it would have taken longer. */
+/** A wait that has ended. `served`: they got what they waited for. Otherwise, they left or it failed, and it would have taken longer. */
 export type Wait = { waitedMs: number; served: boolean }
 export type LineWait = Wait & { position: number }
 /** In whole seconds. Half of the people wait no longer than `p50`, nine in ten no longer than `p90`. */
@@ -13,7 +13,7 @@ export const ESTIMATE_MS = 30 * DAY_MS
 /** With fewer, we don't know yet. */
 export const FEWEST_WAITS = 20
 
-/** Those who join at these positions wait about equally long. */
+/** People who join at these positions wait about equally long. */
 const STEPS = [1, 2, 3, 5, 8, 12, 20, 35, 60, 100]
 
 /** The positions that count as near this one; the last group has no end. */
@@ -29,7 +29,7 @@ export function estimateInLine(waits: LineWait[], position: number): Estimate | 
 }
 
 /**
- * From waits of one kind. Null: we don't know yet. Those who left count as long as they waited (Kaplan and Meier):
+ * From waits of one kind. Null: we don't know yet. People who left count as long as they waited (Kaplan and Meier):
  * without them, the impatient would make it look fast.
  */
 export function estimateWait(waits: Wait[]): Estimate | null {

@@ -9,7 +9,7 @@ import { characters, normalName, usableName } from './person.ts'
 export const RECOVERY_CODES = 10
 /** What most authenticator apps support, and nothing else: SHA-1, 6 digits, 30 seconds. */
 export const TOTP_PERIOD_S = 30
-/** How long a challenge, and a secret that nobody has confirmed yet, are good. */
+/** How long a challenge, and an unconfirmed secret, are valid. */
 export const CHALLENGE_MINUTES = 10
 /** How many wrong codes end a challenge. */
 export const CHALLENGE_TRIES = 5
@@ -73,7 +73,7 @@ export type FactorMethod = 'passkey' | 'totp' | 'recovery'
 /** What a browser's passkey answered, as JSON. Only its check looks into it. */
 export type PasskeyResponse = Record<string, unknown>
 
-/** What a form or a call sends beside a password. A recovery code may come as either code. */
+/** What a form or a call sends beside a password. A recovery code may come in either field. */
 export type GivenFactor = {
   totp?: string | undefined
   recovery?: string | undefined
@@ -83,7 +83,7 @@ export type Factor =
   | { method: Exclude<FactorMethod, 'passkey'>; code: string }
   | { method: 'passkey'; response: PasskeyResponse }
 
-/** Six digits are a code of an app; anything else is a recovery code. A passkey counts if no code was typed. Null if nothing was sent. */
+/** Six digits are an app's code; anything else is a recovery code. A passkey counts if no code was typed. Null if nothing was sent. */
 export function readFactor({ totp = '', recovery = '', passkey }: GivenFactor): Factor | null {
   const code = totp.replaceAll(/\s/g, '')
   if (/^\d{6}$/.test(code)) return { method: 'totp', code }

@@ -1,6 +1,6 @@
 /** How files and folders are named, and how their names are shown. */
 
-/** `runs/` and `runs` are the same folder, and '' is the whole of it: a folder's path ends in a slash. */
+/** `runs/` and `runs` are the same folder, and '' is the root: a folder's path ends in a slash. */
 export function toFolder(path: string): string {
   return path === '' || path.endsWith('/') ? path : `${path}/`
 }
@@ -13,13 +13,13 @@ export function nameOf(path: string): string {
 /** Every script that runs from right to left. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
 
-/** A name inside a sentence. One in Arabic or Hebrew would otherwise take the words beside it along. */
+/** A name inside a sentence. Otherwise, one in Arabic or Hebrew would reorder the words around it. */
 export function inText(name: string): string {
   const shown = visible(name)
   return RIGHT_TO_LEFT.test(shown) ? `\u2068${shown}\u2069` : shown
 }
 
-/** With signs for what nobody would see: control characters, and spaces at either end. */
+/** Shows what nobody would see: control characters, and spaces at either end. */
 export function visible(name: string): string {
   return (
     name

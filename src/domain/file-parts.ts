@@ -8,7 +8,7 @@ const SMALLEST_PART = 16 * MIB
 /** Up to this size, one request carries the whole file. */
 export const MAX_WHOLE = SMALLEST_PART
 
-/** The length of each part of an upload but the last. */
+/** The length of every part of an upload except the last. */
 export function partSizeOf(size: number): number {
   return Math.max(SMALLEST_PART, Math.ceil(size / MAX_PARTS / MIB) * MIB)
 }
@@ -23,7 +23,7 @@ export function lengthOfPart(size: number, part: number): number {
   return Math.min(each, size - (part - 1) * each)
 }
 
-/** The parts that are still to send, in order. Ignores parts that no file of this size has. */
+/** The parts that still have to be sent, in order. Ignores parts that no file of this size has. */
 export function partsLeft(size: number, done: number[]): number[] {
   const sent = new Set(done)
   return Array.from({ length: partCountOf(size) }, (_, i) => i + 1).filter((part) => !sent.has(part))

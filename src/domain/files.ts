@@ -9,14 +9,14 @@ const MAX_KEY_BYTES = 1024
 /** Composing letters makes them at most three times shorter. */
 const MAX_APART_BYTES = 3 * MAX_PATH_BYTES
 
-/** Turn the text around them, so `exe.png` may read as `gnp.exe`. */
+/** These change the direction of the text around them, so `exe.png` may read as `gnp.exe`. */
 const REORDERING = /[\u202a-\u202e\u2066-\u2069]/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is the rule
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
 const TOO_LONG = `This path is longer than ${MAX_PATH_BYTES} bytes. Use shorter names.`
 
-/** Why no file can have this path; null if one can. Programs may write any key, with names that we would refuse. */
+/** Why no file can have this path; null if one can. Programs may write any key, even with names that we would refuse. */
 export function faultOfPath(path: string): string | null {
   if (isLonger(path, MAX_KEY_BYTES) || !path.isWellFormed())
     return `This isn't a valid path. A path is UTF-8 of at most ${MAX_KEY_BYTES} bytes.`
@@ -24,11 +24,11 @@ export function faultOfPath(path: string): string | null {
 }
 
 /**
- * A path that we write, in its one spelling, and why it can't be: nothing may lead out of the folder, look like another
- * name, or be lost on the way to a disk.
+ * A path that we write to, in its one spelling, or why it's refused: it must not lead out of the folder, look like
+ * another name, or get lost on the way to a disk.
  */
 export function toNewPath(given: string): { path: string; fault: string | null } {
-  // Before anything else: to compose tens of thousands of marks takes a second.
+  // Check first: composing tens of thousands of marks takes a second.
   if (isLonger(given, MAX_APART_BYTES)) return { path: given, fault: TOO_LONG }
   const path = given.normalize('NFC')
   return { path, fault: faultOfNewPath(path) }
@@ -63,7 +63,7 @@ export function sizeText(bytes: number): string {
   return `${Math.floor(value * 10) / 10} ${UNITS[power - 1]}`
 }
 
-/** By the name's ending. A browser must know these to show them in place; everything else is a download. */
+/** By file extension. A browser must know these to show them in place; everything else is a download. */
 const TYPES: Record<string, string> = {
   bmp: 'image/bmp',
   gif: 'image/gif',
@@ -84,7 +84,7 @@ const TYPES: Record<string, string> = {
   zip: 'application/zip',
 }
 
-/** The content type that an upload of this name must have. Nothing that a browser would run: HTML and SVG are bytes. */
+/** The content type for uploads of this name. Nothing that a browser would run: HTML and SVG count as bytes. */
 export function typeOfFile(path: string): string {
   const name = nameOf(path)
   const ending = name.includes('.') ? name.slice(name.lastIndexOf('.') + 1).toLowerCase() : ''

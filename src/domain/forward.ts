@@ -1,12 +1,12 @@
 /**
  * How raw TCP crosses a WebSocket: binary frames hold the bytes. A client that speaks this sub-protocol may also end
- * its half with an empty frame, and both sides report in text frames how many bytes they have passed on, so that
- * neither sends more than a window ahead of a peer that stopped reading.
+ * its half with an empty frame. Both sides report in text frames how many bytes they have passed on, so that neither
+ * sends more than a window ahead of a peer that has stopped reading.
  */
 export const FORWARD_PROTOCOL = 'tcp.proving-ground'
 /**
- * The same, but the machine sees the connection only once the client sends a first text frame, and the client learns by
- * ours that it does. So a client may open many at once, and the machine still sees them in the client's order.
+ * The same, but the machine sees the connection only after the client's first text frame, and ours tells the client
+ * that it has. So a client may open many at once, and the machine still sees them in the client's order.
  */
 export const IN_TURN_PROTOCOL = 'in-turn.tcp.proving-ground'
 const WINDOW_BYTES = 1024 * 1024

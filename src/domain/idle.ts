@@ -3,9 +3,9 @@ import { rule } from './form.ts'
 import { MINUTE_MS } from './instant.ts'
 import { ENDING_MS } from './server.ts'
 
-/** A simulator may say at `GET /status` for how long nobody has used it. Most don't, and are never called idle. */
+/** A simulator may report at `GET /status` for how long nobody has used it. Most don't, and never count as idle. */
 export const STATUS_PATH = '/status'
-/** More is no answer. */
+/** A larger answer counts as none. */
 export const STATUS_BYTES = 1_024
 
 export const LEAST_IDLE_MINUTES = 15
@@ -16,7 +16,7 @@ const EARLIER_MS = 10 * MINUTE_MS
 const IDLE_LOOK_MS = MINUTE_MS
 const LAST_LOOK_MS = 15_000
 
-/** `minutes` null: never stop a server for that. */
+/** `minutes` null: idleness never stops the server. */
 export const idleForm = v.pipe(
   v.object({ minutes: v.nullable(v.union([v.number(), v.nan()])) }),
   rule(
@@ -27,7 +27,7 @@ export const idleForm = v.pipe(
 )
 
 /**
- * For how many ms nobody has used it, by its own words; null if it doesn't say so in a way that we believe.
+ * For how many ms nobody has used it, by its own account; null if it doesn't say so in a way that we believe.
  * @param ranMs how long its machine has run
  */
 export function readIdle(body: string | null, ranMs: number): number | null {
@@ -57,7 +57,7 @@ type Idle = {
  */
 export function idleVerdict({ now, since, minutes, endsAt }: Idle): { end?: number | null; next: number } {
   const limit = minutes * MINUTE_MS
-  // Without an answer, it has the whole time again.
+  // If it doesn't answer, it gets the whole time again.
   const end = since === null ? now + limit + ENDING_MS : since + limit
   const warnAt = end - ENDING_MS
   // Whole seconds may be rounded.

@@ -1,7 +1,7 @@
 import { MINUTE_MS, SECOND_MS } from './instant.ts'
 import { ANSWER_DEADLINE_MS, formatUptime } from './server.ts'
 
-/** How far a machine is with its image, as it says. Times are ours, in ms since 1970. */
+/** How far a machine is with its image, as it reports. Times are ours, in ms since 1970. */
 export type Pull = {
   startedAt: number
   /** Its last word. */
@@ -13,14 +13,14 @@ export type Pull = {
   bytes: number
 }
 
-/** An image always has ten minutes, and up to thirty while it moves fast enough. */
+/** An image always gets ten minutes, and up to thirty while it moves fast enough. */
 const ANY_PULL_MS = 10 * MINUTE_MS
 export const LONGEST_PULL_MS = 30 * MINUTE_MS
 /** From `running` to the first answer. */
 export const LONGEST_START_MS = LONGEST_PULL_MS + ANSWER_DEADLINE_MS
 const LEAST_BYTES_PER_SECOND = 1_000_000
 
-/** Whether we give up on a pull. That nothing moves, the machine itself says. */
+/** Whether we give up on a pull. The machine itself notices when nothing moves. */
 export function isPullTooSlow({ startedAt, heardAt, bytes }: Pull, now: number): boolean {
   const ms = heardAt - startedAt
   const isSlow = bytes < (ms / SECOND_MS) * LEAST_BYTES_PER_SECOND

@@ -6,13 +6,13 @@ export type ImageReference = {
   registry: string | null
   repository: string
   tag: string | null
-  /** The only part that always names the same image. */
+  /** The only part that always identifies the same image. */
   digest: string | null
 }
 
 // Stryker disable next-line StringLiteral: text for people; the route tests check it.
 export const PRIVATE_REGISTRY = 'This registry is not on the public Internet.'
-/** An EC2 tag holds no more. */
+/** An EC2 tag can't be longer. */
 const MAX_REFERENCE = 256
 
 const MAX_PORT = 65_535
@@ -35,7 +35,7 @@ export function parseImage(text: string): ImageReference | null {
   return { registry: hasRegistry ? first : null, repository, tag, digest }
 }
 
-/** Whether this names a registry, with its port if it has one. An EC2 tag must hold it before a slash. */
+/** Whether this names a registry, with its port if it has one. It must fit into an EC2 tag before a slash. */
 export function isRegistry(text: string): boolean {
   const [, port = 0] = /:(\d+)$/.exec(text) ?? []
   return text.length < MAX_REFERENCE && REGISTRY.test(text) && Number(port) <= MAX_PORT

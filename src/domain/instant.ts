@@ -7,7 +7,7 @@ const DAY: Intl.DateTimeFormatOptions = { year: 'numeric', month: 'short', day: 
 const MINUTE: Intl.DateTimeFormatOptions = { hour: 'numeric', minute: '2-digit' }
 const SECOND: Intl.DateTimeFormatOptions = { ...MINUTE, second: '2-digit' }
 
-/** From the server, each names UTC, except `day`. */
+/** On the server, each names UTC, except `day`. */
 const LAYOUTS = {
   /** Nov 21, 2026, 2:17 AM, or Nov 21, 2026, 02:17 UTC */
   full: { ...DAY, ...MINUTE },

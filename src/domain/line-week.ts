@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS } from './instant.ts'
 
 const WEEK_HOURS = 7 * 24
 const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
-/** 1970 began on a Thursday: this Monday was three days later than the one before. */
+/** January 1, 1970, was a Thursday, so the first Monday came four days later. */
 const FIRST_MONDAY_MS = 4 * DAY_MS
 
 type Span = { from: number; until: number }

@@ -6,9 +6,9 @@ import { MINUTE_MS } from './instant.ts'
 export const PAID_TURNS = 3
 /** How long we hold a place for someone who wants to press Start themselves. */
 export const HOLD_MS = 5 * MINUTE_MS
-/** After this many lapsed holds they wait at the end of the line. */
+/** After this many expired holds, they go to the end of the line. */
 export const LAPSES_TO_END = 2
-/** After this many they wait no longer: otherwise someone who is away would keep a place from all others, 5 minutes at a time. */
+/** After this many, they leave the line. Otherwise, someone who is away would keep a place from everyone else, 5 minutes at a time. */
 export const LAPSES_TO_LEAVE = 3
 
 export type Waiting = { id: string; trial: boolean; queuedAt: number }

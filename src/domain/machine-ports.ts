@@ -2,13 +2,14 @@ type MachinePort = {
   port: number
   /** What usually listens there. */
   use: string
-  /** It speaks HTTP or WebSocket, so its door has a host for it, beside raw TCP. */
+  /** It speaks HTTP or WebSocket, so its door gives it a host, besides raw TCP. */
   web?: true
 }
 
 /**
- * The ports of today's simulators and bridges, beside the page's. The machine publishes them (infra/image/simulator.sh), its
- * firewall lets the door in (infra/account.yaml), and the door and the docs have them. Those that people forward most come first.
+ * The ports of today's simulators and bridges, besides the page's. The machine publishes them
+ * (infra/image/simulator.sh), its firewall lets the door in (infra/account.yaml), and the door and the docs list them.
+ * The ones that people forward most come first.
  */
 export const MACHINE_PORTS: MachinePort[] = [
   { port: 41451, use: "AirSim's RPC" },

@@ -1,13 +1,13 @@
 import { composed, hostName } from './person.ts'
 
-/** Several addresses may deliver to one mailbox. Whoever can read one of them can read them all. */
+/** Several addresses may deliver to one mailbox. A person who can read one of them can read them all. */
 
 /** These ignore the dots before the @. Gmail is both. */
 const GMAIL = ['gmail.com', 'googlemail.com']
 
 /**
- * The mailbox of a valid address: without case, without a tag after a plus sign, with the domain as the DNS has it, and
- * at Gmail without dots. Two addresses share a free trial if this is equal.
+ * The mailbox of a valid address: in lower case, without a tag after a plus sign, with the domain as in the DNS, and at
+ * Gmail without dots. Two addresses with the same mailbox share a free trial.
  */
 export function mailboxOf(email: string): string {
   const address = composed(email.trim().toLowerCase())

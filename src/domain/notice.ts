@@ -44,7 +44,7 @@ export const MAILS_SAVED = 'Saved.'
 export const LISTED_NOTICES = 100
 export const LATEST_NOTICES = 8
 
-/** The number on the bell: more than 99 need no counting. */
+/** The number on the bell. Above 99, the exact count doesn't matter. */
 export function unreadText(unread: number): string {
   return unread > 99 ? '99+' : String(unread)
 }

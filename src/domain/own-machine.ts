@@ -6,7 +6,7 @@ export function isOwnMachine({ protocol, hostname }: { protocol: string; hostnam
 /** Names that never lead to the public Internet, by their last label. */
 const PRIVATE_NAMES = /\.(localhost|local|internal|intranet|lan|corp|home|arpa|onion)$/
 
-/** Whether the public DNS may know this name, in lower case. With a number at its end, it is an IPv4 address: `0x7f.1`. */
+/** Whether the public DNS may know this name, in lower case. A name that ends in a number is an IPv4 address: `0x7f.1`. */
 export function isPublicName(host: string): boolean {
   return host.includes('.') && !PRIVATE_NAMES.test(host) && !/(^|\.)(\d+|0x[\da-f]*)$/.test(host)
 }

@@ -1,21 +1,21 @@
-/** The variables that a start gives its container. Everyone who sees the run sees them, so they hold no secrets. */
+/** The variables that a start gives its container. Everyone who sees the run sees them, so they aren't for secrets. */
 export type RunParameters = Record<string, string>
 
 const MOST = 32
 const MOST_BYTES = 4_096
 const NAME = /^[A-Z][A-Z0-9_]{0,63}$/
-/** Docker, NVIDIA's runtime, and the loader read these, and the others are ours. */
+/** Docker, NVIDIA's runtime, and the loader read these; the rest are ours. */
 const RESERVED = /^(PATH|HOME|ENVIRONMENT|VEHICLE|LD_.*|NVIDIA_.*|CUDA_.*|DOCKER_.*)$/
 
-/** Interpreters and loaders run code that these name, or don't start: an image that isn't one's own can't be told them. */
+/** These make interpreters and loaders run code, or fail to start. Only the user's own images may get them. */
 const OBEYED =
   /^(BASH_.*|SHELLOPTS|PS4|PYTHON(?!UNBUFFERED$).*|NODE_(?!ENV$).*|PERL.*|RUBY.*|GEM_.*|LUA_.*|JAVA_.*|JDK_.*|_JAVA_.*|CLASSPATH|DOTNET_.*|CORECLR_.*|MONO_.*|QT_.*|QML.*|GCONV_PATH|MALLOC_.*|GLIBC_TUNABLES|VK_.*|OPENSSL_.*|SSL_.*|GIO_.*|GTK_.*|GST_.*|OGRE_.*|GAZEBO_PLUGIN_PATH|GZ_SIM_SYSTEM_PLUGIN_PATH)$/
 
-/** The first of these that only an image of one's own can be told. */
+/** The first of these that only the user's own image may get. */
 export const obeyedParameter = (parameters: RunParameters = {}): string | undefined =>
   Object.keys(parameters).find((name) => OBEYED.test(name))
 
-/** Why a container can't be told these, naming the one; null if it can. */
+/** Why a container can't get these variables, naming the first one; null if it can. */
 export function parametersFault(parameters: RunParameters): string | null {
   const entries = Object.entries(parameters)
   if (entries.length > MOST) return `A start takes at most ${MOST} parameters.`
@@ -36,7 +36,7 @@ export function nameFault(name: string, what: 'parameter' | 'secret'): string | 
   return `${shown} can't be a ${what}'s name. Use up to 64 capital letters, digits, and underscores, beginning with a letter.`
 }
 
-/** `NAME=value`, a line each, as a form and the GitHub Action take them. A line without `=` is a name without a value. */
+/** `NAME=value`, one per line, as forms and the GitHub Action take them. A line without `=` is a name without a value. */
 export function readParameters(text: string): RunParameters {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
   return Object.fromEntries(lines.map((line) => readParameter(line)))

@@ -17,7 +17,7 @@ export function characters(text: string): number {
   return [...text].length
 }
 
-/** A greeting's direction, taken from the name: "Hi" would make it left to right and cut off a Hebrew name's start. */
+/** Sets a greeting's direction by the name. Otherwise, "Hi" would make it left to right and cut off the start of a Hebrew name. */
 export function directionOf(name: string): 'ltr' | 'rtl' {
   return /^\P{L}*[\p{sc=Arab}\p{sc=Hebr}\p{sc=Syrc}\p{sc=Thaa}\p{sc=Nkoo}\p{sc=Adlm}]/u.test(name) ? 'rtl' : 'ltr'
 }
@@ -41,7 +41,7 @@ export function normalEmail(email: string): string {
   return /[^\x21-\x7e]/.test(domain) && isEmail(address) ? address.slice(0, at) + hostName(domain) : address
 }
 
-/** `BÜCHER.example` is `xn--bcher-kva.example`. What the DNS can't have stays as it is. */
+/** `BÜCHER.example` is `xn--bcher-kva.example`. A name that can't be in the DNS stays as it is. */
 export function hostName(domain: string): string {
   const url = `http://${domain}`
   return /[/?#%:@\\]/.test(domain) || !URL.canParse(url) ? domain : new URL(url).hostname
@@ -53,7 +53,8 @@ export function isEmail(email: string): boolean {
   const at = address.indexOf('@')
   return (
     address.length <= MAX_EMAIL &&
-    // No mail service takes these: a part over 64, dots at its ends or doubled, a label the DNS can't have.
+    // No mail service accepts these: a part over 64 characters, dots at its ends or in a row, a label that can't be in
+    // the DNS.
     !/^\.|\.[.@]|@\.|^[^@]{65}/.test(address) &&
     !/[@.]-|-(\.|$)|[^@.]{64}/.test(`@${hostName(address.slice(at + 1))}`) &&
     /^[^\s@\p{C}<>()[\],;:\\"]+@[^\s@\p{C}<>()[\],;:\\"]+\.[^\s@\p{C}<>()[\],;:\\".]+$/u.test(address)

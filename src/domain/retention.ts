@@ -7,7 +7,7 @@ export const CLOSED_DAYS = 30
  * 30 days.
  */
 export const TRACE_DAYS = 90
-/** What a webhook answered. */
+/** The answers of webhooks. */
 export const DELIVERY_DAYS = 30
 
 const [MINUTE, DAY] = [60, 24 * 3600]
@@ -16,7 +16,7 @@ export const COOKIE_S = {
   sign_in: 14 * DAY,
   browser: 30 * DAY,
   known: 365 * DAY,
-  /** Long enough to look for a password, too short to surprise anyone the next day. */
+  /** Long enough to look up a password, too short to surprise anyone the next day. */
   back: 30 * MINUTE,
   flash: MINUTE,
   theme: 365 * DAY,

@@ -1,7 +1,7 @@
 import type { Death } from './run-end.ts'
 import { SERVER_WEB_PORT } from './server.ts'
 
-/** What the shell, Docker, and signals mean by their codes. */
+/** What these codes mean to the shell, Docker, and signals. */
 const EXIT_WORDS: Record<number, string> = {
   0: 'it ended without an error',
   1: 'an error',

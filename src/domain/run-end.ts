@@ -11,7 +11,7 @@ export const END_REASONS = [
 ] as const
 export type EndReason = (typeof END_REASONS)[number]
 
-/** What a machine can say that its program died of before it answered. */
+/** What a machine can report that its program died of before it answered. */
 export const DEATHS = [
   'exited',
   'out_of_memory',

@@ -22,16 +22,16 @@ const encoder = new TextEncoder()
 
 export const bytesOf = (text: string): number => encoder.encode(text).length
 
-/** One line of well-formed text within `LINE_BYTES`; it says how much was cut off. */
+/** One line of well-formed text within `LINE_BYTES`, which says how much was cut off. */
 export function cutLine(text: string): string {
-  // What a carriage return wrote over is gone, as on a terminal. The machine has done so already, unless it lies.
+  // Drops what a carriage return overwrote, as a terminal does. An honest machine has already done so.
   const shown = text.replace(/\r*\n/g, ' ').replace(/\r+$/, '')
   const line = shown.slice(shown.lastIndexOf('\r') + 1).toWellFormed()
   // No character has more than three bytes for each of its UTF-16 units.
   if (line.length * 3 <= LINE_BYTES) return line
   const all = bytesOf(line)
   if (all <= LINE_BYTES) return line
-  // The machine has cut it already: it knows how long it was.
+  // The machine has already cut it, and knows how long it was.
   const cut = /^(.*)… \(\d{1,15} bytes more\)$/s.exec(line)?.[1]
   if (cut !== undefined && bytesOf(cut) <= LINE_BYTES) return line
   let [end, kept] = [0, 0]

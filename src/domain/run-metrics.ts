@@ -18,7 +18,7 @@ export type Metric = (typeof METRICS)[number]
 /** `at` in ms since 1970. */
 export type Sample = { at: number; disk_total_bytes: number | null } & Record<Metric, number | null>
 
-/** Samples this far apart, for so long back. From the finest. `last` names it in the page's address. */
+/** The distance between samples and how far back they reach, finest first. `last` is its name in the page's address. */
 export const TIERS = [
   { last: '1h', words: '1 hour', everySeconds: 10, reachMs: HOUR_MS },
   { last: '12h', words: '12 hours', everySeconds: 60, reachMs: 12 * HOUR_MS },
@@ -39,14 +39,14 @@ export type MachineUse = { tier: Tier; tiers: Tier[]; since: number; until: numb
 /** The most samples in one answer. */
 export const MOST_SAMPLES = 720
 
-/** The finest samples that reach as far back as that. */
+/** The finest samples that reach back that far. */
 export function tierFor(sinceMs: number): Tier {
   return TIERS.find(({ reachMs }) => sinceMs <= reachMs) ?? TIERS[3]
 }
 
 /**
- * Several samples, at least one, as one at the time of the last: the mean of shares, the highest of what fills up, and
- * the last count.
+ * Combines several samples, at least one, into one at the time of the last: the mean of shares, the highest of what
+ * fills up, and the last count.
  */
 export function condense(samples: Sample[]): Sample {
   const merged = { ...(samples.at(-1) as Sample) }
@@ -60,7 +60,7 @@ export function condense(samples: Sample[]): Sample {
   return merged
 }
 
-/** One sample for each period in which there are any. */
+/** One sample for each period that has any. */
 export function condenseBy(periodMs: number, samples: Sample[]): Sample[] {
   const groups = new Map<number, Sample[]>()
   for (const sample of samples) {
@@ -72,7 +72,7 @@ export function condenseBy(periodMs: number, samples: Sample[]): Sample[] {
   return [...groups.values()].map(condense)
 }
 
-/** Bytes a second between each sample and the one before. Null where either is unknown or the count began again. */
+/** Bytes per second between each sample and the one before. Null if either is unknown or the count started over. */
 export function ratesOf(samples: Sample[], name: 'sent_bytes' | 'received_bytes'): (number | null)[] {
   return samples.map((sample, i) => {
     const before = samples[i - 1]

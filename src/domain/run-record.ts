@@ -14,7 +14,7 @@ export type RunRecord = {
   place_id: string
   instance_id: string | null
   ip_address: string | null
-  /** Whether its page has a door, and so is closed to everyone but its owner and their guests. */
+  /** Whether its page has a door, and so is open only to its owner and their guests. */
   has_door: boolean
   /** Null while it is live. */
   ended_because: EndReason | null

@@ -157,7 +157,7 @@ function changeText({ what, detail, by }: Happened): string | null {
 
 const METER_STARTS = new Set<RunEventName>(['answered', 'program_started'])
 
-/** When a page says that it happened: the meter starts with a whole second. */
+/** The time that a page shows for it: the meter starts on a whole second. */
 export function shownAt({ at, what }: RunEvent): string {
   return METER_STARTS.has(what) ? toIso(wholeSecondFrom(Date.parse(at))) : at
 }

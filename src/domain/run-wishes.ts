@@ -5,7 +5,7 @@ import { nameFault, parametersFault, type RunParameters } from './parameters.ts'
 import { characters, normalName, usableName } from './person.ts'
 import { commandFault } from './run-command.ts'
 
-/** What a start may set: the run's name, its world, when it ends, how large its machine may be, and what its program is told. */
+/** What a start may set: the run's name, its world, when it ends, how large its machine may be, and its program's variables. */
 
 const number = v.nullable(v.union([v.number(), v.nan()]))
 
@@ -43,8 +43,8 @@ type Form = {
 
 /**
  * `stop_after` null: it runs until its user stops it. `max_gpus` null: as many as their plan includes. Without an
- * `environment` or `vehicle`: the last choice. Their plan and the catalog say which exist. `until` is "exit" if it ends
- * with its program, which `command` then starts.
+ * `environment` or `vehicle`: the last choice. Their plan and the catalog say which exist. `until` "exit": it ends with
+ * its program, which `command` then starts.
  */
 export const runWishes = v.pipe(
   v.object({
@@ -53,7 +53,7 @@ export const runWishes = v.pipe(
     max_gpus: number,
     environment: v.string(),
     vehicle: v.string(),
-    // A record would leave out names like `constructor` without a word.
+    // A record would silently drop names like `constructor`.
     parameters: v.custom<RunParameters>((given) => typeof given === 'object' && given !== null),
     until: v.string(),
     command: v.nullable(v.array(v.string())),
@@ -104,7 +104,7 @@ export const runWishes = v.pipe(
 export const secretFields = (names: string[]): Record<string, string> =>
   Object.fromEntries(names.map((name) => [`secrets[${name}]`, 'on']))
 
-/** Which of them no start takes. Their account says which exist. */
+/** The ones that no start takes. Their account says which exist. */
 function secretsFault({ secrets, parameters }: Form): string | null {
   if (secrets.length > MOST_SECRETS) return `A start takes at most ${MOST_SECRETS} secrets.`
   for (const name of secrets) {

@@ -4,7 +4,7 @@ import { bytesOf, nameFault } from './parameters.ts'
 import { MOST_SECRETS } from './run-wishes.ts'
 import { CURRENT_PASSWORD_REQUIRED } from './user.ts'
 
-/** Values that an account keeps for its own images. Nobody can read one back: only a container that names it gets it. */
+/** Values that an account keeps for its own images. Nobody can read them back: only a container that names one gets it. */
 
 const MOST_BYTES = 8_192
 

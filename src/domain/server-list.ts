@@ -2,8 +2,8 @@ import { isLive } from './server.ts'
 import type { Availability, Job, Server } from './wire.ts'
 
 /**
- * The message above the sessions table. `job` is the job that it is about, and `code` why something failed: a refusal's,
- * a job's, or `offline`.
+ * The message above the sessions table. `job` is its job, if any, and `code` says why something failed: a refusal's, a
+ * job's, or `offline`.
  */
 export type Notice = {
   kind: 'danger' | 'success' | 'info'
@@ -47,7 +47,7 @@ export const STARTING = 'Starting server! This may take up to 30 seconds...'
 /** After those 30 seconds. */
 // Stryker disable next-line StringLiteral: text for people; a component test checks it.
 export const STILL_STARTING = 'Still starting. Nothing is billed.'
-/** After nine in ten starts like it were ready. */
+/** After nine in ten similar starts were ready. */
 // Stryker disable next-line StringLiteral: text for people; a component test checks it.
 export const TAKING_LONGER = 'Taking longer than usual. Nothing is billed.'
 export const STOPPING = 'Stopping server...'

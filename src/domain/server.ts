@@ -5,10 +5,10 @@ import type { Server } from './wire.ts'
 export const SERVER_WEB_PORT = 5173
 /** A start gives up if it is not running by then. */
 export const START_DEADLINE_MS = 10 * MINUTE_MS
-/** We stop a server that hasn't answered so long after its container started, or after `running` if its machine says nothing. */
+/** We stop a server that hasn't answered this long after its container started, or after `running` if its machine says nothing. */
 export const ANSWER_DEADLINE_MS = 10 * MINUTE_MS
 
-/** How long before the end that its user set we warn, if it was set earlier than that. */
+/** How long before the end that its user set we warn, if they set it earlier than that. */
 export const ENDING_MS = 10 * MINUTE_MS
 
 /** The address of a live server's own page. */

@@ -4,16 +4,16 @@ import { formatUptime } from './server.ts'
 /** At most `starts` in any `ms`. A start is free until the server answers, but each one is a machine at EC2. */
 export const START_LIMITS = [
   { starts: 10, ms: 10 * MINUTE_MS, during: '10 minutes', countsExited: true },
-  // A program that ended by itself is work done: a matrix of short scenarios may go on all day.
+  // A program that ended on its own is work done: a matrix of short scenarios may run all day.
   { starts: 30, ms: HOUR_MS, during: 'an hour', countsExited: false },
 ] as const
 export const LONGEST_LIMIT_MS = Math.max(...START_LIMITS.map(({ ms }) => ms))
 
 /**
- * How long a person's machines may run before they answer us, per window. That time is free, so anyone who keeps a
- * machine from answering could use it for 10 minutes, again and again. Twenty-four honest starts of 5 minutes fit.
- * Each machine counts for at least a minute, as on EC2's bill: otherwise, stopping each one as it comes up would cost us
- * 30 minutes an hour, all day.
+ * How long a person's machines may run before they answer us, per window. That time is free, so someone who keeps a
+ * machine from answering could use it for 10 minutes, again and again. Twenty-four honest starts of 5 minutes fit. Each
+ * machine counts for at least a minute, as on EC2's bill: otherwise, stopping each one as it comes up would cost us 30
+ * minutes an hour, all day.
  */
 export const UNANSWERED_LIMIT = { total: 2 * HOUR_MS, ms: DAY_MS, least: MINUTE_MS } as const
 

@@ -2,10 +2,10 @@ import type { Estimate } from './estimate.ts'
 import { formatUptime } from './server.ts'
 import type { Machine } from './wire.ts'
 
-/** How long starts take, by environment and instance type, with a warm machine and without. What isn't there, we don't know yet. */
+/** How long starts take, by environment and instance type, with and without a warm machine. Missing ones are unknown. */
 export type StartTimes = Record<string, Record<string, Partial<Record<'warm' | 'cold', Estimate>>>>
 
-/** @param machine that would start, or a run's */
+/** @param machine the one that would start, or a run's */
 export function startTimeOf(
   times: StartTimes,
   environment: string | null | undefined,

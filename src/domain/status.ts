@@ -6,7 +6,7 @@ export type IncidentKind = 'full' | 'failing' | 'down'
 export type Incident = { kind: IncidentKind; startedAt: number; endedAt: number | null }
 
 export const STATUS_DAYS = 90
-/** Our checks run each minute, except one minute an hour. After this long without one, we can't tell. */
+/** Our checks run each minute, except one minute an hour. This long after the last one, we can't tell anymore. */
 export const SILENT_MS = 5 * MINUTE_MS
 
 export type StatusDay = {

@@ -139,7 +139,7 @@ export const newPasswordForm = v.pipe(
   v.transform((f) => ({ token: f.reset_password_token, password: f.password })),
 )
 
-/** For a click that only the password confirms. */
+/** For a click that only needs the password's confirmation. */
 export const currentPasswordForm = v.pipe(
   v.object({ current_password: text }),
   rule('current_password', (f) => f.current_password !== '', CURRENT_PASSWORD_REQUIRED),

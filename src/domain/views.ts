@@ -35,16 +35,16 @@ export type DashboardView = {
   mayWait: boolean
   /** After how many seconds a start ends it, as they last chose; null: it runs until they stop it. */
   stopAfter: number | null
-  /** The live run whose end we set when they bought a plan, and that end: while it stands, we ask for another. */
+  /** The live run whose end we set when they bought a plan, and that end: until it changes, we ask for another. */
   asksEnd: { run: string; endsAt: string } | null
   /** What a restart would get, if the user's plan has become larger since the live run started. */
   restart: { run: string; gives: string } | null
   guests: GuestEnd[]
-  /** What a start of their own images can name, those images, and what the last start named. Null: none, or no own image. */
+  /** The secrets and images that a start of their own images can name, and what the last start named. Null: none, or no own image. */
   secrets: { names: string[]; own: string[]; last: string[] } | null
   /** Whether what a server saves in /data outlasts it. */
   filesStay: boolean
-  /** What they chose before their start was refused, instead of their last choice. */
+  /** What they chose in a refused start, instead of their last choice. */
   typed?: { environment: string; vehicle: string; parameters: string }
 }
 
@@ -63,7 +63,7 @@ export type RunListView = {
 /** One run with everything that we know about it. */
 export type RunView = {
   server: Server
-  /** What ends it first, as far as we know: what its user set, or their trial. Null: nothing. */
+  /** The first thing that will end it, as far as we know: its user's end, or their trial. Null: nothing. */
   end: { at: string; isTrial: boolean } | null
   events: RunEvent[]
   lines: CostLine[]
@@ -72,9 +72,9 @@ export type RunView = {
   provider: ProviderRecord | null
   /** What we said when it ended. */
   said: string | null
-  /** What a start like this one sends. */
+  /** What a similar start sends. */
   wishes: Record<string, string>
-  /** The names of those that its container got. */
+  /** The names of the secrets that its container got. */
   secrets: string[]
   /** Until when its guests may enter. */
   guests: string[]
@@ -157,9 +157,9 @@ export type WarmLine = {
   /** Now, and the hour that comes. */
   wanted: number
   ready: number
-  /** Those that boot, or end. */
+  /** Those that are booting or ending. */
   others: number
-  /** What one costs an hour. */
+  /** The hourly cost of one. */
   hour_dollars: number | null
   week: WarmCost | null
   /** What the starts of the last weeks suggest. */

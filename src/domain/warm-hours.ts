@@ -3,9 +3,9 @@ import { MINUTE_MS } from './instant.ts'
 
 /** Hours of the week are counted from Monday at 0:00 in the operator's time zone. */
 export const WEEK_HOURS = 168
-/** A fleet that needs more waiting machines of a kind needs another plan. */
+/** A fleet that needs more waiting machines of a kind than this needs another plan. */
 const MOST_WARM = 50
-/** A machine boots and pulls before the hour that it is for. */
+/** A machine boots and pulls its images before the hour that it is for. */
 const AHEAD_MS = 15 * MINUTE_MS
 
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
@@ -29,7 +29,7 @@ function partHours(part: string): number[] {
   return days.flatMap((day) => Array.from({ length: until - begin }, (_, i) => day * 24 + begin + i))
 }
 
-/** The opposite: `mon-fri 8-18: 2, sat 9-12: 5`. Hours with 0 aren't there. */
+/** The opposite: `mon-fri 8-18: 2, sat 9-12: 5`. Omits hours with 0. */
 export function hoursText(hours: number[]): string {
   const days = DAYS.map((_, day) => daySpans(hours.slice(day * 24, day * 24 + 24)))
   const parts: string[] = []
@@ -79,7 +79,7 @@ export function hourOfWeek(at: number, timeZone: string): number {
 
 type Setting = { hours: number[]; timeZone: string }
 
-/** How many machines to have, or to have begun by now for the hour that comes. */
+/** How many machines to have, or to have begun by now for the coming hour. */
 export function wantedAt({ hours, timeZone }: Setting, now: number): number {
   const at = (moment: number) => hours[hourOfWeek(moment, timeZone)] ?? 0
   return Math.max(at(now), at(now + AHEAD_MS))
@@ -88,7 +88,7 @@ export function wantedAt({ hours, timeZone }: Setting, now: number): number {
 /** What a week costs at most: a machine that a start takes costs no more than one that the start would have launched. */
 export type WarmCost = { machineHours: number; dollars: number | null }
 
-/** With the quarter of an hour before each time that there are more. @param hourCents what one costs an hour, if known */
+/** Adds the quarter of an hour before each increase. @param hourCents what one costs an hour, if known */
 export function costOf(hours: number[], hourCents: number | null): WarmCost {
   const machineHours = hours.reduce((sum, count, i) => {
     const next = hours[(i + 1) % WEEK_HOURS] ?? 0
@@ -103,7 +103,7 @@ export function costText({ machineHours, dollars }: WarmCost): string {
   return dollars === null ? hours : `${hours}, ${dollarText(dollars)}`
 }
 
-/** What it would cost to keep so many warm in these hours, in a sentence. @param hourDollars null: not known @throws invalid */
+/** What it would cost to keep this many warm in these hours, in a sentence. @param hourDollars null: not known @throws invalid */
 export function costAnswer(text: string, count: number, hourDollars: number | null): string {
   const some = new Set(parseHours(text))
   checkCount(count)
@@ -125,10 +125,10 @@ export function checkCount(count: number): void {
 const dollarText = (dollars: number) => dollars.toLocaleString('en-US', { style: 'currency', currency: 'USD' })
 
 /**
- * How many machines would have met the starts of the last weeks: in each hour of the week, as many as started in its
- * busiest quarter of an hour, if people started in it in at least half of the weeks. A new machine takes about that
- * long to be ready.
- * @param starts when they were
+ * How many machines would have met the starts of the last weeks: for each hour of the week, the number of starts in its
+ * busiest quarter of an hour, if people started in that hour in at least half of the weeks. A new machine takes about
+ * that long to be ready.
+ * @param starts their times
  */
 export function suggestHours(starts: number[], timeZone: string, weeks: number): number[] {
   const byHour = Array.from({ length: WEEK_HOURS }, () => ({

@@ -53,8 +53,8 @@ function isEventType(type: string): type is EventType {
 }
 
 /**
- * Why we never send anything to this URL, as a sentence; null if we may. It judges the name, not its address:
- * that can change, so the sender checks it each time.
+ * Why we never send anything to this URL, as a sentence; null if we may. Judges only the name, because its address can
+ * change: the sender checks that each time.
  * @param local whether this site runs on the user's own machine, where plain HTTP to it is fine
  * @param siteHosts our own hosts, which a webhook must not call
  */
@@ -85,9 +85,9 @@ export const DELIVERY_MS = DAY_MS
 const WAITS = [10 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS, 20 * MINUTE_MS, HOUR_MS, 2 * HOUR_MS, 4 * HOUR_MS]
 
 /**
- * When to try again after a failure; null: never, after a whole day of trying. The last try is when the day ends.
+ * When to try again after a failure; null after a whole day of trying. The last try is when the day ends.
  * @param attempts how many have failed
- * @param random in [0, 1): up to a fifth longer, so that we don't retry together what failed together
+ * @param random in [0, 1): up to a fifth longer, so that tries that failed together don't repeat together
  */
 export function nextTry(since: number, attempts: number, now: number, random: number): number | null {
   const end = since + DELIVERY_MS

@@ -22,7 +22,7 @@ function plansOfVehicle(vehicle: Vehicle): PlanType[] {
 
 /**
  * Whether an environment can have this name. It becomes an EC2 tag, a shell variable, and a line of a unit file, so it
- * has nothing that any of them would read as more than text.
+ * contains nothing that any of them would read as more than text.
  */
 export function isEnvironmentName(text: string): boolean {
   return /^[A-Za-z][A-Za-z0-9_-]{0,39}$/.test(text)

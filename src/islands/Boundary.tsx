@@ -1,7 +1,7 @@
 import { Component, type ReactNode } from 'react'
 import { Button } from '../ui/Button.tsx'
 
-/** Around each island, and around what it loads later. What fails says so; the rest of the page stays as it is. */
+/** Wraps each island, and what it loads later. If something fails, it says so, and the rest of the page stays as it is. */
 export class Boundary extends Component<{ children: ReactNode }> {
   override state = { failed: false }
 
@@ -14,7 +14,7 @@ export class Boundary extends Component<{ children: ReactNode }> {
   }
 }
 
-/** Perhaps it isn't there anymore, because a new version replaced it. */
+/** The file may be gone because a newer version replaced it. */
 export function PartFailed() {
   return (
     <div className="alert alert-danger" role="alert">

@@ -52,15 +52,15 @@ const WAYS_OUT: Record<string, string> = {
   [BUDGET_PAGE]: 'Change your budget',
 }
 
-/** Most visits end before. */
+/** Most visits end sooner. */
 const endingAlert = () => import('./dashboard/EndingAlert.tsx').then((file) => file.EndingAlert)
 /** Loads once there is a server to stop. */
 const stopDialog = () => import('./dashboard/StopDialog.tsx')
 
-/** Every refusal of the account but a used-up budget has a notice. */
+/** Every refusal of the account has a notice, except a used-up budget. */
 const noticeOf = ({ start_refusal }: Summary) => start_refusal?.page !== BUDGET_PAGE && start_refusal?.page
 
-/** Runs that end with their program are ready sooner, and these times aren't theirs. */
+/** Runs that end with their program are ready sooner, so these times don't apply to them. */
 function usualOf(times: StartTimes, live: Server | undefined): Estimate | undefined {
   return live && !live.until ? startTimeOf(times, live.environment, live) : undefined
 }
@@ -117,7 +117,7 @@ export function Dashboard(props: DashboardProps) {
   const askToStop = (server: Server) => {
     if (!server.active) return void stop(server)
     asker.current = document.activeElement as HTMLElement
-    // If it can't be loaded, a page asks.
+    // If it can't be loaded, a page asks instead.
     void stopDialog().then(
       (file) => setAsking(() => file.StopDialog),
       () => location.assign('/stop_server'),

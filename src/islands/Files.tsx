@@ -24,7 +24,7 @@ import { useFolder } from './files/useFolder.ts'
 import { useNotice } from './files/useNotice.ts'
 import { useUploads } from './files/useUploads.ts'
 
-/** It opens on a click, and loads with it. */
+/** Opens on a click, and only loads then. */
 const Preview = lazy(async () => ({ default: (await import('./files/Preview.tsx')).Preview }))
 
 export type FilesProps = {
@@ -32,7 +32,7 @@ export type FilesProps = {
   /** Where this page of names begins, for browsers without script; null: at the start. */
   after: string | null
   unfinished: UnfinishedUpload[]
-  /** Why files can only be read, whatever they use; null: files can be added. */
+  /** Why files can only be read, regardless of usage; null: files can be added. */
   readOnly: Exclude<FilesReadOnly, 'full'> | null
   /** Whether what a server saves in /data comes here. */
   filesStay: boolean
@@ -41,7 +41,7 @@ export type FilesProps = {
   flash: FlashMessage | null
 }
 
-/** Someone's files: a folder, and what can be done with what is in it. */
+/** Someone's files: a folder, and what they can do with its contents. */
 export function Files(props: FilesProps) {
   const local = useHydrated()
   const { folder, open, reload } = useFolder(props.list, props.after)
@@ -125,9 +125,9 @@ type Space = {
   why: FilesReadOnly | null
 }
 
-/** Deleting makes room while the page is open, and uploads use it up. */
+/** While the page is open, deleting makes room and uploads use it up. */
 function spaceOf(without: FilesProps['readOnly'], { used, limit }: { used: number; limit: number | null }): Space {
-  // An ended plan's files are kept for a while, and then there are none.
+  // We keep an ended plan's files for a while, and then they are gone.
   const readOnly = without && (used > 0 || without !== 'ended' ? without : 'none')
   return { used, limit, readOnly, why: readOnly ?? (limit !== null && used >= limit ? 'full' : null) }
 }
@@ -155,7 +155,7 @@ function Head({ used, limit, readOnly, why }: Space) {
   )
 }
 
-/** Files that were chosen, and can't be uploaded. */
+/** Chosen files that can't be uploaded. */
 function Refused({ sentences }: { sentences: string[] }) {
   if (sentences.length === 0) return null
   return (

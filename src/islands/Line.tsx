@@ -21,7 +21,7 @@ export type LineProps = {
   sizes: { gpus: number; waiting: number; free: boolean }[]
   hasServer: boolean
   isTrial: boolean
-  /** What their server starts with: as they joined, or else as they chose on the dashboard. Every form sends it along. */
+  /** What their server starts with: as they chose when joining, or else on the dashboard. Every form sends it along. */
   chosen: Record<string, string>
 }
 
@@ -38,7 +38,7 @@ export function Line(props: LineProps) {
   const now = useServerClock(props.now)
   const before = useRef(line)
   const isTheirs = line?.position === 0
-  /** Whether the counts are of now: not once they waited or had a server, as that was a while ago. */
+  /** Whether the counts are current: not once they have waited or had a server, because that was a while ago. */
   const isCounted = useRef(true)
   if (line || hasServer) isCounted.current = false
 
@@ -73,7 +73,7 @@ export function Line(props: LineProps) {
     const { ok, status, body } = await request<{ line: LinePlace | null }>(method, LINE, json)
     setRefusal(ok ? null : (body.error ?? 'Please try again.'))
     if (ok) setLine(body.line)
-    // Their account isn't as this page says.
+    // Their account has changed since this page was rendered.
     else if (status === 401 || status === 409) await refresh()
   }
   const join = ({ start, maxGpus }: JoinChoice) => {

@@ -18,7 +18,7 @@ export type LogProps = {
 
 /** Rows on the page at once: more would make scrolling slow. */
 const WINDOW = 1_000
-/** Nearer to the end than this, the reader wants to see what comes. */
+/** Closer to the end than this, the reader wants to follow. */
 const AT_END_PX = 40
 
 const STATES: Record<LogState, string> = {

@@ -51,7 +51,7 @@ export function ProfileForm({ user, hasFactor, hasPasskey, csrfToken, flash }: P
           required
         />
         <Field id="email" name="email" label="Email" type="email" autoComplete="username" value={user.email} readOnly />
-        {/* Opens for a fault in it. A link to a field in it opens it, too. */}
+        {/* Opens if something in it is wrong. A link to a field in it also opens it. */}
         <details className="fold" open={/password|totp/.test(said.flash?.field ?? '')}>
           <summary>Change password (optional)</summary>
           <div className="stack">

@@ -8,15 +8,15 @@ import { isForOther, leaveToOther, request, untilLeft } from './request.ts'
  */
 
 const LATEST = '/notices/latest'
-/** Most visits to a page end before. */
+/** Most visits to a page end sooner. */
 const SOCKET_AFTER_MS = 2_000
-/** The browser's timers take at most 24 days. */
+/** The browser's timers last at most 24 days. */
 const LONGEST_MS = 86_400_000
 
 const bell = document.querySelector<HTMLAnchorElement>('.bell')
 const list = document.getElementById('bell-list')
 const banner = document.getElementById('ending')
-/** The dashboard counts down by itself. It and a run's page also listen, and pass on what they hear. */
+/** The dashboard counts down on its own. It and a run's page also listen, and pass on what they hear. */
 const isDashboard = document.querySelector('[data-island="Dashboard"]') !== null
 const isFollowed = isDashboard || document.querySelector('[data-follow]') !== null
 
@@ -46,7 +46,7 @@ async function refresh(): Promise<void> {
   }
   if (more && !isDashboard) announce(`New notice: ${parts.content.querySelector('.notice-list strong')?.textContent}`)
   if (!isRead) take(list, 'bell-list')
-  // Our own change is news as well: its answer stays until there is a warning again.
+  // Our own change also counts as news: its answer stays until there is a warning again.
   const warns = parts.content.querySelector('[data-for="ending"]')?.children.length
   if (!isDashboard && (warns || !banner?.querySelector('p.page-flash'))) take(banner, 'ending')
   arrange()
@@ -66,7 +66,7 @@ function printing(event: Event): void {
   countInTitle()
 }
 
-/** The title, the countdown, and the next look by itself. */
+/** The title, the countdown, and the next look. */
 function arrange(): void {
   countInTitle()
   clearTimeout(looking)
@@ -87,9 +87,9 @@ function countDown(): void {
   else if (!isDashboard) document.title = ownTitle()
 }
 
-/** A press outside the list closes it, and the bell is outside. */
+/** The bell is outside the list, so pressing it would close the list. */
 let wasOpen = false
-/** The list that is open was marked as read. */
+/** The open list was marked as read. */
 let isRead = false
 
 function toggle(event: MouseEvent): void {
@@ -105,7 +105,7 @@ function toggle(event: MouseEvent): void {
   wasOpen = false
 }
 
-/** What the open list shows is read, but looks new until it closes. What came later isn't. */
+/** Items in the open list count as read, but look new until it closes. Later ones don't. */
 async function readListed(): Promise<void> {
   const until = bell?.dataset.newest
   if (!until) return
@@ -114,7 +114,7 @@ async function readListed(): Promise<void> {
   await refresh()
 }
 
-/** One question for everything that changes at once. */
+/** One request for all changes that come at once. */
 function hear(): void {
   clearTimeout(looking)
   looking = setTimeout(() => void refresh(), 200)
@@ -123,7 +123,7 @@ function hear(): void {
 async function listen(): Promise<void> {
   const { followJobs } = await import('./jobs-channel.ts')
   const { user } = JSON.parse(document.getElementById('bootstrap')?.textContent ?? '{}')
-  // What it hears arrives as an event of the page.
+  // The channel passes on what it hears as an event of the page.
   followJobs(user.id, { onJob() {}, onServer() {}, onNews() {}, onConnection() {} })
 }
 

@@ -3,13 +3,13 @@ import { announce } from './announce.ts'
 import { request } from './request.ts'
 
 /**
- * Counts down to a server's end in the banner and the tab's title, until it's told to stop. Its button answers in
- * place: the page may hold a form that is half filled in.
- * @param onMoved the end is another now
+ * Counts down to a server's end in the banner and the tab's title, until it's stopped. Its button answers in place,
+ * because the page may hold a half-filled form.
+ * @param onMoved called when the end has moved
  * @returns what stops it
  */
 export function countDown(clock: HTMLElement, ownTitle: () => string, onMoved: () => Promise<void>): () => void {
-  // By the server's clock: this machine's may be wrong.
+  // By the server's clock, because this machine's may be wrong.
   const [minutes = 0, seconds = 0] = (clock.textContent ?? '').split(':').map(Number)
   const end = Date.now() + (minutes * 60 + seconds) * 1000
   // A trial's end is in minutes.
@@ -37,7 +37,7 @@ async function addTime(form: HTMLFormElement, onMoved: () => Promise<void>): Pro
   button.ariaDisabled = 'true'
   const { ok, body } = await request('PUT', new URL(form.action).pathname, { ends_at: button.value })
   if (ok) {
-    // Where the banner was, until there is a warning again; its button had the focus.
+    // Takes the banner's place until there is a warning again; its button had the focus.
     const said = document.createElement('p')
     said.className = 'page page-flash'
     said.textContent = SAVED

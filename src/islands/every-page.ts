@@ -1,4 +1,4 @@
-/** Runs on every page that has a script, once there is time. */
+/** Runs on every page that has a script, when the browser is idle. */
 import { sendOnce } from './send-once.ts'
 import './theme.ts'
 
@@ -16,8 +16,9 @@ if (document.querySelector('.bell')) void import('./bell.ts')
 if (document.querySelector('[data-utc]')) void import('./utc-fields.ts')
 
 /**
- * Preloads the style sheet of the pages likely to come next; here it changes nothing. If the browser fetched it only
- * then, it might show the page before it knows about the transition, and drop the animation with an error.
+ * Preloads the style sheet of the pages that probably come next; here it changes nothing. If the browser fetched it
+ * only with the page, it might show that page before it knows about the transition, and drop the animation with an
+ * error.
  */
 const { next } = document.documentElement.dataset
 if (next) document.head.insertAdjacentHTML('beforeend', `<link rel="stylesheet" media="not all" href="${next}">`)

@@ -27,7 +27,7 @@ export type Listener = {
 
 /**
  * Follows the user's jobs.
- * @returns ends it
+ * @returns what ends it
  */
 export function followJobs(userId: string, { onJob, onServer, onNews, onLine, onConnection }: Listener): () => void {
   let heardAt = 0
@@ -68,7 +68,7 @@ export function followJobs(userId: string, { onJob, onServer, onNews, onLine, on
       disconnected({ willAttemptReconnect }: { willAttemptReconnect: boolean }) {
         isOff = !willAttemptReconnect
         lost()
-        // Perhaps someone else has signed in.
+        // Someone else may have signed in.
         if (isOff) passOn()
       },
       rejected: passOn,

@@ -1,8 +1,8 @@
 import { type InstantLayout, instantText } from '../domain/instant.ts'
 
 /**
- * Shows the page's times in the reader's zone, each day of a timeline once. Islands take care of their own. In a chart,
- * `data-at` marks what says a time: SVG has no `<time>`.
+ * Shows the page's times in the reader's zone, with each day of a timeline once. Islands take care of their own times.
+ * In a chart, `data-at` marks a time, because SVG has no `<time>`.
  */
 export function showLocalTimes(root: ParentNode = document): void {
   let day = ''
@@ -18,5 +18,5 @@ export function showLocalTimes(root: ParentNode = document): void {
     }
 }
 
-/** For part of a visitors' page. */
+/** For a part of a visitors' page. */
 export const mount = (part: HTMLElement) => showLocalTimes(part)

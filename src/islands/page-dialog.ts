@@ -5,8 +5,8 @@ import { isForOther, leaveToOther } from './request.ts'
 type Page = { title: string; content: Element }
 
 /**
- * Shows the part of another page that is marked with `data-dialog` over this one, until it is closed. Its forms answer
- * there as well. If that fails, for example because the sign-in has ended, the browser goes to that page.
+ * Shows the part of another page that is marked with `data-dialog` over this one, until it is closed. Its forms'
+ * answers appear there as well. If that fails, for example because the sign-in has ended, the browser opens that page.
  */
 export async function showPage(address: string): Promise<void> {
   const asker = document.activeElement as HTMLElement
@@ -46,7 +46,7 @@ export async function showPage(address: string): Promise<void> {
   })
   fill(first)
   document.body.append(dialog)
-  // The browser returns the focus to what has it now, which may have moved on since.
+  // The browser returns the focus to what has it now, which may have changed since.
   asker.focus()
   dialog.showModal()
   await new Promise((closed) => {

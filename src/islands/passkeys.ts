@@ -37,7 +37,7 @@ type CreationOptions = { challenge: string; user: { id: string }; excludeCredent
   unknown
 >
 
-/** Browsers can convert these by themselves by now, but not the older ones, nor password managers that answer for them. */
+/** Current browsers can convert these themselves, but older ones can't, nor can password managers that answer for them. */
 const bytes = (text: string) =>
   Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0))
 const base64 = (data: ArrayBuffer | null) =>
@@ -79,7 +79,7 @@ async function get({ challenge, allowCredentials, ...rest }: RequestOptions, how
   })
 }
 
-/** Why the browser gave none. It tells no more, so that pages can't learn who has one. */
+/** Why the browser gave none. It doesn't say more, so that pages can't learn who has one. */
 function reasonOf(error: unknown): string {
   const { name } = error as Error
   if (name === 'InvalidStateError') return 'This device already has a passkey for your account.'
@@ -92,7 +92,7 @@ function say(part: HTMLElement, sentence: string): void {
   if (words) words.textContent = sentence
 }
 
-/** The page's one wait for a passkey that the browser offers beside the email. Another one takes its place. */
+/** The page's one request for a passkey that the browser offers beside the email. A newer one replaces it. */
 let offered: AbortController | undefined
 
 type Asked = { challenge: string; options: RequestOptions }
@@ -116,12 +116,12 @@ async function finish(part: HTMLElement, { challenge }: Asked, response: object)
   void offer(part)
 }
 
-/** Less than a challenge lasts. */
+/** Shorter than a challenge lasts. */
 const ASK_AGAIN_MS = 9 * 60_000
 
 /** Has the browser offer passkeys where the email is typed, for as long as the page is open. */
 async function offer(part: HTMLElement): Promise<void> {
-  // Before anything is awaited, so that a click meanwhile ends it.
+  // Before awaiting anything, so that a click in the meantime ends it.
   const waiting = new AbortController()
   offered = waiting
   if (!(await PublicKeyCredential.isConditionalMediationAvailable?.()) || waiting.signal.aborted) return
@@ -184,7 +184,7 @@ async function make(form: HTMLFormElement, response: HTMLInputElement): Promise<
   } catch (error) {
     return say(form, reasonOf(error))
   }
-  // Only what the call takes: the password has done its part.
+  // Only the fields that the call takes. The password has done its part.
   for (const input of form.querySelectorAll<HTMLInputElement>('[name=current_password], [name=totp], [name=passkey]'))
     input.disabled = true
   form.requestSubmit()

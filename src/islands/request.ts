@@ -35,16 +35,16 @@ type Options = {
 
 const tokenMeta = () => document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')
 
-/** Whether this answers someone else than the page shows: they signed in from another tab. */
+/** Whether this answers someone other than the person on the page: they signed in from another tab. */
 export function isForOther({ headers }: Response): boolean {
   const [shown, answered] = [personOfToken(tokenMeta()?.content ?? ''), headers.get('X-Person')]
   return Boolean(shown && answered && shown !== answered)
 }
 
-/** Their last click, until its change is answered. Pressing Enter in a field also counts as one. */
+/** Their last click, until its change is answered. Pressing Enter in a field also counts. */
 export const last: { click?: MouseEvent } = {}
 
-/** What to do when our server doesn't take this page anymore. Seldom needed, so it loads then. */
+/** What to do when our server doesn't accept this page anymore. Rarely needed, so it loads on demand. */
 const stale = () => import('./stale-page.ts')
 
 /** Says that someone else is signed in now, and reloads the page for them. */
@@ -95,7 +95,7 @@ export async function request<T>(
       )
       if (leaves) return new Promise(() => {})
     }
-    // A later poll that is refused doesn't answer it, but the lookup before the change does.
+    // A poll that is refused later doesn't answer the click, but the lookup before the change does.
     if (method !== 'GET' && last.click === click) delete last.click
     if (body?.code !== 'csrf' && body?.code !== 'other_person') return answer
     const retry = () => request<T>(method, path, json, signal, { flash, ...(more && { headers: more }), again: true })

@@ -43,7 +43,7 @@ export function leaveToOther(): Promise<never> {
   try {
     sessionStorage.setItem(NOTE, '1')
   } catch {
-    // Without storage, the page shows by itself whose it is.
+    // Without storage, the page still shows who it belongs to.
   }
   announce(RELOADING_FOR_OTHER)
   location.reload()

@@ -50,7 +50,8 @@ export function useForm<F extends Typed>(options: Options<F>) {
   }, [])
   useEffect(() => {
     read()
-    // Password managers may tell of what they fill in only by a change, and past React, which knows the value already.
+    // Some password managers report what they fill in only with a change event, and past React, which already knows the
+    // value.
     const form = ref.current
     form?.addEventListener('change', read)
     return () => form?.removeEventListener('change', read)

@@ -1,7 +1,7 @@
 import { type ComponentType, useEffect, useState } from 'react'
 import { PartFailed } from './Boundary.tsx'
 
-/** A part of the page that loads once it's needed: null before, and what says so if it can't be loaded. */
+/** A part of the page that loads when needed: null until then, and a message if it can't be loaded. */
 export function usePart<Props>(
   load: () => Promise<ComponentType<Props>>,
   needed: boolean,

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react'
 import { countdownText } from '../domain/money/trial.ts'
 
-/** The bell may change it meanwhile. */
+/** In the meantime, the bell may change it. */
 const ownTitle = () => document.title.replace(/^.* left · /, '')
 
 /**

@@ -8,7 +8,7 @@ function toLocal(utc: string): string {
   return minuteOf(at - new Date(at).getTimezoneOffset() * MINUTE_MS)
 }
 
-/** Fields that a page fills in, and a server reads, in UTC: people see and type their own time. */
+/** Fields that pages fill in and servers read in UTC. People see and type their own time. */
 for (const field of document.querySelectorAll<HTMLInputElement>('input[data-utc]')) {
   if (field.value) field.value = toLocal(field.value)
   const label = field.labels?.[0]

@@ -23,7 +23,7 @@ export type Bill = BillingRecord & {
   of_closed_account?: boolean
 }
 
-/** Who is on an invoice, as its page writes it. */
+/** The names on an invoice, as its page shows them. */
 export type BillTo = { name: string | null; address: string[]; taxIds: string[] }
 
 /** One run's part of a bill. Times are ISO 8601. Their dollars are exact, and the bill rounds their sum once. */
@@ -51,21 +51,21 @@ export type Statement = Bill & {
   corrections: Bill[]
 }
 
-/** What a paid bill's payment became afterward; null if it stayed. */
+/** What happened to a paid bill's payment afterward; null if it stayed. */
 export function givenBack({ amount_refunded, dispute }: Pick<Bill, 'amount_refunded' | 'dispute'>): string | null {
   const states = { open: 'Disputed', won: null, lost: 'Taken back by the bank' }
   const parts = [amount_refunded ? `Refunded ${dollars(amount_refunded)}` : null, dispute ? states[dispute] : null]
   return parts.filter(Boolean).join('. ') || null
 }
 
-/** What is unpaid and can be paid now, oldest first. */
+/** What is unpaid and payable now, oldest first. */
 export function openInvoices(newestFirst: Bill[]): Bill[] {
   return owed(newestFirst)
     .filter((bill) => !bill.processing && bill.invoice_url)
     .reverse()
 }
 
-/** What is unpaid, but for a plan that another one replaced: nobody is asked to pay two plans for the same days. */
+/** What is unpaid, except for a plan that another one replaced: nobody should pay two plans for the same days. */
 export function owed<T extends BillingRecord>(bills: T[]): T[] {
   const paidPlans = bills.filter(({ kind, paid }) => kind === 'plan' && paid)
   return bills.filter(
@@ -75,7 +75,7 @@ export function owed<T extends BillingRecord>(bills: T[]): T[] {
   )
 }
 
-/** What is left to pay of these, in whole cents. */
+/** The cents left to pay on these. */
 export function unpaidDollars(bills: Bill[]): number {
   return bills.reduce((cents, bill) => cents + Math.round(bill.dollars_due * 100), 0) / 100
 }

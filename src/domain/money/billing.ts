@@ -6,7 +6,7 @@ const UNITS_PER_CENT = UNITS_PER_DOLLAR / 100
 /** The first whole second from an instant on. Both in ms since 1970. */
 export const wholeSecondFrom = (at: number) => Math.ceil(at / 1000) * 1000
 
-/** The free seconds before the meter, so that they, and the clocks beside them, end where the billed ones begin. */
+/** The free seconds before the meter, counted so that they, and the clocks beside them, end where the billed ones begin. */
 export function startupSeconds(requestedAt: number, billedFrom: number): number {
   return Math.max(0, Math.ceil(billedFrom / 1000) - Math.floor(requestedAt / 1000))
 }

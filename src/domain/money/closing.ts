@@ -36,7 +36,7 @@ export function isSettledBefore(at: number, run: MeteredRun): boolean {
   const lastSecond = Math.ceil(at / 1000) * 1000
   // A meter that ended after we last saw the run may still be set back to that moment.
   const meterStands = run.meteredUntil !== null && run.meteredUntil <= confirmedAt
-  // It was to end by now. Until we stop it, its meter runs on, and is then set back to that end.
+  // The run should have ended by now. Until we stop it, its meter runs on, and is then set back to that end.
   const isLate = Math.min(run.mustStopAt ?? Infinity, run.endsAt ?? Infinity) < lastSecond
   return run.billedFrom >= at || (confirmedAt >= lastSecond && !isLate) || meterStands
 }

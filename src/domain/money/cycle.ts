@@ -71,7 +71,7 @@ export function upgradedHours({ at, from }: Upgrade, hours: number, { start, end
   return Math.max(from.hours, Math.ceil((from.hours + (hours - from.hours) * share) * 100 - 1e-6) / 100)
 }
 
-/** When a plan changes within a cycle, that cycle gets the larger plan's hours: a change loses the user nothing. */
+/** When a plan changes within a cycle, that cycle gets the larger plan's hours, so a change never costs the user hours. */
 function largerPlan(plan: PlanSpan, from: number): PlanSpan {
   const { earlier } = plan
   return earlier && from < earlier.until && earlier.hours > plan.hours

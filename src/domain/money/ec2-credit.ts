@@ -13,7 +13,7 @@ export function shortSeconds({ billedFrom, meteredUntil }: Meter, { launchedAt, 
 }
 
 /**
- * Takes seconds off a meter's end, but none that a written bill has: those are left to credit.
+ * Takes seconds off a meter's end, but none that are on a written bill: those are left to credit.
  * @param billedUntil where the last written bill ended
  */
 export function takeOff(meter: Meter, seconds: number, billedUntil: number): { meteredUntil: number; left: number } {

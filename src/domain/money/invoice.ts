@@ -26,7 +26,7 @@ export function dueSoonAt(dueAt: number): number {
   return dueAt - 3 * DAY_MS
 }
 
-/** How long at least someone whose bank debit fails late has to pay otherwise. */
+/** The least time to pay another way for someone whose bank debit fails late. */
 export const AFTER_DEBIT_MS = 3 * DAY_MS
 
 type Bill = {

@@ -14,7 +14,7 @@ type PlanRow = {
 
 /**
  * When none of someone's plans includes a server of this size anymore: at the end of the period in which their plan was
- * made smaller, or ended. Null: not as far as we know.
+ * made smaller, or ended. Null: as far as we know, never.
  * @param plans all that they have or had
  */
 export function planEndOf(gpus: number, plans: PlanRow[]): number | null {
@@ -27,7 +27,7 @@ export function planEndOf(gpus: number, plans: PlanRow[]): number | null {
 function endOf(gpus: number, plan: PlanRow): number | null {
   const { planType, anchor, endedAt, cancelAt, nextPlanType, nextPlanAt, earlierPlanType, earlierUntil } = plan
   if (!includes(planType, gpus)) return includes(earlierPlanType, gpus) ? earlierUntil : null
-  // One that ended earlier than its period keeps its servers until then.
+  // A plan that ended before its period keeps its servers until the period's end.
   if (endedAt !== null) return endedAt > anchor ? periodAt(anchor, endedAt - 1).end : null
   if (cancelAt !== null) return cancelAt
   return nextPlanType === null || includes(nextPlanType, gpus) ? Infinity : (nextPlanAt ?? Infinity)

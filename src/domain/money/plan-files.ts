@@ -11,20 +11,20 @@ export const FILES_LIMIT: Record<PlanType, number | null> = {
   enterprise: null,
 }
 
-/** Where a plan has no limit, the operator hears of this much. */
+/** In a plan without a limit, we tell the operator from this size on. */
 const FILES_ALERT_BYTES = 1000 * GB
 
-/** Past this many files, each counts as this many bytes more: empty files cost us too. */
+/** Beyond this many files, each adds this many bytes, because even empty files cost us something. */
 export const FREE_FILES = 100_000
 export const BYTES_PER_FILE = 100_000
 
-/** How long files can still be read after a plan ended, or while it is unpaid. Then we delete them. */
+/** How long files can still be read after a plan has ended, or while it is unpaid. Then we delete them. */
 export const FILES_KEPT_DAYS = 30
-/** How long more than the limit stays, also after a smaller plan. Then we delete the newest files. */
+/** How long files beyond the limit stay, even after a switch to a smaller plan. Then we delete the newest files. */
 export const FILES_OVER_DAYS = 7
-/** We email about that so many days before. */
+/** We email about that this many days before. */
 const WARNED_DAYS = [1, 7, 30]
-/** We email when so much of the limit is used. */
+/** We email when this share of the limit is used. */
 const TOLD_PERCENTS = [200, 100, 80] as const
 
 type PlanRow = {
@@ -40,11 +40,11 @@ type NextPlan = { nextPlanType: PlanType | null; nextPlanAt: number | null }
 export type FilesRights = {
   /** Null: unlimited. */
   limit: number | null
-  /** Why nothing may be added, whatever the limit: the plan is unpaid or ended, or there was none. */
+  /** Why nothing may be added, regardless of the limit: the plan is unpaid or ended, or there was none. */
   readOnly: 'unpaid' | 'ended' | 'none' | null
 }
 
-/** What someone's plans, all that they have or had, include in files now. */
+/** How much in files someone's plans include now. Takes all plans that they have or had. */
 export function filesRights(plans: PlanRow[], now: number): FilesRights {
   const begun = begunOf(plans)
   const current = begun.find((plan) => stands(plan, now))
@@ -62,7 +62,7 @@ export function overNext(plans: (PlanRow & NextPlan)[], used: number, now: numbe
   return isSoon ? { plan: nextPlanType, at: nextPlanAt, limit } : null
 }
 
-/** Until when files stay at least after the last of these plans. An unpaid one's days count from when we see it. */
+/** The earliest that files go after the last of these plans. For an unpaid one, the days count from when we see it. */
 export function keptUntil(plans: PlanRow[], now: number): number {
   const ends = begunOf(plans)
     .filter((plan) => !(stands(plan, now) && isUnpaid(plan)))
@@ -70,7 +70,7 @@ export function keptUntil(plans: PlanRow[], now: number): number {
   return Math.max(0, ...ends) + FILES_KEPT_DAYS * DAY_MS
 }
 
-/** Without plans whose first payment never came, which end where they began, or hasn't come yet. */
+/** Leaves out plans whose first payment never came, which end where they began, or hasn't come yet. */
 function begunOf<Row extends PlanRow>(plans: Row[]): Row[] {
   return plans.filter((plan) => (plan.endedAt === null ? !waitsForFirst(plan) : plan.endedAt > plan.anchor))
 }
@@ -95,8 +95,8 @@ export function usedOfLimit(
 }
 
 /**
- * What someone should hear about how full it is; 0: nothing. From 200 on, and from 100 without a limit, it doubles, and is
- * for the operator.
+ * What someone should hear about how full it is; 0: nothing. From 200 on, and from 100 without a limit, it doubles, and
+ * is for the operator.
  */
 export function reachedPercent(used: number, limit: number | null): number {
   const most = limit ?? FILES_ALERT_BYTES

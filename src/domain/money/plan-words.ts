@@ -35,10 +35,10 @@ export function haveStill({ plan_type, current_period_end }: Subscription): stri
   return `You keep ${planName(plan_type)}.${current_period_end ? ` It renews on ${day(current_period_end)}.` : ''}`
 }
 
-/** How long a page says that an upgrade lapsed. */
+/** How long a page says that an upgrade expired. */
 const LAPSED_SHOWN_MS = 7 * DAY_MS
 
-/** An upgrade that waits until `until`, or lapsed then; null if there is none, or it lapsed long ago. */
+/** An upgrade that is waiting until `until`, or expired then; null if there is none, or it expired long ago. */
 export function upgradeOf(
   plan: { upgradeUntil: number | null } | null,
   now: number,

@@ -11,7 +11,7 @@ export type RunShare = {
   seconds: number
   /** Seconds that cost nothing: the plan's hours, or the trial. */
   included: number
-  /** What the others cost, exactly. Their bill rounds the sum, once. */
+  /** The exact cost of the other seconds. Their bill rounds the sum, once. */
   units: number
 }
 
@@ -53,7 +53,7 @@ export type CostLine = {
   trial: boolean
 }
 
-/** Why nobody pays for any of it; null if somebody does, or nothing was metered. A plan may take over from a trial. */
+/** Why nobody pays for any of it; null if someone does, or nothing was metered. A plan may follow a trial. */
 export function freeBecause(lines: CostLine[]): Free | null {
   const { included_seconds, billed_seconds } = sumOfLines(lines)
   if (billed_seconds || !included_seconds) return null

@@ -37,7 +37,7 @@ export function useInstances({ now, shown, error }: First) {
     const reply = await request<Instance[] & VendorError>('GET', path, undefined, ends, { headers })
     if (over()) return
     const { ok, status, body } = reply
-    // Signed out, no longer an admin, or to confirm who they are: the page itself redirects, and keeps its view.
+    // Signed out, no longer an admin, or they must confirm who they are: the page itself redirects, and keeps its view.
     if (status === 401 || status === 403) return location.reload()
     if (!ok || !Array.isArray(body))
       return setList((before) => ({ ...before, error: loadError(status, body.error, body), loading: false }))

@@ -6,7 +6,7 @@ import { instead, START } from './ByForm.tsx'
 import { START_ID, SteadyButton } from './SteadyButton.tsx'
 
 type ActionsCardProps = {
-  /** Start takes less room, to let a live server come first. */
+  /** Start takes less space, so that a live server comes first. */
   small?: boolean
   canStart: boolean
   onStart: () => void
@@ -14,7 +14,7 @@ type ActionsCardProps = {
   hint: string
   /** What would start, on which machine, and how; null while nothing can. */
   choices?: ReactNode
-  /** What to do about it. */
+  /** What they can do about it. */
   children?: ReactNode
 }
 

@@ -4,7 +4,7 @@ import { FORM } from './ByForm.tsx'
 const NAME = 'stop_after'
 export const END_HOURS = [1, 2, 4, 8]
 
-/** When the next start ends its server: in seconds, and nothing if it doesn't. */
+/** When the next start ends its server: in seconds, or empty for never. */
 export function chosenEnd(): { stop_after?: number } {
   const seconds = Number(document.querySelector<HTMLSelectElement>(`select[name=${NAME}]`)?.value)
   return seconds ? { stop_after: seconds } : {}

@@ -20,7 +20,7 @@ type Props = {
   latest: number | null
 }
 
-/** When the server stops, and the ways to move that. Without script, each is a plain form. */
+/** When the server stops, and ways to move that. Without script, each is a plain form. */
 export function EndForm({ server, now, csrfToken, onMove, latest }: Props) {
   const { ends_at } = server
   const end = ends_at ? Date.parse(ends_at) : null
@@ -58,7 +58,7 @@ export function EndForm({ server, now, csrfToken, onMove, latest }: Props) {
   )
 }
 
-/** A form whose buttons and field say the new end. */
+/** A form whose buttons and field name the new end. */
 export function MoveForm({
   server,
   csrfToken,
@@ -89,7 +89,7 @@ export function To({ at, children }: { at: number | null; children: ReactNode })
   )
 }
 
-/** In UTC, as the server reads it; once scripts run, in the reader's own zone. */
+/** In UTC, as the server reads it; in the reader's own zone once scripts run. */
 function AtField({ end }: { end: number }) {
   const local = useHydrated()
   const ahead = local ? new Date(end).getTimezoneOffset() * MINUTE_MS : 0

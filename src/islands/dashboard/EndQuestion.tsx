@@ -8,7 +8,7 @@ import { type EndForm, MoveForm } from './EndForm.tsx'
 
 type Props = Pick<Parameters<typeof EndForm>[0], 'server' | 'now' | 'csrfToken' | 'onMove'>
 
-/** After a purchase: the trial's form didn't ask when the server that still runs should stop. */
+/** After a purchase: the trial's form didn't ask when the server, which is still running, should stop. */
 export function EndQuestion(props: Props) {
   const { server, now } = props
   return (

@@ -3,13 +3,13 @@ import { FORM } from './ByForm.tsx'
 
 const NAME = 'parameters'
 
-/** What the next start tells its container. */
+/** The variables that the next start gives its container. */
 export function chosenParameters(): { parameters?: RunParameters } {
   const text = document.querySelector<HTMLTextAreaElement>(`[name=${NAME}]`)?.value
   return text ? { parameters: readParameters(text) } : {}
 }
 
-/** Folded away until they want it, or used it last time. @param last those of their last start */
+/** Folded away unless they used it last time. @param last those of their last start */
 export function ParametersChoice({ last: text }: { last: string }) {
   return (
     <details className="fold" open={!!text}>

@@ -15,7 +15,7 @@ export const STOP_QUESTION = 'Stop this server?'
 export const erasedText = (filesStay: boolean) => `Stopping erases its disk. ${keepText(filesStay)}`
 
 type Asking = Asked & {
-  /** What had the focus when they pressed Stop: it may have moved on while this file loaded. */
+  /** What had the focus when they pressed Stop: it may have moved while this file was loading. */
   asker: HTMLElement | null
   onAnswer: (stop: boolean) => void
 }
@@ -24,7 +24,7 @@ type Asking = Asked & {
 export function StopDialog({ asker, onAnswer, ...asked }: Asking) {
   const ref = useRef<HTMLDialogElement>(null)
   useEffect(() => {
-    // The browser returns the focus to what has it now.
+    // The browser returns the focus to the element that has it now.
     asker?.focus()
     ref.current?.showModal()
   }, [])

@@ -18,11 +18,11 @@ export function firstEnvironment(worlds: Worlds, servers: Server[]): string | un
   return choose<Environment>(worlds.environments, null, lastOf(servers)?.environment ?? null)?.name
 }
 
-/** A start that failed is no choice. */
+/** A failed start doesn't count as a choice. */
 export const lastOf = (servers: Server[]) =>
   servers.find((server) => server.environment && (server.billed_from || !server.error_message))
 
-/** What would start: the last choice, if their plan still has it. What only other plans have is locked. */
+/** What would start: the last choice, if their plan still has it. What only other plans include is locked. */
 export function WorldChoice({
   worlds,
   last,
@@ -32,7 +32,7 @@ export function WorldChoice({
   worlds: Worlds
   last?: { environment: string | null; vehicle: string | null } | undefined
   plan?: PlanType | undefined
-  /** The names of their own images, if those get secrets. */
+  /** The names of their own images, if starts can give those secrets. */
   own?: string[] | undefined
 }) {
   return (

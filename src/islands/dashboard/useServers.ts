@@ -26,7 +26,7 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
   /** When everything was last read, by this machine's clock. */
   const [readAt, setReadAt] = useState(0)
   const reads = useRef(0)
-  /** Starts and stops that wait for a response, so that a second click sends no second request. */
+  /** Starts and stops that are waiting for a response, so that a second click sends no second request. */
   const underWay = useRef(new Set<string>())
   const tell = (text: string, code?: string, kind: Notice['kind'] = 'danger') =>
     dispatch({ type: 'told', notice: { kind, text, code, job: null } })
@@ -41,7 +41,7 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
       request<{ servers?: Server[] }>('GET', '/api/v1/servers/get_servers', undefined, signal),
       request<Summary>('GET', '/api/v1/billings/summary', undefined, signal),
     ])
-    // A later read overtook this one, or nobody wants it anymore.
+    // A later read overtook this one, or nobody needs it anymore.
     if (signal?.aborted || read !== reads.current) return
     // The server says why on the sign-in page, which leads back here.
     if (servers.status === 401) return location.reload()

@@ -7,8 +7,8 @@ import { chosenMachine, findMachines } from './MachineChoice.tsx'
 import { chosenWorld, firstEnvironment } from './WorldChoice.tsx'
 
 /**
- * How long a start of what the user chose usually takes, in a sentence; and what to call when they choose something else.
- * @param canChoose whether the choices are there: they return as they were at first
+ * How long a start of the user's choice usually takes, in a sentence; and what to call when they change that choice.
+ * @param canChoose whether the choices are shown: they reappear as they were at first
  * @param readAt when the rest of the page was last read: warm machines come and go, so we look again
  */
 export function useStartTime(

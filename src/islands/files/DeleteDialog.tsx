@@ -7,13 +7,13 @@ import { deleteWords } from './PlainForms.tsx'
 export type Doomed = {
   name: string
   path: string
-  /** What a folder has, once we have counted; null: a file. */
+  /** What a folder contains, once we have counted; null: a file. */
   size: FolderSize | 'counting' | null
   error: string | null
   busy: boolean
 }
 
-/** Asks for a yes. Stays open with the reason if it can't be. */
+/** Asks before deleting. If that fails, stays open and says why. */
 export function DeleteDialog({ doomed, onYes, onClose }: { doomed: Doomed; onYes: () => void; onClose: () => void }) {
   const { name, path, size, error, busy } = doomed
   const ref = useRef<HTMLDialogElement>(null)

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 
-/** Takes files that are dropped anywhere on the page: beside the list, a browser would leave the page to open them. */
+/** Takes files that are dropped anywhere on the page. Outside the list, a browser would leave the page to open them. */
 export function Dropping({
   enabled,
   onDrop,
@@ -26,7 +26,7 @@ export function Dropping({
         },
         { signal: abort.signal },
       )
-    // Entering an element leaves its parent, so only the difference counts.
+    // Entering an element means leaving its parent, so only the difference counts.
     let depth = 0
     const enter = (step: number) => () => {
       depth += step

@@ -15,7 +15,7 @@ export type RowActs = {
 }
 
 type Props = {
-  /** The folder that they are in. */
+  /** The folder they are in. */
   path: string
   rows: Entry[]
   order: EntryOrder
@@ -97,7 +97,7 @@ function Row({ path, entry, local, acts }: { entry: Entry } & Omit<Props, 'rows'
   )
 }
 
-/** A folder is saved as an archive, which takes script. */
+/** A folder is saved as an archive, which needs script. */
 function Download({ entry, acts }: { entry: Entry; acts: RowActs | null }) {
   const name = shownName(entry.name)
   const icon = <Outline path={FILE_ICONS.download} />
@@ -122,7 +122,7 @@ function Download({ entry, acts }: { entry: Entry; acts: RowActs | null }) {
   )
 }
 
-/** Names may be in any script, and may look like code: they are only ever text, in their own direction. */
+/** Names may be in any script, and may look like code: we only ever show them as text, in their own direction. */
 function Name({ entry, acts }: { entry: Entry; acts: RowActs | null }) {
   const text = <bdi>{shownName(entry.name)}</bdi>
   if (entry.isFolder)
@@ -146,7 +146,7 @@ function Name({ entry, acts }: { entry: Entry; acts: RowActs | null }) {
   )
 }
 
-/** What a link does with script; with a key pressed, it opens as any link. */
+/** What a link does with script. With a modifier key, it opens like any link. */
 function instead(act: (() => void) | null) {
   return (event: MouseEvent) => {
     if (!act || event.metaKey || event.ctrlKey || event.shiftKey) return

@@ -17,7 +17,7 @@ type Props = {
   /** Nothing can be added to files that can only be read. */
   mayAdd: boolean
   csrfToken: string
-  /** What an empty page says of all their files. */
+  /** What an empty page says about all their files. */
   emptyText: string
   /** Without script, the server's pages of names. */
   plain: { after: string | null; next: string | null }
@@ -29,7 +29,7 @@ type Props = {
 /** More names than this have a filter. */
 const FEW = 12
 
-/** A folder, and what is in it. */
+/** A folder and its contents. */
 export function FolderCard({
   folder,
   acts,

@@ -6,10 +6,10 @@ import { Card } from '../../ui/Card.tsx'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
 import { linkToFile, pageOfFolder } from './entries.ts'
 
-/** What someone wants to delete, from this folder. `size` null: a file. */
+/** The file or folder that someone wants to delete from this folder. `size` null: a file. */
 export type PlainQuestion = { path: string; folder: string; size: FolderSize | null }
 
-/** The question of a browser without script, as part of the page. */
+/** The same question without script, as part of the page. */
 export function PlainForms({ question: { path, folder, size }, csrfToken }: Props) {
   return (
     <Card title={`Delete ${inText(path.slice(folder.length))}?`} id="question">
@@ -29,7 +29,7 @@ export function PlainForms({ question: { path, folder, size }, csrfToken }: Prop
 
 type Props = { question: PlainQuestion; csrfToken: string }
 
-/** What goes, before anyone says yes. */
+/** What will be deleted, before anyone says yes. */
 export function deleteWords(size: FolderSize | null): string {
   if (!size) return 'You can’t undo this.'
   const count = size.files.toLocaleString('en-US')

@@ -10,7 +10,7 @@ import { NoPreview, readDrawing, readText } from './read-content.ts'
 
 export type Previewed = { path: string; name: string; size: number; kind: PreviewKind }
 
-/** Shows a file in place. Nothing in it runs: images, videos, and letters only. */
+/** Shows a file in place. Nothing in it runs: only images, videos, and text. */
 export function Preview({ onClose, ...file }: Previewed & { onClose: () => void }) {
   const ref = useRef<HTMLDialogElement>(null)
   useEffect(() => ref.current?.showModal(), [])
@@ -51,7 +51,7 @@ function Picture({ name, src, onFail }: Part & { src: string }) {
   return <img src={src} alt={name} decoding="async" onError={() => onFail(BROKEN)} />
 }
 
-/** Its link lives for a minute. When the browser needs more of the video later, it gets a new link, once a minute. */
+/** The link is valid for a minute. If the browser later needs more of the video, it gets a new link, at most once a minute. */
 function Film({ path, name, onFail }: Part) {
   const failedAt = useRef(0)
   return (

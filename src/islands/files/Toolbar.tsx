@@ -13,7 +13,7 @@ type Props = {
   onArchive: (() => void) | null
 }
 
-/** What can be done in a folder. */
+/** What you can do in a folder. */
 export function Toolbar({ path, csrfToken, mayAdd, onChosen, onArchive }: Props) {
   const live = useHydrated()
   return (
@@ -36,7 +36,7 @@ export function Toolbar({ path, csrfToken, mayAdd, onChosen, onArchive }: Props)
   )
 }
 
-/** A file input that looks like a button. What was chosen before the script came counts as well. */
+/** A file input that looks like a button. Files chosen before the script loaded count as well. */
 function Choose({
   label,
   look = '',

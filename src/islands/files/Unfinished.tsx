@@ -4,7 +4,7 @@ import { Button } from '../../ui/Button.tsx'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
 import { Time } from '../../ui/Time.tsx'
 
-/** Uploads that broke off before this page was opened. Choosing the same file again continues them. */
+/** Uploads that were interrupted before this page was opened. Choosing the same file again continues them. */
 export function Unfinished({ uploads, csrfToken }: { uploads: UnfinishedUpload[]; csrfToken: string }) {
   if (uploads.length === 0) return null
   return (

@@ -20,7 +20,7 @@ type Props = {
   onRemove: (id?: number) => void
 }
 
-/** What is being sent, and how far it is. */
+/** What is being sent, and its progress. */
 export function Uploads({ uploads, onPause, onResume, onRemove }: Props) {
   if (uploads.files === 0) return null
   const { active, failed, paused, shown, more } = uploads
@@ -93,7 +93,7 @@ function titleOf({ files, filesDone, failed, active, paused, offline }: UploadsS
   return failed ? `${count(failed)} not uploaded` : `Uploaded ${count(files)}`
 }
 
-/** What a screen reader says now and then: whole quarters, and what changes the outcome. */
+/** What a screen reader says from time to time: whole quarters, and anything that changes the outcome. */
 export function announcementOf(uploads: UploadsSeen): string | null {
   if (uploads.files === 0) return null
   if (!uploads.active || uploads.offline || uploads.paused) return titleOf(uploads)

@@ -4,7 +4,7 @@ import type { FileList } from '../../domain/wire.ts'
 import { request } from '../request.ts'
 import { entriesOf, linkToContent } from './entries.ts'
 
-/** Without a file to write into, a browser keeps the archive in its memory. */
+/** Without a file to write to, a browser keeps the archive in memory. */
 const MAX_IN_MEMORY = 1_000_000_000
 
 type ArchiveFile = { path: string; name: string; size: number; modifiedAt: string }
@@ -12,24 +12,24 @@ type ArchiveFile = { path: string; name: string; size: number; modifiedAt: strin
 /** Stopped, with the reason in words. */
 export class NoArchive extends Error {}
 
-/** A file to write into that the person chose, where the browser has that. */
+/** A file that the person chose for writing, in browsers that support it. */
 type SavePicker = (options: { suggestedName: string }) => Promise<{ createWritable(): Promise<WritableStream> }>
 
 export type ArchiveWatch = {
   onBytes: (bytes: number) => void
-  /** Of a file that no link can lead to. */
+  /** For a file that no link can lead to. */
   onLeftOut: () => void
   signal: AbortSignal
 }
 
 /**
  * Saves a folder as one archive. The bytes come straight from the bucket, one file after the other, and go straight to
- * the disk.
+ * disk.
  * @throws NoArchive; an AbortError if the person gave up
  */
 export async function saveArchive(folder: string, name: string, watch: ArchiveWatch): Promise<void> {
   const picker = (window as { showSaveFilePicker?: SavePicker }).showSaveFilePicker
-  // The question must come from the click itself, so it is first.
+  // First, because only a click may open this dialog.
   const target = picker ? await (await picker({ suggestedName: `${name}.zip` })).createWritable() : null
   const zip = makeZip(contents(filesBelow(folder, watch), watch))
   if (target) return zip.pipeTo(target, { signal: watch.signal })
@@ -60,7 +60,7 @@ function save(blob: Blob, name: string): void {
   link.href = URL.createObjectURL(blob)
   link.download = name
   link.click()
-  // The download has begun, and holds the bytes itself.
+  // The download has begun, and keeps the bytes itself.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }
 
@@ -112,7 +112,7 @@ async function open(path: string, signal: AbortSignal): Promise<Response> {
   }
 }
 
-/** Where an archive is unpacked, a name must not lead out of its folder, or mean a drive. */
+/** When an archive is unpacked, a name must not lead out of its folder, or name a drive. */
 export function nameInArchive(name: string): string {
   return name
     .split('/')

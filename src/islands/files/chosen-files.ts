@@ -2,20 +2,20 @@ import { inText } from '../../domain/file-names.ts'
 import { toNewPath } from '../../domain/files.ts'
 import type { Chosen } from './send-file.ts'
 
-/** A file that someone chose or dropped, with the folders that it came in. */
+/** A file that someone chose or dropped, with its folders. */
 export type Picked = { name: string; file: File }
 
-/** Names that operating systems leave behind, and nobody means to keep. */
+/** Files that operating systems leave behind, and nobody means to keep. */
 const LITTER = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini'])
 
-/** What an `<input type="file">` has, also one for whole folders. */
+/** The files of an `<input type="file">`, including one for whole folders. */
 export function pickedIn(files: Iterable<File>): Picked[] {
   return [...files].map((file) => ({ name: file.webkitRelativePath || file.name, file }))
 }
 
 /**
- * What was dropped, folders with everything in them. An image out of another page is a file without an entry. The
- * browser empties a drop when its event ends, so all of it is taken before anything waits.
+ * What was dropped, with all contents of folders. An image from another page is a file without an entry. The browser
+ * empties a drop when its event ends, so we take everything before waiting for anything.
  */
 export async function pickedFrom(dropped: DataTransfer): Promise<Picked[]> {
   const dragged = [...dropped.items].map((item) => item.webkitGetAsEntry() ?? item.getAsFile())

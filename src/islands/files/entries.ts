@@ -9,7 +9,7 @@ export type Entry =
 export type EntryOrder = { by: 'name' | 'size' | 'modified'; descending: boolean }
 
 export const BY_NAME: EntryOrder = { by: 'name', descending: false }
-/** Rows in the page at once, however many files there are. */
+/** The most rows on the page at once, however many files there are. */
 export const ROWS = 100
 
 /** A folder's path ends in a slash: a file may have the same name. */
@@ -28,10 +28,10 @@ export function entriesOf({ path, folders, files }: Pick<FileList, 'path' | 'fol
   ]
 }
 
-/** `run 9` before `run 10`, and letters as people sort them. Made when needed: it takes a while. */
+/** `run 9` before `run 10`, and letters as people sort them. Created when needed, because that takes a while. */
 let names: Intl.Collator | undefined
 
-/** Folders first, always by name; files in this order. */
+/** Folders first, always by name; files in the chosen order. */
 export function sortEntries(entries: Entry[], { by, descending }: EntryOrder): Entry[] {
   const sign = descending ? -1 : 1
   names ??= new Intl.Collator('en', { numeric: true })
@@ -46,7 +46,7 @@ export function sortEntries(entries: Entry[], { by, descending }: EntryOrder): E
   })
 }
 
-/** Letters in any case and spelling. */
+/** Ignores case and how letters are composed. */
 export function filterEntries(entries: Entry[], words: string): Entry[] {
   const wanted = plain(words.trim())
   return wanted === '' ? entries : entries.filter(({ name }) => plain(name).includes(wanted))
@@ -54,18 +54,18 @@ export function filterEntries(entries: Entry[], words: string): Entry[] {
 
 const plain = (text: string) => text.normalize('NFC').toLocaleLowerCase('en')
 
-/** The folders on the way to this one, the outermost first. */
+/** The folders that lead to this one, outermost first. */
 export function trailOf(path: string): { name: string; path: string }[] {
   const names = path.split('/').slice(0, -1)
   return names.map((name, i) => ({ name, path: `${names.slice(0, i + 1).join('/')}/` }))
 }
 
-/** The page of a folder. */
+/** The address of a folder's page. */
 export function pageOfFolder(path: string): string {
   return path === '' ? '/files' : `/files?path=${encodeURIComponent(path)}`
 }
 
-/** That page with the question whether to delete this, for browsers without script. */
+/** That page, asking whether to delete this, for browsers without script. */
 export function pageThatAsks(path: string, { name, isFolder }: Entry): string {
   return `/files?path=${encodeURIComponent(path)}&delete=${encodeURIComponent(name + (isFolder ? '/' : ''))}`
 }

@@ -2,7 +2,7 @@ export type PreviewKind = 'image' | 'video' | 'drawing' | 'text'
 
 const IMAGES = ['avif', 'bmp', 'gif', 'jpeg', 'jpg', 'png', 'webp']
 const VIDEOS = ['m4v', 'mov', 'mp4', 'webm']
-/** Everything that is text, whatever a browser would do with it: it is never more than its letters here. */
+/** All text, whatever a browser would do with it: here it is only characters. */
 const TEXTS =
   'bash bat c cfg conf cpp css csv env go h hpp htm html ini java js json jsonl jsx kml launch log lua md plan proto py rb rs rst sdf sh sql tex toml ts tsv tsx txt urdf usda world xacro xhtml xml yaml yml'.split(
     ' ',

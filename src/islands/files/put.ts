@@ -6,10 +6,10 @@ export type Put = (
   options: { onSent: (bytes: number) => void; signal: AbortSignal },
 ) => Promise<PutAnswer>
 
-/** A connection that carries nothing for this long is lost. */
+/** A connection without traffic for this long is lost. */
 const SILENT_MS = 60_000
 
-/** Sends bytes to the bucket. An XMLHttpRequest, because fetch doesn't report how much it has sent. */
+/** Sends bytes to the bucket. Uses XMLHttpRequest because fetch doesn't report how much it has sent. */
 export const put: Put = (to, content, { onSent, signal }) =>
   new Promise((resolve) => {
     if (signal.aborted) return resolve({ status: 0 })

@@ -4,10 +4,10 @@ import { MAX_DRAWING, TEXT_BYTES } from './preview-kind.ts'
 /** Why a file isn't shown, in words. */
 export class NoPreview extends Error {}
 
-/** The beginning of a text. What isn't text, or grows without end when unpacked, stays out. */
+/** The beginning of a text. Refuses what isn't text, or what unpacks without end. */
 export async function readText(path: string, signal: AbortSignal): Promise<string> {
   const bytes = await readStart(path, TEXT_BYTES, signal)
-  // No text has it, and nearly everything else does.
+  // Texts never contain it, and nearly everything else does.
   if (bytes.includes(0) && !isUtf16(bytes)) throw new NoPreview('This file is not text. Download it to open it.')
   return new TextDecoder(isUtf16(bytes) ? encodingOf(bytes) : 'utf-8').decode(bytes)
 }
@@ -17,10 +17,7 @@ export async function readDrawing(path: string, signal: AbortSignal): Promise<st
   return `data:image/svg+xml;base64,${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))}`
 }
 
-/**
- * The first bytes, and never more: a file that claims to be compressed may unpack to any size, so we count what comes
- * out and stop there.
- */
+/** The first bytes, and never more: a file that claims to be compressed may unpack to any size, so we count the output and stop there. */
 async function readStart(path: string, most: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
   const answer = await fetch(linkToContent(path), { headers: { Range: `bytes=0-${most - 1}` }, signal })
   // An empty file has no first byte.

@@ -3,7 +3,7 @@ import type { FileUpload, PartLinks, PartsUpload } from '../../domain/wire.ts'
 import type { request } from '../request.ts'
 import type { Put } from './put.ts'
 
-/** What a file needs from outside: our calls, the bucket, and time. */
+/** What sending a file needs from outside: our calls, the bucket, and time. */
 export type Line = {
   request: typeof request
   put: Put
@@ -15,13 +15,13 @@ export type Chosen = {
   /** Where it goes. */
   path: string
   file: Blob
-  /** Changes with the file: only the same one continues an upload. */
+  /** Changes with the file: only the same file continues an upload. */
   version: string
 }
 
 type Watch = {
   onSent: (bytes: number) => void
-  /** What it waits for, or null while bytes flow. */
+  /** What it is waiting for; null while bytes flow. */
   onWait: (why: 'network' | 'busy' | null) => void
   signal: AbortSignal
 }
@@ -30,14 +30,14 @@ type Watch = {
 export class Refused extends Error {}
 
 const AT_ONCE = 3
-/** Links to parts that we request in one call. */
+/** How many parts' links we request per call. */
 const LINKS = 12
-/** A bucket that refuses a link again and again won't change its mind. */
+/** A bucket that refuses a link this often won't change its mind. */
 const MOST_REFUSALS = 5
 const LONGEST_WAIT_MS = 30_000
 
 /**
- * Sends one file, however often the connection breaks. Ends when it is in the bucket, or when `signal` aborts.
+ * Sends one file, however often the connection breaks. Resolves when it is in the bucket, or when `signal` aborts.
  * @throws Refused
  */
 export async function sendFile(line: Line, chosen: Chosen, watch: Watch): Promise<void> {
@@ -90,7 +90,7 @@ async function sendParts(line: Line, { path, file, version }: Chosen, watch: Wat
   if (!watch.signal.aborted) await ask(line, watch, `/api/v1/files/uploads/${id}/complete`)
 }
 
-/** Requests links a few parts ahead, and again for one that was refused. */
+/** Requests links a few parts ahead, and new ones in place of refused ones. */
 function linksTo(line: Line, watch: Watch, id: string, parts: number[]) {
   type Link = PartLinks['parts'][number]
   const known = new Map<number, Promise<Link | undefined>>()
@@ -98,7 +98,7 @@ function linksTo(line: Line, watch: Watch, id: string, parts: number[]) {
     const answer = ask<PartLinks>(line, watch, `/api/v1/files/uploads/${id}/parts`, { parts: wanted })
     for (const part of wanted) {
       const link = answer.then((found) => found?.parts.find((one) => one.part === part))
-      // Whoever needs this part hears of the failure.
+      // The code that needs this part gets the failure.
       link.catch(() => {})
       known.set(part, link)
     }
@@ -113,7 +113,7 @@ function linksTo(line: Line, watch: Watch, id: string, parts: number[]) {
   return Object.assign(get, { forget: (part: number) => known.delete(part) })
 }
 
-/** One of our calls, until it is answered. Undefined: aborted meanwhile. @throws Refused */
+/** Repeats one of our calls until it is answered. Undefined: aborted in the meantime. @throws Refused */
 async function ask<T>(line: Line, watch: Watch, path: string, json?: unknown): Promise<T | undefined> {
   for (let tries = 0; ; tries++) {
     const { ok, status, body, headers } = await line.request<T>('POST', path, json, watch.signal)
@@ -138,13 +138,13 @@ function retries(line: Line, watch: Watch) {
   return async (status: number, content: Blob): Promise<'done' | 'again'> => {
     if (status >= 200 && status < 300) return 'done'
     watch.onSent(0)
-    // A refused link is too old, or an earlier try arrived although we never heard of it. A new link decides.
+    // Either the link is too old, or an earlier try arrived and we never heard. A new link decides.
     if (status >= 400 && status < 500) {
       refusals += 1
       if (refusals >= MOST_REFUSALS) throw new Refused('The storage refused this file. Try again later.')
       return 'again'
     }
-    // A browser says of a file that is gone the same as of a network that is.
+    // A browser reports a missing file the same way as a missing network.
     if (status === 0) await content.slice(0, 1).arrayBuffer()
     watch.onWait(status === 0 ? 'network' : 'busy')
     await line.wait(backOff(losses), watch.signal)

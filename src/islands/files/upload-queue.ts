@@ -13,7 +13,7 @@ export type Upload = {
 }
 
 export type UploadsSeen = {
-  /** Those that need a look, the first ones only: failed, then under way, then waiting. */
+  /** The ones that need attention, only the first few: failed, then under way, then waiting. */
   shown: Upload[]
   /** How many are not shown. */
   more: number
@@ -48,7 +48,7 @@ const LANES = 4
 const MOST_SHOWN = 50
 const ORDER: UploadState[] = ['failed', 'sending', 'network', 'busy', 'paused', 'waiting', 'done']
 
-/** Sends files a few at a time. A page shows it; it knows no page. */
+/** Sends files a few at a time. A page shows it; it doesn't know the page. */
 export class UploadQueue {
   readonly #line: Line
   readonly #onDone: (path: string) => void
@@ -70,7 +70,7 @@ export class UploadQueue {
   /** The same object until something changes. */
   seen = (): UploadsSeen => this.#seen
 
-  /** A path that is already under way, or failed, is sent anew. */
+  /** Sends a path again if it is already under way, or failed. */
   add(chosen: Chosen[]): void {
     const paths = new Set(chosen.map(({ path }) => path))
     this.#drop((job) => paths.has(job.path) || job.state === 'done')
@@ -104,7 +104,7 @@ export class UploadQueue {
     this.#fill()
   }
 
-  /** Forgets a file, or all. What has arrived in part stays in the bucket for a while. */
+  /** Forgets one file, or all. Parts that have arrived stay in the bucket for a while. */
   remove(id?: number): void {
     this.#drop((job) => id === undefined || job.id === id)
     this.#fill()
@@ -134,7 +134,7 @@ export class UploadQueue {
     const abort = new AbortController()
     job.abort = abort
     job.state = 'sending'
-    // After a pause, an answer to the past must change nothing.
+    // After a pause, a late answer must change nothing.
     const change = (fields: Partial<Job>) => {
       if (abort.signal.aborted) return
       Object.assign(job, fields)
@@ -150,7 +150,7 @@ export class UploadQueue {
       change({ state: 'done', sent: job.size, abort: null })
       this.#onDone(job.path)
     } catch (error) {
-      // A file that was moved or changed on the disk can't be read.
+      // A file that was moved or changed on disk can't be read.
       const words =
         error instanceof Refused ? error.message : "Your browser can't read this file anymore. Choose it again."
       change({ state: 'failed', error: words, abort: null })
@@ -168,7 +168,7 @@ export class UploadQueue {
 function summary(jobs: Job[]): UploadsSeen {
   const left = jobs.filter(({ state }) => state !== 'done')
   const states = new Set(left.map(({ state }) => state))
-  // Few are under way; of the many that wait, only the first are looked at.
+  // Few files are under way; of the many that wait, we only look at the first ones.
   const shown = ORDER.slice(0, -1)
     .flatMap((wanted) => left.filter(({ state }) => state === wanted).slice(0, MOST_SHOWN))
     .slice(0, MOST_SHOWN)

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react'
 import { inText } from '../../domain/file-names.ts'
 import type { AlertKind } from '../../ui/Alert.tsx'
 
-/** Saves a folder as one archive, and says how far it is. */
+/** Saves a folder as one archive, and reports its progress. */
 export function useArchive(tell: (kind: AlertKind, text: string) => void) {
   const [archive, setArchive] = useState<{ name: string; bytes: number } | null>(null)
   const stop = useRef<AbortController>(undefined)
@@ -24,7 +24,7 @@ export function useArchive(tell: (kind: AlertKind, text: string) => void) {
       })
       tell(leftOut ? 'warning' : 'success', savedWords(name, leftOut))
     } catch (error) {
-      // They closed the question where to save it, or canceled.
+      // They closed the dialog that asks where to save it, or canceled.
       const gaveUp = mine.signal.aborted || (error as Error).name === 'AbortError'
       if (!gaveUp)
         tell('danger', error instanceof NoArchive ? error.message : 'The archive could not be saved. Try again.')

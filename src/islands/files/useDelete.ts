@@ -4,10 +4,10 @@ import { request } from '../request.ts'
 import type { Doomed } from './DeleteDialog.tsx'
 import { type Entry, linkToFile } from './entries.ts'
 
-/** Deletes a file or folder, after a question that says what goes. */
+/** Deletes a file or folder, after a dialog that says what will be deleted. */
 export function useDelete(onDone: (message: string) => void) {
   const [doomed, setDoomed] = useState<Doomed | null>(null)
-  /** Changes the question, unless another one is open by now. */
+  /** Updates the dialog, unless it now asks about something else. */
   const change = (path: string, fields: Partial<Doomed>) =>
     setDoomed((now) => (now?.path === path ? { ...now, ...fields } : now))
 

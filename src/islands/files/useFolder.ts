@@ -8,19 +8,19 @@ import { type Entry, entriesOf, pageOfFolder, shownName } from './entries.ts'
 export type Folder = {
   /** Ends in a slash; '' is all of their files. */
   path: string
-  /** All that was read so far. */
+  /** Everything read so far. */
   entries: Entry[]
   deleting: FileList['deleting']
   used: number
   limit: number | null
-  /** More names follow, and are being read. */
+  /** More names follow and are being read. */
   loading: boolean
   error: string | null
 }
 
-/** A browser sorts and filters this many names at once; more must be in folders. */
+/** The most names that a browser sorts and filters at once. More than that belong in folders. */
 const MOST_NAMES = 50_000
-/** How often the page looks how far a deletion is, while anyone sees it. */
+/** How often a visible page checks a deletion's progress. */
 const LOOK_AGAIN_MS = 10_000
 
 const folderOf = (list: FileList) => ({
@@ -32,8 +32,8 @@ const folderOf = (list: FileList) => ({
 })
 
 /**
- * The folder on the page. The first names came with it; the others follow, a page of 1,000 at a time.
- * @param after where the first names begin: a page of names in the middle has none of those before it
+ * The folder on the page. The page has its first names; the rest follow, 1,000 at a time.
+ * @param after where the first names begin: a page in the middle lacks those before it
  */
 export function useFolder(first: FileList, after: string | null) {
   const [folder, setFolder] = useState<Folder>(() => ({
@@ -42,10 +42,10 @@ export function useFolder(first: FileList, after: string | null) {
     loading: first.next !== null,
   }))
   const reading = useRef<AbortController>(undefined)
-  /** Where the person went last, also if it couldn't be read. */
+  /** The folder that the person opened last, even if it couldn't be read. */
   const wanted = useRef(folder.path)
 
-  /** Reads a folder, whole. Its old rows stay until the new ones are there. */
+  /** Reads all of a folder. Its old rows stay until the new ones arrive. */
   async function read(path: string, start: { entries: Entry[]; after: string | null } | null = null): Promise<void> {
     reading.current?.abort()
     const mine = new AbortController()
@@ -88,7 +88,7 @@ export function useFolder(first: FileList, after: string | null) {
     return () => clearInterval(timer)
   }, [isGoing, path])
 
-  /** Goes to another folder without leaving the page, which may be sending files. */
+  /** Opens another folder without leaving the page, which may be sending files. */
   async function open(to: string): Promise<void> {
     history.pushState(null, '', pageOfFolder(to))
     await read(to)

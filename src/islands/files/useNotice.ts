@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { AlertKind } from '../../ui/Alert.tsx'
 
-/** What came of the last act. `nth` tells one notice from the same words again. */
+/** The result of the last act. `nth` distinguishes a notice from an earlier one with the same words. */
 export type Notice = { kind: AlertKind; text: string; nth: number }
 
 export function useNotice() {

@@ -9,7 +9,7 @@ import { UploadQueue } from './upload-queue.ts'
 /** The list is read again at most this often while files arrive. */
 const REFRESH_MS = 2000
 
-/** This page's uploads, which go on while the person looks at other folders. */
+/** This page's uploads, which continue while the person looks at other folders. */
 export function useUploads(path: string, reload: () => void) {
   const latest = useRef({ path, reload })
   latest.current = { path, reload }

@@ -1,7 +1,7 @@
 import { LENGTH } from './chapters.ts'
 
 /**
- * The film: play, pause, a time slider, and its chapters. It starts when it comes into view, unless the person wants
+ * The film: play, pause, a time slider, and its chapters. It starts when it comes into view, unless the person prefers
  * less motion or less data, and pauses out of view. Nothing loads before that.
  */
 export function mount(box: HTMLElement): void {

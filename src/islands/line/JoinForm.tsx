@@ -10,7 +10,7 @@ type Props = {
   sizes: { gpus: number; waiting: number; free: boolean }[]
   /** Whether `waiting` is still right. */
   isCounted: boolean
-  /** Their minutes should run while they are here. */
+  /** Trial minutes should run while they are here. */
   isTrial: boolean
   csrfToken: string
   chosen: Record<string, string>

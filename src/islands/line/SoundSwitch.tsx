@@ -44,7 +44,7 @@ export function SoundSwitch() {
           try {
             localStorage.setItem(KEY, wanted ? 'on' : 'off')
           } catch {
-            // Then it lasts as long as nothing at all.
+            // Then the choice only lasts as long as the page.
           }
           setOn(wanted)
           if (wanted) ring()

@@ -15,7 +15,7 @@ type Props = {
   onLeave: () => void
 }
 
-/** A place is theirs: it starts by itself, or they start it before the time is up. */
+/** A place is theirs: we start it for them, or they start it before the time is up. */
 export function Turn({ line, now, chosen, csrfToken, onLeave }: Props) {
   const until = line.held_until
   const seconds = until ? Math.max(0, Math.floor((Date.parse(until) - now) / 1000)) : null

@@ -16,10 +16,10 @@ type Props = {
   onLeave: () => void
 }
 
-/** More of them wouldn't fit beside each other on a phone. */
+/** More wouldn't fit side by side on a phone. */
 const MOST_SHOWN = 12
 
-/** Where they are, how long it takes, and what happens then. */
+/** Their position, how long it takes, and what happens then. */
 export function Waiting({ line, csrfToken, chosen, onJoin, onLeave }: Props) {
   const hydrated = useHydrated()
   const { position, size, estimate_seconds: estimate, starts_by_itself } = line
@@ -74,7 +74,7 @@ export function Waiting({ line, csrfToken, chosen, onJoin, onLeave }: Props) {
   )
 }
 
-/** Rounded up, as nobody plans by the second: `40 s`, `12 min`, `2 h 30 min`. */
+/** Rounded up, because nobody plans by the second: `40 s`, `12 min`, `2 h 30 min`. */
 function aboutText(seconds: number): string {
   if (seconds < 60) return `${Math.max(10, Math.ceil(seconds / 10) * 10)} s`
   const minutes = Math.ceil(seconds / 60)

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { plainText } from '../../domain/ansi.ts'
 
-/** What a server that starts said last. */
+/** The last line of a server that is starting. */
 export function LastLine({ runId }: { runId: string }) {
   const [text, setText] = useState('')
   useEffect(() => {

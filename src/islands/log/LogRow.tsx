@@ -33,7 +33,7 @@ export const LogRow = memo(function LogRow({
   )
 })
 
-/** The address also changes, for those whose browser copies nothing. */
+/** Also changes the address, for people whose browser can't copy. */
 function copyLink({ currentTarget }: MouseEvent<HTMLAnchorElement>): void {
   void navigator.clipboard?.writeText(currentTarget.href).then(
     () => announce('Link copied.'),

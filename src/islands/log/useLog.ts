@@ -2,10 +2,10 @@ import { useEffect, useRef, useState } from 'react'
 import type { LogLine } from '../../domain/run-log.ts'
 import { announce } from '../announce.ts'
 
-/** `asking`: a quiet machine speaks every 30 s. `over`: no more comes. `refused`: it can't be followed now, after `waiting`. */
+/** `asking`: a quiet machine speaks every 30 s. `over`: the log is complete. `refused`: we can't follow it now, only after `waiting`. */
 export type LogState = 'connecting' | 'asking' | 'live' | 'lost' | 'over' | 'waiting' | 'refused'
 
-/** A page keeps so many lines; the download has all. */
+/** The most lines a page keeps; the download has all. */
 const MOST_LINES = 100_000
 const ASKING_MS = 30_000
 const TRIES = 4
@@ -15,7 +15,7 @@ const FLUSH_MS = 100
 
 /**
  * A run's log from its beginning, as it grows. After a lost connection, it continues with the next line.
- * @param last its last lines, to show until the others are there
+ * @param last its last lines, shown until the others arrive
  */
 export function useLog(runId: string, last: LogLine[]): { lines: LogLine[]; state: LogState } {
   const [lines, setLines] = useState(last)
@@ -44,7 +44,7 @@ export function useLog(runId: string, last: LogLine[]): { lines: LogLine[]; stat
       source.onmessage = ({ data }: MessageEvent<string>) => {
         known.current.push(JSON.parse(data))
         timer ??= setTimeout(flush, FLUSH_MS)
-        // What it had already says nothing about the machine.
+        // Lines that it already had say nothing about the machine.
         if (performance.now() - opened > 2_000) setState('live')
       }
       source.addEventListener('end', () => {
@@ -56,7 +56,7 @@ export function useLog(runId: string, last: LogLine[]): { lines: LogLine[]; stat
       source.onerror = () => {
         clearTimeout(quiet)
         const isLost = source.readyState === EventSource.CONNECTING
-        // Refused: the places of pages that were just closed are free again within 15 seconds.
+        // Refused: within 15 seconds, the slots of pages that were just closed are free again.
         const isWaiting = !isLost && triesLeft-- > 0
         if (isWaiting) again = setTimeout(open, AGAIN_MS)
         setState(isLost ? 'lost' : isWaiting ? 'waiting' : 'refused')

@@ -3,7 +3,7 @@ import { announce } from '../announce.ts'
 import { followJobs } from '../jobs-channel.ts'
 import { showLocalTimes } from '../local-times.ts'
 
-/** Its time and cost grow: how often to read them again while someone looks. */
+/** Its time and cost grow, so we reread them this often while someone is looking. */
 const EVERY_MS = 15_000
 const TIMEOUT_MS = 10_000
 
@@ -67,7 +67,7 @@ export function followRun(runId: string): void {
 
 const statusText = (page: Document) => page.querySelector('[data-live=head] .badge')?.textContent ?? ''
 
-/** Replaces only what differs, so that a selection, an open table, and the focus stay. */
+/** Replaces only what differs, so that the selection, open tables, and the focus stay. */
 function exchange(part: Element, next: Element): void {
   const [old, fresh] = [[...part.children], [...next.children]]
   if (old.length !== fresh.length) {
@@ -85,9 +85,9 @@ function exchange(part: Element, next: Element): void {
 /** Holds several things that change on their own. */
 const isSplit = (element: Element) => element.matches('.grid, .page-head, .row')
 
-/** If the focus was on what is gone, it moves to what took its place. */
+/** If the focused element is gone, the focus moves to its replacement. */
 function keepFocus(part: Element, change: () => void): void {
-  // By what their summaries say: a new fold may come before them.
+  // By the text of their summaries, because a new fold may come before them.
   const folds = () => [...part.querySelectorAll('details')]
   const nameOf = (fold: Element) => fold.querySelector('summary')?.textContent
   const open = new Set(folds().flatMap((fold) => (fold.open ? [nameOf(fold)] : [])))

@@ -94,7 +94,7 @@ async function giveUp(ctx: Context, launch: LaunchRow, instance: CloudInstance |
           .update(launches)
           .set({ outcome: 'gone', ...(instance !== 'lost' && ec2Record(instance)) })
           .where(isGivenUp),
-    // Another account's machine has no row left.
+    // Someone else's machine has no row left.
     ctx.db.run(sql`INSERT INTO warm_machines (token, server_id, created_at, instance_id, launched_at, failed_at, ended_at)
       SELECT token, server_id, created_at, instance_id, launched_at, ${now}, ${now} FROM launches WHERE ${isGivenUp}
       ON CONFLICT DO NOTHING`),
