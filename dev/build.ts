@@ -26,7 +26,7 @@ export const clientOptions: Rolldown.RolldownOptions = {
       groups: [
         // Changes rarely, so returning browsers keep it cached across releases.
         { name: 'react', test: /node_modules.(react|react-dom|scheduler)./, priority: 2 },
-        // The one public form uses it as well, without React.
+        // The one public form also uses it, without React.
         { name: 'edits', test: /src.islands.edits/, priority: 3 },
         // The islands' shared code is small, and smallest in one chunk. The dashboard has no forms.
         {
@@ -198,15 +198,15 @@ export const apiDocument: Plugin = {
 
 const ENTRY = resolve('src/server/index.ts')
 
-/** What a request through a door needs, and no other. */
+/** Code that requests through a door need, and others don't. */
 const DOOR = /src.server.door.(?!routes|door-keeper|screens)|src.domain.forward/
 
-/** The steps of starts and stops: objects run them. */
+/** The steps of starts and stops, which objects run. */
 const JOBS = /src.server.fleet.jobs.(server-|await-answer|launches|own-failures|start-failure)/
 
 type Modules = Rolldown.ChunkingContext
 
-/** What an isolate evaluates as it starts: whatever the entry reaches without `import()`. */
+/** What an isolate evaluates when it starts: everything that the entry reaches without `import()`. */
 const atStart = new WeakMap<Modules, Set<string>>()
 
 function isAtStart(id: string, modules: Modules): boolean {
@@ -260,7 +260,7 @@ export const workerBuild: EnvironmentOptions = {
               test: /node_modules.@(aws|smithy)|src.server.fleet.ec2/,
               priority: 1,
             },
-            // All else of ours that loads when it's first needed, in one chunk because small ones compress badly.
+            // All our other code that loads when needed, in one chunk because small ones compress badly.
             { name: later('rare'), test: /[\\/](src|db|cli)[\\/]/ },
           ],
         },
@@ -272,8 +272,8 @@ export const workerBuild: EnvironmentOptions = {
 }
 
 /**
- * Adds what else the site serves to the browser's files: its text pages, the agent of our machines, and the downloads,
- * which are the command line, the package with it and the typed client, and the GitHub Action.
+ * Adds everything else that the site serves to the browser's files: its text pages, the agent of our machines, and the
+ * downloads, which are the command line, the package with it and the typed client, and the GitHub Action.
  */
 export async function writeFiles(): Promise<void> {
   const { renderAllTexts } = await importAtBuild()

@@ -9,14 +9,14 @@ export type StackClock = {
   onMove(tell: (offset: number) => Promise<unknown>): void
 }
 
-/** The same for the Worker, which asks on each request: reading it in this process took most of a millisecond. */
+/** The same for the Worker, which asks on each request: reading it in this process took almost a millisecond. */
 export const CLOCK = `let offset
 export default {
   async fetch(request, env) {
     if (request.method === 'PUT') offset = await request.text()
     if (offset === undefined) {
       const read = await (await env.NODE.fetch('http://clock/')).text()
-      // It may have moved meanwhile.
+      // It may have moved in the meantime.
       offset ??= read
     }
     return new Response(offset)

@@ -62,7 +62,7 @@ export function devRoutes(
     return c.json({ ran: cron })
   })
 
-  // What a machine's metadata service would answer to root on that machine.
+  // What a machine's metadata service would tell root on that machine.
   app.get('/identity/:instance', (c) => {
     if (!services.ec2) throw new Error('This stack has no ec2 stand-in.')
     return c.json(services.ec2.proofOf(c.req.param('instance')))

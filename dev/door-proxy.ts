@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 export const isDoorHost = ({ headers }: IncomingMessage, domain: string | undefined): boolean =>
   domain !== undefined && `.${headers.host?.toLowerCase().replace(/\.?(:\d+)?$/, '')}`.endsWith(`.${domain}`)
 
-/** Hands everything for a door to workerd as it came: pages of the site run here in Node, the doors don't. */
+/** Passes everything for a door to workerd unchanged: pages of the site run here in Node, doors don't. */
 export function passToWorkerd(port: number) {
   return {
     request(req: IncomingMessage, res: ServerResponse): void {

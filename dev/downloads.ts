@@ -10,8 +10,8 @@ import { DIST } from './stack.ts'
 const CLIENT = join(DIST, 'client')
 
 /**
- * The files below /cli/ for `npm run dev`: the command line, its package, the GitHub Action. They are built files, so a
- * fresh clone builds them when you first download one. `npm run build` renews them.
+ * The files below /cli/ for `npm run dev`: the command line, its package, and the GitHub Action. They are built files,
+ * so a fresh clone builds them when you first download one. `npm run build` renews them.
  */
 export function downloads() {
   let building: Promise<unknown> | undefined
@@ -30,7 +30,7 @@ export function downloads() {
     }
     await next()
   })
-  // Once it's built: Hono complains at once of a folder that doesn't exist.
+  // Wait until it's built: Hono immediately complains about a folder that doesn't exist.
   let files: ReturnType<typeof serveStatic> | undefined
   app.use('/cli/*', async (c, next) => {
     files ??= serveStatic({ root: CLIENT })

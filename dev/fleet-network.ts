@@ -1,6 +1,6 @@
 /**
  * The machines' private network, as a Worker under the binding's own name. A machine at 10.64.0.1 listens on 127.64.0.1
- * here, and sees that in `Host`; the headers that name an address say the same. It reaches nothing but machines.
+ * here, which it sees in `Host`; we map the headers that name an address. It reaches nothing but machines.
  */
 export const FLEET_NETWORK = `import { connect } from 'cloudflare:sockets'
 const LOCAL = /^10(\\.(?:6[4-9]|[7-9]\\d|1[01]\\d|12[0-7])\\.\\d+\\.\\d+)$/
@@ -31,7 +31,7 @@ export default {
     const { localAddress } = await socket.opened
     const [address, port] = localAddress.split(':')
     const machine = connect(here(address) + ':' + port, { allowHalfOpen: true })
-    // Each half ends for itself.
+    // Each half ends on its own.
     await Promise.allSettled([socket.readable.pipeTo(machine.writable), machine.readable.pipeTo(socket.writable)])
   },
 }`

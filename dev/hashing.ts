@@ -5,8 +5,8 @@ import type { WorkerModule } from './build.ts'
 export type Hashers = { getByName(name: string): HasherCalls }
 
 /**
- * The queues of the objects that hash passwords, in this process: Node hashes on other threads. It hashes one at a time,
- * so that files and addresses, which it looks up on the same few threads, needn't wait.
+ * The queues of the objects that hash passwords, in this process, where Node hashes on other threads. It hashes one at
+ * a time, so that file and address lookups, which use the same few threads, needn't wait.
  */
 export function openHashers(derive = deriveKey): Hashers {
   const queues = new Map<string, HashQueue>()

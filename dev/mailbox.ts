@@ -9,7 +9,7 @@ export type CapturedMail = {
   html: string
   /** Only if replies go to someone other than the sender. */
   reply_to?: string
-  /** What else the email's header says. */
+  /** Other headers of the email. */
   headers?: Record<string, string>
   sent_at: string
 }

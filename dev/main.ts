@@ -28,7 +28,7 @@ if (fault) {
   process.exit(1)
 }
 await portMustBeFree(port)
-// A kill leaves the temporary folders of Miniflare behind; here, the next start finds them.
+// A kill leaves Miniflare's temporary folders behind. In this place, the next start finds them.
 const temporary = join(options.dataDir, 'tmp')
 rmSync(temporary, { recursive: true, force: true })
 mkdirSync(temporary, { recursive: true })

@@ -2,8 +2,8 @@ import { isOwnMachine } from '../src/domain/own-machine.ts'
 import type { StackOptions } from './services.ts'
 
 /**
- * Why the stack must not use these servers; null if it may. It writes test users whose password everyone knows, moves the
- * clock, and runs the triggers, so a server that isn't on this machine may be somebody's production.
+ * Why the stack must not use these servers; null if it may. It creates test users whose password everyone knows, moves
+ * the clock, and runs the triggers, so a server that isn't on this machine may be someone's production.
  */
 export function faultOfServers(
   options: Pick<StackOptions, 'libsqlUrl' | 'ec2Endpoint' | 'stripeApiBase'>,

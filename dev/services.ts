@@ -42,7 +42,7 @@ export type StackOptions = {
   doorDomain?: string | undefined
   /** Ports of the machines that the doors open, as settings. */
   doorPorts?: Record<'DOOR_PORTS' | 'DOOR_TCP_PORTS', string | undefined>
-  /** Hashes passwords at another cost than the real one. */
+  /** Hashes passwords at a different cost from the real one. */
   derive?: typeof deriveKey
   log?: (sentence: string) => void
 }
@@ -145,7 +145,7 @@ export async function startServices(options: StackOptions): Promise<Services> {
       FILES_ACCESS_KEY_ID: files.accessKeyId,
       FILES_SECRET_ACCESS_KEY: files.secretAccessKey,
       AWS_ACCOUNT_ID: ACCOUNT_ID,
-      // Machines of another EC2 can't prove what they are: they start without a log, and without files.
+      // Machines of another EC2 can't prove what they are, so they start without a log and without files.
       AWS_IDENTITY_CERTIFICATE: ec2?.certificate ?? openIdentities(new Store(null)).certificate,
       PLANS_FOR_SALE: String(options.plansForSale ?? false),
       SELLER_NAME: 'Proving Ground, Inc.',

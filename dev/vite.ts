@@ -117,7 +117,7 @@ export async function startViteStack(options: StackOptions): Promise<{ services:
   }
 }
 
-/** Raw TCP is carried in workerd, and so is the question whether it would be. */
+/** workerd carries raw TCP, and also answers whether it would. */
 const TCP = /^\/api\/v1\/servers\/[^/]+\/tcp\//
 
 const OBJECTS = Object.keys(readWranglerConfig().durableObjects)

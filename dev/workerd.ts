@@ -39,7 +39,7 @@ export async function startWorkerd(options: Options): Promise<Workerd> {
   const watchChildren = () => {
     for (const { pid } of childProcesses()) options.services.watch(pid)
   }
-  // Miniflare starts a crashed workerd again, as another process.
+  // Miniflare restarts a crashed workerd as another process.
   const mf = new Miniflare({ ...workerdOptions(options), unsafeHandleRuntimeRestart: watchChildren })
   options.services.files.connect((await mf.ready).origin)
   options.services.clock.onMove(async (offset) => {

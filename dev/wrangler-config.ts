@@ -11,7 +11,7 @@ type WranglerConfig = {
   env: Record<string, Environment>
 }
 
-/** An environment of a deployment, as people wrote it: nothing has checked it. */
+/** An environment of a deployment, as someone wrote it: nothing has checked it. */
 export type Environment = {
   vars: Record<string, unknown>
   secrets?: { required?: string[] }
@@ -54,5 +54,5 @@ export function readWranglerConfig() {
   }
 }
 
-/** The wrangler.toml that wrangler will read: what is on top, and its environments. */
+/** The wrangler.toml that wrangler will read: the top level, and its environments. */
 export const readDeployment = (): Pick<WranglerConfig, 'env'> & Partial<Environment> => readConfig('wrangler.toml')

@@ -9,10 +9,10 @@ import { LOGIN, type Site } from './site.ts'
 import { note } from './terminal.ts'
 
 const TIMEOUT_MS = 30_000
-/** A limit of a whole day isn't worth waiting for. */
+/** A limit that lasts a whole day isn't worth waiting for. */
 const MOST_PATIENCE_S = 3600
 
-/** How long we ask again while the site limits us: until then, or until this aborts. */
+/** How long we retry while the site limits us: until then, or until this aborts. */
 export type Patience = { until?: number; signal?: AbortSignal }
 
 type Answer<T> = { data?: T; error?: unknown; response: Response }
@@ -34,7 +34,7 @@ export async function call<T>(
   return data
 }
 
-/** Asks again once the site will listen: what it refuses for now has changed nothing. */
+/** Retries once the site will listen: a call that it refuses for now has changed nothing. */
 async function patiently<T>(
   ask: () => Promise<T>,
   responseOf: (answer: T) => Pick<Response, 'status' | 'headers'>,
@@ -68,8 +68,8 @@ export const stopServer = (site: Site, { id, server_id }: Server) =>
   )
 
 /**
- * How long such a start usually takes; null: nobody knows yet, or the site doesn't say soon. Ask before the start, which takes
- * the warm machine. The start itself says what is wrong.
+ * How long such a start usually takes; null: nobody knows yet, or the site takes too long to say. Ask before the start,
+ * which uses up the warm machine. If something is wrong, the start itself says so.
  */
 export const findStartTime = (site: Site, wishes: StartKind): Promise<Estimate | null> => {
   const soon = { params: { query: wishes }, signal: AbortSignal.timeout(HINT_MS) }
@@ -94,7 +94,7 @@ export async function getText(site: Site, path: string): Promise<string> {
 export async function checkTcp(site: Site, serverId: string, port: number): Promise<void> {
   const path = `/api/v1/servers/${serverId}/tcp/${port}`
   const response = await reach(site, path, { headers: { Authorization: `Bearer ${site.token}` } })
-  // It lacks nothing but the WebSocket.
+  // A full upgrade request, except that it isn't a WebSocket.
   if (response.status === 400) return
   const refusal = refusalOf(site, response, jsonOf(response.text))
   throw response.status === 404 ? new Failure(EXIT.portClosed, refusal.message) : refusal
@@ -113,7 +113,7 @@ export async function postForm<T>(
   return answer as T
 }
 
-/** One request without a client, its answer read. @throws Failure without an answer */
+/** One request without a client, with its answer read. @throws Failure without an answer */
 function reach(site: Pick<Site, 'url'>, path: string, init: RequestInit) {
   return patiently(
     () => reachOnce(site, path, init),

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { note } from './terminal.ts'
 
-/** The address is on the screen either way. */
+/** If this fails, the address is still on the screen. */
 export function openInBrowser(address: string): void {
   const [command, ...args] = {
     darwin: ['open'],

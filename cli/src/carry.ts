@@ -5,9 +5,9 @@ import { IN_TURN_PROTOCOL, reporter, Window } from '../../src/domain/forward.ts'
 import { type NotOpen, openTcp, type Port, takePlace } from './open-tcp.ts'
 import type { Site } from './site.ts'
 
-/** A connection that stays silent for two of them is lost, though nobody said so. */
+/** A connection that stays silent for two of them is lost, even if nothing reported that. */
 const PING_EVERY_MS = 15_000
-/** A port that takes longer to answer doesn't hold up the next connection. */
+/** A port that takes longer to answer no longer holds up the next connection. */
 const TURN_MS = 2_000
 const END_OF_HALF = Buffer.alloc(0)
 const DONE = 1000
@@ -28,7 +28,7 @@ export async function carry(
   local: Socket,
   { onOpen, signal }: { onOpen: () => void; signal: AbortSignal },
 ): Promise<Ending> {
-  // The program here broke it off, perhaps before it began.
+  // The program on this computer broke it off, perhaps before it began.
   local.on('error', () => {})
   const place = takePlace(to)
   const socket = await openTcp(site, to, signal)
@@ -71,7 +71,7 @@ export async function carry(
       signal.removeEventListener('abort', stop)
       ahead.release()
       socket.terminate()
-      // What came in order stays readable; anything else must not look like the end of the data.
+      // What arrived in order stays readable. Nothing else may look like the end of the data.
       if (ending.how === 'done' || ending.how === 'silent') local.destroySoon()
       else local.resetAndDestroy()
       resolve(ending)

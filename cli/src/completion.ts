@@ -13,7 +13,7 @@ const ZSH =
 const SCRIPTS = { bash: bashScript, zsh: (program: Command) => ZSH + bashScript(program), fish: fishScript }
 export const SHELLS = ['bash', 'zsh', 'fish'] as const satisfies (keyof typeof SCRIPTS)[]
 
-/** Prints a script that completes commands and options, made from the program itself. */
+/** Prints a script that completes commands and options, generated from the program itself. */
 export function completion(program: Command, shell: keyof typeof SCRIPTS): void {
   say(SCRIPTS[shell](program))
 }

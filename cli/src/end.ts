@@ -31,7 +31,7 @@ export function whenText(text: string): string {
   return text
 }
 
-/** The next time that this clock shows it, or that very time. In this computer's zone, unless the text names another. */
+/** The next time that this clock shows it, or that exact time. In this computer's zone, unless the text names another. */
 export function whenOf(text: string, now: Date): string | null {
   const [, hours, minutes] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? []
   if (hours && minutes) {

@@ -7,15 +7,15 @@ export const EXIT = {
   notSignedIn: 3,
   noCapacity: 4,
   timeout: 5,
-  /** On this computer: another program listens there, or only an administrator may. */
+  /** On this computer: another program is listening there, or only an administrator may. */
   portTaken: 6,
   portProtected: 7,
-  /** On the server: not among those that can be reached. */
+  /** On the server: not a port that can be reached. */
   portClosed: 8,
   noDoor: 9,
-  /** None on this computer, or one too old. */
+  /** rclone is missing on this computer, or too old. */
   noRclone: 10,
-  /** `run`: its end came before its program's. */
+  /** `run`: the server's end came before its program's. */
   endCame: 124,
   /** `run`: we couldn't run the program, or say how it ended. */
   notRun: 125,

@@ -29,7 +29,7 @@ class KeepaliveSocket extends WebSocket {
 
 type Listener = {
   onJob(job: Job): void
-  /** Gets the latest runs, newest first: now and then, and often while the cable is down. */
+  /** Gets the latest runs, newest first: from time to time, and often while the cable is down. */
   onServers(servers: Server[]): void
   /** We can't continue. */
   onFailure(failure: Failure): void

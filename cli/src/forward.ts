@@ -10,7 +10,7 @@ import { follow } from './follow.ts'
 import { currentSite, type Site, type SiteOptions } from './site.ts'
 import { note, say } from './terminal.ts'
 
-/** A port of the server, and the one of this computer that leads to it. 0 takes any free one. */
+/** A port of the server, and the local port that leads to it. 0 takes any free one. */
 export type PortPair = { port: number; localPort: number }
 const HERE = '127.0.0.1'
 
@@ -25,7 +25,7 @@ export function portPairs(text: string, before: PortPair[] = []): PortPair[] {
   return [...before, { port, localPort: local }]
 }
 
-/** Leads ports of this computer to the server until Ctrl-C, or until the server stops. */
+/** Forwards local ports to the server until Ctrl-C, or until the server stops. */
 export async function forward(pairs: PortPair[], options: SiteOptions & { server?: string }): Promise<void> {
   const site = currentSite(options)
   const [user, servers] = await Promise.all([getUser(site), listServers(site)])
@@ -37,7 +37,7 @@ export async function forward(pairs: PortPair[], options: SiteOptions & { server
   for (const { port } of pairs) await checkTcp(site, server.id, port)
 
   const ended = new AbortController()
-  // Each open connection listens to it. Node would call more than ten a leak.
+  // Each open connection listens to it, and Node takes more than ten for a leak.
   setMaxListeners(0, ended.signal)
   const listening: { port: number; listener: Listener }[] = []
   try {
@@ -85,7 +85,7 @@ export function cannotListen(port: number, localPort: number, cause: NodeJS.Errn
   return new Failure(EXIT.refused, `Can't listen on ${HERE}:${localPort} (${cause.code}).`)
 }
 
-/** Carries each connection, and says once what is wrong with them, until one works again. */
+/** Carries each connection. Reports a problem once, until a connection works again. */
 function accept(site: Site, server: Server, { port }: PortPair, ended: AbortController) {
   let said = ''
   let isUnreachable = false
@@ -99,7 +99,7 @@ function accept(site: Site, server: Server, { port }: PortPair, ended: AbortCont
       isUnreachable = false
     }
     const ending = await carry(site, { serverId: server.id, port }, local, { onOpen, signal: ended.signal })
-    // What follows the run says why.
+    // The code that follows the run says why.
     if (ended.signal.aborted || ending.how === 'shut') return
     if (ending.how === 'done') said = ''
     else if (ending.how === 'refused' && ending.failure.exitCode === EXIT.notSignedIn) ended.abort(ending.failure)

@@ -8,7 +8,7 @@ export function idleTime(text: string): number | null {
   return text === 'never' ? null : duration(text) / 60
 }
 
-/** Shows when servers stop because nobody uses them, or sets it. */
+/** Shows after how long servers stop when nobody uses them, or sets it. */
 export async function idle(
   minutes: number | null | undefined,
   { json, ...options }: SiteOptions & { json?: true },

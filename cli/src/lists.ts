@@ -77,7 +77,7 @@ export async function usage(options: Options): Promise<void> {
 
 export async function bills(options: Options & { csv?: true }): Promise<void> {
   const site = currentSite(options)
-  // Decoded as text, so that it's without the file's byte-order mark.
+  // Decode it as text, to drop the file's byte-order mark.
   if (options.csv) return void process.stdout.write(await getText(site, '/billing_history.csv'))
   const answer = await call(site, (client) => client.GET('/api/v1/billings/history'))
   if (options.json) return sayJson(answer)

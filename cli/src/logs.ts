@@ -8,12 +8,12 @@ import { EXIT, Failure } from './failure.ts'
 import { currentSite, type Site, type SiteOptions } from './site.ts'
 import { isTerminal, paint, say } from './terminal.ts'
 
-/** As often as a machine speaks while somebody listens. */
+/** As often as a machine speaks while someone is listening. */
 const EVERY_MS = 1_000
 
 /**
- * Prints a server's log: the one named, or the one that runs, or the last one.
- * @param wanted its id or its name
+ * Prints a server's log: the named one's, the running one's, or the last one's.
+ * @param wanted its ID or its name
  */
 export async function logs(
   wanted: string | undefined,

@@ -159,7 +159,7 @@ command('bills', 'list your bills', bills)
   .option('--csv', 'write CSV')
   .option(...JSON_OUTPUT)
 const filesCommand = program.command('files').description('list, send, and fetch your files')
-/** Each reads the files' paths, and then the options. */
+/** Each reads the files' paths, then the options. */
 function onFiles(name: string, description: string, run: (words: string[], options: Everything) => Promise<void>) {
   return filesCommand
     .command(name)

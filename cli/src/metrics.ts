@@ -3,7 +3,7 @@ import type { Metrics } from '../../src/domain/run-metrics.ts'
 import { call } from './api.ts'
 import type { Site } from './site.ts'
 
-/** As often as a machine looks how busy it is. */
+/** As often as a machine measures how busy it is. */
 export const EVERY_MS = 10_000
 
 /** @param since ms since 1970, by the server's clock */

@@ -7,9 +7,9 @@ import type { Failure } from './failure.ts'
 import type { Site } from './site.ts'
 
 const OPEN_WITHIN_MS = 10_000
-/** For each, the site looks up who asks. A program may open hundreds at once: the others wait for their turn. */
+/** For each, the site checks who is asking. A program may open hundreds at once, so the others wait for their turn. */
 const OPENING_AT_ONCE = 16
-/** How long we ask a busy site again. */
+/** How long we retry while the site is busy. */
 const PATIENCE_MS = 30_000
 const AGAIN_MS = 1_000
 const BUSY = [429, 503]
@@ -17,7 +17,7 @@ const BUSY = [429, 503]
 export type NotOpen = { how: 'refused' | 'unreachable'; failure: Failure }
 export type Port = { serverId: string; port: number }
 
-/** Opens the WebSocket that leads to a port of the server. It is paused, so that nothing arrives unheard. */
+/** Opens the WebSocket that leads to a port of the server. It starts paused, so that nothing arrives unheard. */
 export async function openTcp(site: Site, to: Port, signal: AbortSignal): Promise<WebSocket | NotOpen> {
   const endTurn = await takeTurn()
   const since = Date.now()
@@ -35,7 +35,7 @@ export async function openTcp(site: Site, to: Port, signal: AbortSignal): Promis
 
 const lastOf = new Map<string, Promise<void>>()
 
-/** A place in the order in which a port's connections were opened here. The next comes once this one passes. */
+/** Keeps a port's connections in the order in which they were opened here. The next comes once this one is through. */
 export function takePlace({ serverId, port }: Port): { comes: Promise<void>; pass(): void } {
   const key = `${serverId} ${port}`
   const comes = lastOf.get(key) ?? Promise.resolve()
@@ -63,7 +63,7 @@ async function takeTurn(): Promise<() => void> {
   }
 }
 
-/** @returns `busyMs`: after what time the same may work; null if it won't */
+/** @returns `busyMs`: after what time a retry may work; null if it won't */
 async function tryToOpen(
   site: Site,
   { serverId, port }: Port,
@@ -75,7 +75,7 @@ async function tryToOpen(
     {
       headers: { Authorization: `Bearer ${site.token}` },
       handshakeTimeout: OPEN_WITHIN_MS,
-      // The bytes are often compressed already, and this would cost five times as much as all the rest.
+      // Most bytes are compressed already, and this would cost five times as much as everything else.
       perMessageDeflate: false,
     },
   )

@@ -34,16 +34,16 @@ type RunOptions = SiteOptions & {
   json?: true
 }
 
-/** Runs a program to its end on a server of its own, and exits as it does. @param command in place of its image's */
+/** Runs a program to its end on its own server, and exits as it does. @param command replaces its image's */
 export async function run(command: string[], options: RunOptions): Promise<void> {
   const interrupted = new AbortController()
   const onSignal = () => {
-    // Who presses again doesn't want to wait for the end.
+    // Someone who presses again doesn't want to wait for the end.
     if (interrupted.signal.aborted) process.exit(EXIT.interrupted)
     interrupted.abort()
   }
   for (const signal of SIGNALS) process.on(signal, onSignal)
-  // Who closes our output, as `head` does, still gets the program's code.
+  // If our output is closed, as by `head`, the caller still gets the program's code.
   process.stdout.removeAllListeners('error').on('error', () => {})
   process.stderr.on('error', () => {})
   try {
@@ -64,7 +64,7 @@ async function runToItsEnd(command: string[], options: RunOptions, interrupted: 
   const keep = options.keep === undefined ? null : checkPath(options.keep)
   if (keep === '' || keep?.startsWith('/'))
     throw new Failure(EXIT.notRun, `Write the path inside /data: --keep ${keep.replace(/^\/(data\/)?/, '') || 'out'}`)
-  // Before it costs anything.
+  // Check before it costs anything.
   if (keep !== null) {
     await findRclone()
     await requireFiles(site)
@@ -88,11 +88,11 @@ async function runToItsEnd(command: string[], options: RunOptions, interrupted: 
   const ran = runSeconds(Date.parse(ended.billed_from ?? ''), Date.parse(ended.end_time ?? '')) || 0
   note(`${WORDS[ended_because ?? 'exited']} It ran ${formatUptime(ran)}.`)
   const code = exitCodeOf(ended)
-  // What it wrote is missing: that isn't success.
+  // Its output is missing, so this isn't success.
   return kept || code !== 0 ? code : EXIT.notRun
 }
 
-/** @throws Failure if what its program writes to /data goes with the machine */
+/** @throws Failure if what its program writes to /data is lost with the machine */
 async function requireFiles(site: Site): Promise<void> {
   const { on_servers } = await call(site, (client) => client.GET('/api/v1/files'))
   if (on_servers === 'none')
@@ -116,7 +116,7 @@ function exitCodeOf({ ended_because, exit_code }: Server): number {
   return ended_because === 'you' || ended_because === 'suspended' ? EXIT.stopped : EXIT.endCame
 }
 
-/** Starts it once the account has no other server, and one is free. @throws Failure */
+/** Starts it once the account has no other server and one is free. @throws Failure */
 async function begin(site: Site, command: string[], options: RunOptions, interrupted: AbortSignal): Promise<Server> {
   const { environment, vehicle, name, set, secret, stopAfter, maxGpus, wait = DEFAULT_WAIT_S } = options
   const body = {
@@ -133,7 +133,7 @@ async function begin(site: Site, command: string[], options: RunOptions, interru
   const until = Date.now() + wait * 1000
   let said: string | null = null
   for (;;) {
-    // One key for each try: what was refused changed nothing, and an answer that got lost is given again.
+    // One key per try: a refusal changed nothing, and a lost answer is repeated.
     const params = repeatable()
     writeDown({ key: params.header['Idempotency-Key'], body })
     const start = () =>
@@ -145,7 +145,7 @@ async function begin(site: Site, command: string[], options: RunOptions, interru
       const { server } = await insist(start)
       if (server) return server
     } catch (error) {
-      // The action would send it again, and its server might start after all.
+      // Otherwise, the action would send it again, and its server might start after all.
       if (error instanceof Failure && !LEAVES_OPEN.has(error.code)) writeDown(null)
       const mayPass = error instanceof Failure && WAITS.has(error.code ?? '')
       if (!mayPass || interrupted.aborted) throw error
@@ -157,14 +157,14 @@ async function begin(site: Site, command: string[], options: RunOptions, interru
   }
 }
 
-/** For the GitHub Action: if we are killed before we can say what started, it sends this again, and stops that. */
+/** For the GitHub Action: if we are killed before we can say what started, it repeats this call, and stops that server. */
 function writeDown(start: { key: string; body: object } | null): void {
   const file = process.env.PROVING_GROUND_START_FILE
   if (file && start) writeFileSync(file, JSON.stringify(start))
   else if (file) rmSync(file, { force: true })
 }
 
-/** Refusals that pass by themselves. */
+/** Refusals that end on their own. */
 const WAITS = new Set(['has_server', 'stopping', 'no_capacity'])
 
 /** Prints its log until it is over, whatever happens to the connection. If we are interrupted, stops it first. */
@@ -188,7 +188,7 @@ async function follow(site: Site, { id }: Server, { json }: RunOptions, interrup
       }
       if (!lines.length) await sleep(POLL_MS, null, patience)
     } catch (error) {
-      // Interrupted while we waited: now it stops.
+      // Interrupted during the wait: stop it now.
       if ((error as Error).name !== 'AbortError') throw error
     }
   }
@@ -198,7 +198,7 @@ function unlessOver(error: unknown): void {
   if (!(error instanceof Failure && error.code === 'not_running')) throw error
 }
 
-/** With JSON, that alone is on stdout. */
+/** With JSON, only the JSON is on stdout. */
 function print(line: LogLine, isJson: boolean): void {
   const stream = line.source === 'stdout' && !isJson ? process.stdout : process.stderr
   stream.write(`${textOf(line, stream)}\n`)
@@ -207,13 +207,13 @@ function print(line: LogLine, isJson: boolean): void {
 const findRun = async (site: Site, id: string, patience?: Patience): Promise<Server> =>
   (await call(site, (client) => client.GET('/api/v1/servers/{id}', { params: { path: { id } } }), patience)).server
 
-/** Not reached, or not our fault to refuse: what the site decides, it decides again. */
+/** Unreachable, or not refused on the merits. Where the site decides, it would decide the same again. */
 const PASSES = new Set<string | null>([null, 'unavailable', 'provider_failed'])
 
-/** It may have started at an earlier try, whose answer got lost. */
+/** An earlier try may have started it although its answer was lost. */
 const LEAVES_OPEN = new Set<string | null>([...PASSES, 'too_many', 'unauthenticated', 'forbidden'])
 
-/** Asks again while the site can't be reached, or can't answer. */
+/** Retries while the site can't be reached, or can't answer. */
 async function insist<T>(ask: () => Promise<T>): Promise<T> {
   const until = Date.now() + LOST_MS
   for (let told = false; ; told = true) {
@@ -228,7 +228,7 @@ async function insist<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Copies /data/PATH to ./PATH. @returns whether everything is here */
+/** Copies /data/PATH to ./PATH. @returns whether everything arrived */
 async function bringBack(site: Site, path: string): Promise<boolean> {
   try {
     const done = await download(site, path, path || '.')

@@ -14,7 +14,7 @@ import { findPlace, waitInLine } from './line.ts'
 import { currentSite, type Site, type SiteOptions } from './site.ts'
 import { ask, isTerminal, liveLine, note, paint, say, sayJson, timeText } from './terminal.ts'
 
-/** By then, our side has ended every start. */
+/** By then, the site has ended every start. */
 const DEADLINE_MS = START_DEADLINE_MS + LONGEST_START_MS + 60_000
 
 type Started = { server: Server; job_id: string }
@@ -85,10 +85,10 @@ async function nameLine(site: Site, error: unknown): Promise<never> {
   throw new Failure(error.exitCode, `${error.message} Wait in line for one with: proving-ground start --wait-in-line`)
 }
 
-/** At each, a server was free just after none was. */
+/** Each time, a server was free right after none was. */
 const MOST_TRIES = 5
 
-/** If no server is free, waits in line for one, which then starts by itself. */
+/** If no server is free, waits in line for one, which then starts automatically. */
 async function beginOrWait(
   begin: () => Promise<Started>,
   site: Site,
@@ -103,7 +103,7 @@ async function beginOrWait(
     try {
       return await inLine(site, body)
     } catch (error) {
-      // A server is free now, or this account can't wait: the next start says which.
+      // A server is free now, or this account can't wait: the next start tells.
       if (!(error instanceof Failure && error.code === 'conflict' && tries < MOST_TRIES)) throw error
     }
   }
@@ -146,7 +146,7 @@ export function parameter(text: string, before: RunParameters = {}): RunParamete
   return all
 }
 
-/** One more secret's name. The site knows which there are. */
+/** One more secret's name. The site knows which ones exist. */
 export const secret = (name: string, before: string[] = []): string[] => [...before, name]
 
 /** @throws unless it is a whole number from 1 */

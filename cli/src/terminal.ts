@@ -86,7 +86,7 @@ export function ask(question: string, output: NodeJS.WritableStream = process.st
 /** Asks without showing what people type. */
 export function askHidden(question: string): Promise<string | null> {
   const answer = ask('', new Writable({ write: (_chunk, _encoding, done) => done() }))
-  // Only now does the terminal no longer echo: who pastes at once must not see it.
+  // Only now has the terminal stopped echoing, so people who paste right away must not see a prompt sooner.
   process.stderr.write(question)
   return answer
 }
@@ -104,7 +104,7 @@ const TIME = new Intl.DateTimeFormat('en-US', {
 /** In this computer's zone, with 24 hours, as the command line takes times: `Nov 24, 2026, 18:00 GMT+1`. */
 export const timeText = (at: string) => TIME.format(Date.parse(at))
 
-/** Without the marks around names from right to left, which take no room. */
+/** Without the marks around right-to-left names, which take no space. */
 const lengthOf = (cell: string) => cell.replace(/[\u2068\u2069]/g, '').length
 
 /** Columns as wide as their widest cell. */

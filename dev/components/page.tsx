@@ -10,7 +10,7 @@ import type { Specimen } from './specimen.ts'
 
 type Look = {
   theme: 'light' | 'dark' | 'system'
-  /** Whose frame to show: menus and sidebar differ. */
+  /** Whose frame to show, because menus and sidebar differ. */
   as: 'visitor' | 'user' | 'admin'
   styles: string[]
   origin: string

@@ -1,6 +1,6 @@
 import type { Instance } from './instance.ts'
 
-/** What a machine says of its container. */
+/** What a machine reports about its container. */
 export type Phase =
   | { name: 'pulling'; percent: number; bytes: number }
   | { name: 'pulled' }
@@ -27,13 +27,13 @@ type Program = {
 type Pull = { ms: number; stuckAt: number | null }
 
 const BYTES_PER_SECOND = 2_000_000
-/** What a machine waits for a pull that doesn't move. */
+/** How long a machine waits for a pull that doesn't move. */
 const STUCK_MS = 120_000
 /** How long a machine tries to pull an image that is missing. */
 const PULL_MS = 500
 /** It says why it gives up before it shuts itself down. */
 const LAST_WORDS_MS = 1_000
-/** What the machine waits before it starts a program again that has never answered. */
+/** How long the machine waits before it restarts a program that has never answered. */
 const PAUSES_MS = [1_000, 5_000]
 
 const TRACEBACK = [
@@ -49,7 +49,7 @@ const TRACEBACK = [
 const READY: Printed = ['stdout', 'Simulator ready on port 5173']
 const FLOOD = 200_000
 
-/** What an image does here. docs/operations.md lists those that do something of their own. */
+/** What an image does here. docs/operations.md lists those with special behavior. */
 function programOf({ tags }: Tagged): Program {
   const [, name, number] = /^example\.com\/(exits|lasts|throws|floods):(\d{1,3})$/.exec(tags.image ?? '') ?? []
   const lasts = name === 'lasts'
@@ -84,7 +84,7 @@ function pullOf({ tags, pulled }: Tagged): Pull {
   return name === 'stuck' ? { ms: 20_000, stuckAt: 42 } : { ms: 0, stuckAt: null }
 }
 
-/** How far its image is, so many ms after `running`. Null: it is there. */
+/** How far its image is, this many ms after `running`. Null: it's there. */
 export function pullAt(instance: Tagged, at: number): Phase | null {
   const { ms, stuckAt } = pullOf(instance)
   if (at >= ms && stuckAt === null) return null
@@ -113,7 +113,7 @@ export function givesUpAfter(instance: Tagged): number | null {
   return PAUSES_MS.reduce((sum, pause) => sum + pause, ms + (PAUSES_MS.length + 1) * exits.afterMs + LAST_WORDS_MS)
 }
 
-/** What the site tells a machine of its program. A secret that is gone is null. */
+/** What the site tells a machine about its program. A deleted secret is null. */
 export type Told = {
   parameters?: Record<string, string>
   secrets?: Record<string, string | null>
@@ -126,10 +126,10 @@ type Refusal = { code: string; why: string }
 
 const PRIVATE = /^registry\.example\.com\/private:/
 
-/** Whether its registry gives its image only to those who know the login. */
+/** Whether its registry gives out its image only with the login. */
 export const isPrivate = ({ tags }: Tagged): boolean => PRIVATE.test(tags.image ?? '')
 
-/** Why its program never starts, by what the site tells; null if it does. */
+/** Why its program never starts, given what the site tells; null if it does. */
 export const refusalOf = (instance: Tagged, told: Told): Refusal | null =>
   pullRefusal(instance, told) ?? secretRefusal(told)
 
@@ -151,7 +151,7 @@ function secretRefusal({ secrets = {} }: Told): Refusal | null {
 
 const isHidden = (text: string) => [...text].length >= 8
 
-/** What nobody may read of these, the longest first, as infra/image/agent.py finds it. */
+/** What nobody may read of these, longest first, as infra/image/agent.py finds it. */
 function partsOf(secrets: (string | null)[]): string[] {
   const texts = secrets.flatMap((secret) => {
     const lines = secret?.split(/[\r\n]+/).filter(Boolean) ?? []
@@ -171,7 +171,7 @@ function masked(lines: string[], parts: string[]): string[] {
   return parts.reduce((shown, part) => shown.replaceAll(part, '***'), text).split('\n')
 }
 
-/** Everything that its machine says until somebody stops it, in order. */
+/** Everything that its machine says until someone stops it, in order. */
 export function linesOf(instance: Tagged, given: Told = {}): Line[] {
   const { parameters = {}, secrets = {}, registry, until = null, command } = given
   const parts = partsOf(Object.values(secrets))
@@ -220,7 +220,7 @@ export function linesOf(instance: Tagged, given: Told = {}): Line[] {
     at += exits.afterMs
     const exit = { exit_code: exits.code, oom: false, tries, answered: false }
     say(at, `The program exited with code ${exits.code}`, { name: 'exited', ...exit })
-    // What a program has done can't be done again.
+    // What a program has done can't be undone.
     if (until === 'exit') return lines
     at += PAUSES_MS[tries - 1] ?? 0
   }

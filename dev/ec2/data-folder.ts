@@ -28,7 +28,7 @@ export class DataFolder {
   /** `none`: the site has no files, or doesn't know this machine. */
   state: 'loading' | 'loaded' | 'none' | 'failed' = 'loading'
   readonly #options: DataFolderOptions
-  /** Written, and not yet in the bucket. */
+  /** Written, but not yet in the bucket. */
   readonly #unsaved = new Map<string, Buffer>()
   #given: MachineFiles | null = null
   #saving: Promise<void> = Promise.resolve()
@@ -44,12 +44,12 @@ export class DataFolder {
     return (await this.#access()).Mode === 'write'
   }
 
-  /** Ends with every state but `loading`. Without an answer it keeps asking: the site may be starting. */
+  /** Stops at any state except `loading`. Without an answer it keeps asking, because the site may be starting. */
   async load(): Promise<void> {
     const until = performance.now() + (this.#options.patienceMs ?? PATIENCE_MS)
     while (this.state === 'loading' && !this.#closed) {
       const status = await this.#renew().catch(() => null)
-      // The site may end between both answers.
+      // The site may go down between the two answers.
       const isLoaded =
         status === 200 &&
         (await this.#say('loaded').then(
@@ -65,7 +65,7 @@ export class DataFolder {
     }
   }
 
-  /** Begins again after a restart of the stack: what was loaded before is still there. */
+  /** Starts again after a restart of the stack. What was loaded before is still there. */
   resume(): void {
     if (this.state === 'loading') this.state = 'loaded'
   }
@@ -108,7 +108,7 @@ export class DataFolder {
     this.#timer ??= setTimeout(() => void this.#save().catch(() => {}), WRITE_BACK_MS)
   }
 
-  /** When the machine shuts down: whatever is unsaved goes first. */
+  /** For when the machine shuts down: saves what is left first. */
   async end(): Promise<void> {
     this.#closed = true
     if (this.state !== 'loaded') return
@@ -118,7 +118,7 @@ export class DataFolder {
     if (!this.#unsaved.size) await this.#say('saved').catch(() => {})
   }
 
-  /** The stack ends, and the machine doesn't: what is unsaved is lost, as on any machine that dies. */
+  /** The stack ends, but the machine doesn't: unsaved files are lost, as on any machine that dies. */
   close(): void {
     this.#closed = true
     if (this.#timer) clearTimeout(this.#timer)

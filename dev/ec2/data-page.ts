@@ -5,8 +5,8 @@ import type { DataFolder } from './data-folder.ts'
 const MOST_BYTES = 100_000_000
 
 /**
- * What the simulator's page does in /data: `GET /data/folder/` lists, `GET /data/file` reads, `PUT /data/file` writes. Only the owner
- * may, as the door says it.
+ * What the simulator's page does in /data: `GET /data/folder/` lists, `GET /data/file` reads, `PUT /data/file` writes.
+ * Only the owner may, according to the door.
  */
 export async function answerData(
   folder: DataFolder | undefined,

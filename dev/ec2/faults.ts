@@ -1,5 +1,5 @@
 /**
- * An AWS error code, `lost_response`, `timeout`, or the reason for which a launched instance dies while it is pending
+ * An AWS error code, `lost_response`, `timeout`, or a reason why a launched instance dies while it is pending
  * (`Server.InternalError`), optionally limited to an action or an instance.
  */
 export type Ec2Fault = { fault: string; action?: string | undefined; instance_id?: string | undefined }
@@ -12,7 +12,7 @@ const launchOnly =
   /^(Insufficient\w*Capacity|InsufficientFreeAddressesInSubnet|(Instance|Vcpu)LimitExceeded|Max\w+Exceeded|Unsupported|Invalid(AMI|LaunchTemplate|Subnet|Group|KeyPair)\w*)/
 const namedOnly = /^(InvalidInstanceID|IncorrectInstanceState|IncorrectState)/
 
-/** No answer has such a code: EC2 writes it into an instance's StateReason. */
+/** No answer contains such a code: EC2 writes it into an instance's StateReason. */
 export const isDeath = (fault: string): boolean => /^(Server|Client)\./.test(fault)
 
 function isPossible(fault: string, call: FaultyCall): boolean {

@@ -27,7 +27,7 @@ export type Instance = {
   slot: number
   launchedAt: number
   runsFrom: number
-  /** When a machine that waited for a run heard of it. Absent: not yet, or it never waited. */
+  /** When a machine that was waiting for a run heard of it. Absent: not yet, or it never waited. */
   workFrom?: number
   /** The images that it had by then. */
   pulled?: string[]
@@ -36,7 +36,7 @@ export type Instance = {
   stateReason: string | null
   /** Why it dies while it is pending, if it does: a code of StateReason. */
   dies?: string | undefined
-  /** How far the clock that EC2 writes its times with is from the stack's. */
+  /** How far the clock that EC2 writes its times with differs from the stack's. */
   clockOffsetMs?: number
 }
 
@@ -53,7 +53,7 @@ export function toldEnd(instance: Instance): number | null {
   return stateReason !== 'Client.UserInitiatedShutdown' || shutDownAt === null ? null : toldTime(shutDownAt, instance)
 }
 
-/** When it begins its run's work: as soon as it runs, unless it waits for a run. Infinity: not yet. */
+/** When it begins its run's work: as soon as it runs, or if it waits for a run, when it hears of one. Infinity: not yet. */
 export const beginsAt = ({ tags, runsFrom, workFrom }: Instance): number =>
   tags.warm ? (workFrom ?? Infinity) : runsFrom
 

@@ -23,7 +23,7 @@ export type InstancesOptions = {
   firstSlot: number
   /** EC2 is eventually consistent: it may not find a new instance for this many ms. */
   hiddenMs?: () => number
-  /** How far EC2's clock is from ours for an instance launched now. */
+  /** How far EC2's clock differs from ours for an instance launched now. */
   clockOffsetMs?: () => number
 }
 
@@ -131,7 +131,7 @@ export class Instances {
       this.#store.put('instances', instance.id, { ...instance, tags: { ...instance.tags, ...tags } })
   }
 
-  /** A machine that waited for a run has heard of it. */
+  /** A machine that was waiting for a run has heard of it. */
   begin(id: string, pulled: string[] = []): void {
     const instance = this.all().find((one) => one.id === id)
     if (!instance || instance.workFrom !== undefined) return
@@ -140,12 +140,12 @@ export class Instances {
     this.#store.put('instances', id, { ...instance, ...course, runsFrom: instance.runsFrom, workFrom: now, pulled })
   }
 
-  /** That of every launch template. */
+  /** The version of every launch template. */
   templateVersion(): number {
     return this.#store.get<{ version: number }>('settings', 'template')?.version ?? 1
   }
 
-  /** Somebody deploys the zones again. */
+  /** Someone deploys the zones again. */
   newTemplateVersion(): void {
     this.#store.put('settings', 'template', { version: this.templateVersion() + 1 })
   }
@@ -167,7 +167,7 @@ export class Instances {
     for (const instance of this.#find([id], this.#remembered())) this.#end(instance, 0, 'Server.InternalError')
   }
 
-  /** As after `poweroff`. */
+  /** Like `poweroff`. */
   shutItselfDown(id: string): void {
     for (const instance of this.#find([id], this.#remembered()))
       this.#end(instance, this.#shutdownMs, 'Client.InstanceInitiatedShutdown')

@@ -42,7 +42,7 @@ const QUIET_SECONDS = 30
 /** After its start, people wait for each line. */
 const FRESH_MS = 120 * SECOND_MS
 const SAMPLE_MS = 10 * SECOND_MS
-/** Those of a quiet pause, and some more. A moved clock has no others. */
+/** One quiet pause's, and some more. A moved clock produces no others. */
 const MOST_SAMPLES = 6
 const MOST_BYTES = 250_000
 const MOST_LAST_TRIES = 5
@@ -50,7 +50,7 @@ const MOST_LAST_TRIES = 5
 const AROUND_BYTES = 60
 const MOST_WAIT_MS = 30 * SECOND_MS
 
-/** Speaks for one instance to the site, in the words of a real machine. */
+/** Speaks to the site for one instance, as a real machine would. */
 export class MachineLog {
   readonly #options: MachineLogOptions
   readonly #instance: Instance
@@ -58,7 +58,7 @@ export class MachineLog {
   #busy = false
   #over = false
   #stopped = false
-  /** Its program's exit is the last that it says. */
+  /** Its program's exit is the last thing it says. */
   #endsItself = false
   #key: string | null = null
   #isTold = false
@@ -70,7 +70,7 @@ export class MachineLog {
   #failures = 0
   #mostBytes = MOST_BYTES
   #sampledAt: number
-  /** The last that the site heard of its pull. */
+  /** What the site last heard about its pull. */
   #saidOfPull = ''
   readonly #closing = new AbortController()
 
@@ -86,12 +86,12 @@ export class MachineLog {
     return this.#over
   }
 
-  /** It knows what its container is told, so it has started it. */
+  /** It knows what to tell its container, so it has started it. */
   get isTold(): boolean {
     return this.#isTold
   }
 
-  /** When it shuts down: it still sends what is left, and its last word. A machine that AWS took says nothing. */
+  /** At shutdown, it still sends what is left, and its last word. A machine that AWS took away says nothing. */
   end(instance: Instance): void {
     this.#stopped = true
     if (instance.stateReason?.startsWith('Server.')) {
@@ -163,7 +163,7 @@ export class MachineLog {
     return phase && JSON.stringify(phase) !== this.#saidOfPull ? phase : undefined
   }
 
-  /** What the site doesn't have yet, one each 10 seconds. */
+  /** What the site doesn't have yet, one every 10 seconds. */
   #samples(now: number): Sample[] {
     if (stateOf(this.#instance, now) !== 'running' || this.#stopped) return []
     const count = Math.min(MOST_SAMPLES, Math.floor((now - this.#sampledAt) / SAMPLE_MS))
@@ -224,9 +224,9 @@ export class MachineLog {
       return key
     }
     await answer.body?.cancel()
-    // A site that knows no machine's words.
+    // A site that doesn't know what machines say.
     if (answer.status === 404) this.#over = true
-    // For a moment, the site may not know yet what it launched. After the end, it never will.
+    // For a moment, the site may not know what it launched. After the end, it never will.
     this.#over ||= this.#stopped && answer.status === 403
     this.#retryLater(now)
     return null

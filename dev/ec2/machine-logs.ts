@@ -5,22 +5,22 @@ import type { Instance } from './instance.ts'
 import { MachineLog } from './machine-log.ts'
 
 type Options = {
-  /** Null: there is nobody to tell. */
+  /** Null: there is no site to tell. */
   siteUrl: string | null
   identities: Identities
   now: () => number
   find: (instanceId: string) => Instance | undefined
-  /** How many speak. A fleet of thousands would keep the site busy with machines that have nothing to say. */
+  /** How many machines speak. A fleet of thousands would keep the site busy with machines that have nothing to say. */
   most: number
 }
 
-/** Machines don't begin to speak all at once either. */
+/** Machines don't all start speaking at once. */
 const AT_ONCE = 2
 
-/** What each running instance tells the site of itself. */
+/** What each running instance tells the site about itself. */
 export class MachineLogs {
   readonly #running = new Map<string, MachineLog>()
-  /** Of those that shut down, until they have said everything. */
+  /** Those that are shutting down, until they have said everything. */
   readonly #ending = new Set<MachineLog>()
   readonly #options: Options
   #sent = 0
@@ -34,7 +34,7 @@ export class MachineLogs {
     return this.#sent
   }
 
-  /** Whether its program may run: one that must be told something waits for it. */
+  /** Whether its program may run. One that needs something from the site waits for it. */
   mayRun(instance: Instance): boolean {
     const waits = (instance.tags.agent !== undefined || isPrivate(instance)) && this.#options.siteUrl !== null
     return !waits || this.#running.get(instance.id)?.isTold === true

@@ -48,24 +48,24 @@ export type Ec2StandIn = {
   endpoint: string
   /**
    * Hits the next `times` calls the fault applies to. A fault is an AWS error code, `lost_response` (we act but never
-   * answer), `timeout` (we neither act nor answer), or a reason such as `Server.InternalError`, for which the launched
-   * instance dies while it is pending. `terminate_instance` ends the instance at once.
+   * answer), `timeout` (we neither act nor answer), or a reason such as `Server.InternalError`, which kills the
+   * launched instance while it is pending. `terminate_instance` ends the instance at once.
    * Throws a sentence if the fault or the instance is unknown.
    */
   inject(fault: string, times: number, options?: { instance_id?: string; action?: string }): void
   /** Cancels all pending faults. */
   heal(): void
-  /** Pretends that nobody has used an instance's page for so long. */
+  /** Pretends that nobody has used an instance's page for this long. */
   leaveIdle(instanceId: string, seconds: number): void
-  /** While held, no instance finishes booting or shutting down, so that a test can look at it as long as it needs. */
+  /** While held, no instance finishes booting or shutting down, so a test can look at it as long as it needs. */
   hold(held: boolean): void
-  /** Somebody deploys the zones again. */
+  /** Someone deploys the zones again. */
   newTemplateVersion(): void
   /** How many requests its machines have sent to the site about themselves. */
   machineRequests(): number
   /** What Amazon would publish for the region: it verifies what `proofOf` signs. */
   certificate: string
-  /** What an instance's metadata service says that it is. */
+  /** What an instance's metadata service says about it. */
   proofOf(instanceId: string): Proof
   /** Covers every instance ever. */
   history(): InstanceRecord[]

@@ -17,7 +17,7 @@ export class WarmMachines {
   readonly #options: Options
   readonly #asking = new Set<string>()
   readonly #askAt = new Map<string, number>()
-  /** What the site told each to pull. */
+  /** What the site told each machine to pull. */
   readonly #images = new Map<string, string[]>()
   readonly #closing = new AbortController()
 
@@ -25,7 +25,7 @@ export class WarmMachines {
     this.#options = options
   }
 
-  /** Asks for those that wait what they are for. Its caller looks many times a second, and waits for nothing. */
+  /** Asks what the waiting machines are for. Its caller looks many times a second, and waits for nothing. */
   follow(running: Instance[]): void {
     const { siteUrl, now } = this.#options
     if (siteUrl === null) return

@@ -57,7 +57,7 @@ function stripTypes(name: string): Promise<string> {
 /** When someone last requested something from each instance's page, or steered. */
 const usedAt = new Map<string, number>()
 
-/** Pretends that nobody has used an instance for so long. */
+/** Pretends that nobody has used an instance for this long. */
 export function leaveIdle(instanceId: string, seconds: number, now: number): void {
   usedAt.set(instanceId, now - seconds * 1000)
 }
@@ -122,7 +122,7 @@ export async function answerPage(
     response.writeHead(405, { ...headers, allow: 'GET, HEAD' }).end()
     return
   }
-  // An open page asks for its time by itself, and says whether anyone steered. We ask for the status.
+  // An open page requests its time on its own, and says whether anyone steered. The site requests the status.
   const isUse = request.method === 'GET' && path !== STATUS_PATH && (path !== '/run' || query === 'used')
   if (isUse) usedAt.set(instance.id, context.now())
   const found = await findAnswer(path, instance, context)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { jwtVerify } from 'jose'
 
-/** Of the bucket itself; a temporary one has a scope. */
+/** The bucket's own; temporary ones have a scope. */
 export type Credentials = { accessKeyId: string; secretAccessKey: string; scope: Scope | null }
 
 type Scope = {
@@ -70,7 +70,7 @@ export function allows({ prefixes, keys, mayWrite, actions }: Scope, wish: Wish)
   return method === 'GET' && prefixes.some((prefix) => listed.startsWith(prefix))
 }
 
-/** As S3 names them, as far as links need it. */
+/** S3's names for them, as far as links need them. */
 function actionOf({ method, key, url, source }: Wish): string {
   if (key === null) return 'other'
   const isPart = url.searchParams.has('partNumber')

@@ -12,7 +12,7 @@ export type Signed = {
   date: string
   payloadHash: string
   sessionToken: string | null
-  /** Of a link: the seconds that it works. */
+  /** For a link: how many seconds it works. */
   expires: number | null
 }
 

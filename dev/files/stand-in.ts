@@ -11,9 +11,9 @@ import { isSignedWith, readSignature, signedAt } from './signature.ts'
 import { Uploads } from './uploads.ts'
 
 export const BUCKET = 'files'
-/** Where Miniflare serves its buckets by the S3 protocol. */
+/** Where Miniflare serves its buckets over the S3 protocol. */
 const UPSTREAM_PATH = '/cdn-cgi/local/r2/s3'
-/** As docs/operations.md has operators set it. */
+/** As docs/operations.md tells operators to set it. */
 const LIFECYCLE =
   '<LifecycleConfiguration><Rule><ID>unfinished</ID><Filter><Prefix></Prefix></Filter><Status>Enabled</Status><AbortIncompleteMultipartUpload><DaysAfterInitiation>8</DaysAfterInitiation></AbortIncompleteMultipartUpload></Rule></LifecycleConfiguration>'
 
@@ -35,8 +35,8 @@ export type FilesStandIn = {
 }
 
 /**
- * Stands before Miniflare's bucket, and adds what R2 has and it lacks: CORS, rules, temporary credentials for a prefix,
- * the list of an upload's parts and its condition, and the stack's own clock for what expires.
+ * Stands in front of Miniflare's bucket, and adds what R2 has and Miniflare lacks: CORS, rules, temporary credentials
+ * for a prefix, the list of an upload's parts and its condition, and the stack's own clock for what expires.
  */
 export async function startFiles({
   dataDir,
@@ -132,7 +132,7 @@ export async function startFiles({
     })
   }
 
-  /** Whether the end of an upload in parts finds what it may replace: Miniflare's bucket doesn't look. */
+  /** Whether a multipart upload, when it is completed, may replace what it finds: Miniflare's bucket doesn't check. */
   async function allowsIt({ headers }: IncomingMessage, { pathname }: URL): Promise<boolean> {
     const [match, noneMatch] = [headers['if-match'], headers['if-none-match']]
     if (!match && !noneMatch) return true
@@ -141,7 +141,7 @@ export async function startFiles({
     return noneMatch ? !found.ok : found.ok && (match === '*' || found.headers.get('etag') === match)
   }
 
-  /** Signed again, as the bucket's owner. Small answers are read before they are passed on. */
+  /** Signed again, as the bucket's owner. Reads small answers before passing them on. */
   async function passOn(
     req: IncomingMessage,
     res: ServerResponse,
@@ -179,7 +179,7 @@ export async function startFiles({
         }, reject)
       })
       onward.on('error', reject)
-      // Whoever hangs up in the middle leaves nothing behind.
+      // A caller that hangs up midway must leave nothing behind.
       res.on('close', () => res.writableFinished || onward.destroy())
       if (body === null) req.pipe(onward)
       else onward.end(body)

@@ -2,7 +2,7 @@ import type { Store } from '../stand-in/store.ts'
 
 type Upload = { key: string; begunAt: number; parts: Record<string, { size: number; etag: string }> }
 
-/** Uploads, in one answer. */
+/** Uploads per answer. */
 const PAGE = 1000
 
 /** Which parts of an upload arrived. Miniflare's bucket knows but doesn't list them. */
@@ -17,7 +17,7 @@ export class Uploads {
     this.#save(id, { key, begunAt, parts: {} })
   }
 
-  /** S3's answer about a page of those that were begun below a prefix, and come after a key and id. */
+  /** S3's answer with a page of the uploads begun below a prefix, after a key and ID. */
   listBelow(prefix: string, after: { key: string; id: string }): string {
     const orderOf = (key: string, id: string) => `${key}\0${id}`
     const left = this.#store

@@ -3,8 +3,8 @@ import { noSuch } from './failure.ts'
 import type { Customer, PaymentMethod, Subscription } from './objects.ts'
 
 /**
- * What the card does after it paid the first period: works, fails at every charge, or has its bank ask each time. A bank
- * debit takes four days to pay usage, or to come back. It pays plans at once, which keeps this short.
+ * What the card does after it paid the first period: works, fails at every charge, or has its bank ask each time. A
+ * bank debit takes four days to pay usage, or to come back. It pays plans at once, to keep this short.
  */
 export type Card = 'good' | 'declined_later' | 'bank_asks' | 'bank_debit' | 'bank_debit_returned'
 

@@ -21,7 +21,7 @@ export function createCheckout(account: Account, params: Params): CheckoutSessio
   if (!priceId) throw missing('line_items[0][price]')
   if (!account.store.get<Customer>('customers', customer)) throw noSuch('customer', customer, 'customer')
   const collectsTaxId = flag((params.tax_id_collection ?? {}) as Params, 'enabled') ?? false
-  // Stripe would overwrite a customer's name, so it wants to hear that it may.
+  // Stripe would overwrite a customer's name, so it requires our permission.
   if (collectsTaxId && text((params.customer_update ?? {}) as Params, 'name') !== 'auto')
     throw invalid('Tax ID collection requires updating business name on the customer.', 'customer_update[name]')
   const price = account.store.get<Price>('prices', priceId)

@@ -43,7 +43,7 @@ function taxIdsOf({ store }: Account, customer: string): TaxId[] {
   return store.all<TaxId>('tax_ids').filter((one) => one.customer === customer)
 }
 
-/** The customer as an invoice has them, which a draft takes over until it's finalized. */
+/** The customer as an invoice shows them. A draft follows changes until it's finalized. */
 export function companyOf(account: Account, owner: Customer) {
   return {
     customer_name: owner.name,
@@ -52,7 +52,7 @@ export function companyOf(account: Account, owner: Customer) {
   }
 }
 
-/** The lines that an invoice has of its customer. */
+/** An invoice's lines about its customer. */
 export function companyOnInvoice({ customer_name, customer_address, customer_tax_ids }: Partial<Invoice>): string[] {
   const { line1, line2, city, state, postal_code, country } = customer_address ?? {}
   const taxIds = (customer_tax_ids ?? []).map(({ value }) => `Tax ID ${value}`)

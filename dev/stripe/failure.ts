@@ -21,7 +21,7 @@ export function missing(param: string): Failure {
   })
 }
 
-/** @param param that names it; `id`: the address does */
+/** @param param the one that names it; `id`: the address does */
 export function noSuch(what: string, id: string, param = 'id'): Failure {
   return new Failure(param === 'id' ? 404 : 400, 'invalid_request_error', `No such ${what}: '${id}'`, {
     code: 'resource_missing',

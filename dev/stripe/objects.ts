@@ -299,7 +299,7 @@ export type Dispute = {
   reason: 'general'
   status: DisputeStatus
 }
-/** A warning is an inquiry: the bank asks, and may make a dispute of it. */
+/** A warning is an inquiry: the bank asks, and may turn it into a dispute. */
 export type DisputeStatus = 'warning_needs_response' | 'warning_closed' | 'needs_response' | 'won' | 'lost'
 
 /** Ours, for tests: each time that we tried to charge an invoice. */

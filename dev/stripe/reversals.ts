@@ -5,7 +5,7 @@ import { getInvoice } from './invoices.ts'
 import { listPage } from './list-page.ts'
 import type { Dispute, DisputeStatus, Invoice, Refund } from './objects.ts'
 
-/** What gives a payment back: refunds, and disputes at the customer's bank. The invoice stays paid. */
+/** Ways to give back a payment: refunds, and disputes at the customer's bank. The invoice stays paid. */
 
 /** The payment of an invoice is named after it. */
 const invoiceOf = (intent: string) => intent.replace(/^pi_/, '')
@@ -27,7 +27,7 @@ export function listInvoicePayments({ store }: Account, params: Params) {
   return listPage(payments, params, '/v1/invoice_payments', () => true)
 }
 
-/** The customer gets it back on what paid. Without an amount, all that is left. */
+/** The customer gets it back on the card or account that paid. Without an amount, all that is left. */
 export function createRefund(account: Account, params: Params): Refund {
   const intent = text(params, 'payment_intent')
   if (!intent) throw missing('payment_intent')
@@ -55,7 +55,7 @@ export function createRefund(account: Account, params: Params): Refund {
 const refundsOf = ({ store }: Account, intent: string) =>
   store.all<Refund>('refunds').filter(({ payment_intent, status }) => payment_intent === intent && status !== 'failed')
 
-/** The customer's bank sends it back. */
+/** The customer's bank returns it. */
 export function failRefund(account: Account, id: string): void {
   const refund = account.store.get<Refund>('refunds', id)
   if (!refund) throw noSuch('refund', id)
@@ -88,7 +88,7 @@ export function openDispute(
   return dispute
 }
 
-/** The bank makes a dispute of its inquiry and takes the money, or ends either. Whoever wins a dispute keeps the money. */
+/** The bank turns its inquiry into a dispute and takes the money, or ends either one. The winner of a dispute keeps the money. */
 export function changeDispute(account: Account, id: string, status: DisputeStatus): Dispute {
   const dispute = account.store.get<Dispute>('disputes', id)
   if (!dispute) throw noSuch('dispute', id)

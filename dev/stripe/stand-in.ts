@@ -35,7 +35,7 @@ export type StripeOptions = StandInOptions & {
   webhookUrl?: string
   webhookSecret?: string
   webhookOrder?: 'in_order' | 'shuffled'
-  /** Hears of each call that a fault leaves unanswered. */
+  /** Called for each call that a fault leaves unanswered. */
   onUnanswered?: (asked: Asked) => void
 }
 

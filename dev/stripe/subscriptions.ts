@@ -112,7 +112,7 @@ export function cancelSubscription(account: Account, id: string, at = account.no
 
 /**
  * Ends periods that are over: starts and charges the next one, or cancels the subscription.
- * @param lateBy as Stripe may be: in seconds
+ * @param lateBy how late Stripe is, in seconds
  */
 export function renewSubscriptions(account: Account, lateBy: number): void {
   const { store } = account
@@ -128,7 +128,7 @@ export function renewSubscriptions(account: Account, lateBy: number): void {
         store.put('late_renewals', subscription.id, { end })
         break
       }
-      // What nobody could see yet may as well have happened in time.
+      // Nobody could have seen this yet, so it counts as on time.
       const at = store.get<{ end: number }>('late_renewals', subscription.id)?.end === end ? now : end
       if (subscription.cancel_at_period_end) {
         cancelSubscription(account, subscription.id, end)

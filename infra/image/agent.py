@@ -27,15 +27,15 @@ import time
 import traceback
 from urllib.parse import quote, urlencode, urlsplit
 
-# Shorter ones would hide much that is no secret.
+# Shorter ones would hide much that isn't secret.
 LEAST_HIDDEN = 8
-# A line's, in UTF-8.
+# Per line, in UTF-8.
 LINE_BYTES = 8_192
 UNFINISHED_SECONDS = 2
-# Of what the site doesn't have yet, and of what is sent in the last seconds.
+# Bytes that the site doesn't have yet, and bytes to send in the last seconds.
 MOST_BUFFERED = 4_000_000
 MOST_AT_END = 1_000_000
-# Of a line's JSON without its text.
+# A line's JSON without its text.
 AROUND_BYTES = 60
 # A batch may have 256 KiB, with its samples.
 MOST_BATCH = 240_000
@@ -47,17 +47,17 @@ QUIET_SECONDS = 30
 FRESH_SECONDS = 120
 MOST_BACK_OFF = 20
 LAST_SECONDS = 5
-# To say how its program ended, for a run that ends with it: nobody pays for that.
+# For reporting how its program ended, in a run that ends with it: nobody pays for that.
 MOST_LAST_SECONDS = 900
-# How many to send while we search for the lines that a firewall refuses.
+# How many seconds to send while we search for the lines that a firewall refuses.
 SEARCH_SECONDS = 30
 SAMPLE_SECONDS = 10
-# Nothing of a pull moves for so long: it is stuck.
+# A pull in which nothing moves for this long is stuck.
 SILENT_SECONDS = 120
 # While it unpacks an image, Docker's containerd store says nothing, or only how long that takes.
 UNPACKING_SECONDS = 600
 PULL_PAUSES = (5, 15, None)
-# Before a program starts again that has never answered, and one that has.
+# Pauses before a restart: of a program that has never answered, and of one that has.
 PAUSES = (1, 5)
 LATER_PAUSE = 2
 
@@ -82,7 +82,7 @@ class Mask:
 
     def __init__(self, parts=()):
         self._parts = parts
-        # What may be the beginning of one, and how much of that is replaced already.
+        # Text that may be the beginning of one, and how much of it is replaced already.
         self._held = b""
         self._covered = 0
 
@@ -97,7 +97,7 @@ class Mask:
         for start, end in sorted(spans):
             if start >= keep:
                 break
-            # Those that overlap are one.
+            # Overlapping ones count as one.
             if start >= at:
                 shown += [text[at:start], b"***"]
             at = max(at, end)
@@ -110,7 +110,7 @@ class Mask:
         start = text.find(part)
         while start >= 0:
             last = start
-            # The last one that begins within it: of many that overlap, few are looked at.
+            # The last one that begins within it: of many overlapping ones, this looks at few.
             while (at := text.rfind(part, last + 1, last + 2 * len(part) - 1)) > last:
                 last = at
             yield start, last + len(part)
@@ -133,9 +133,9 @@ class Mask:
 
 def text_of(raw, more=0):
     """A line as people read it. `more` bytes of it weren't kept."""
-    # What a carriage return wrote over is gone; one at the end belongs to the line's end.
+    # What a carriage return overwrote is gone; one at the end belongs to the line break.
     raw = raw.rstrip(b"\r").rpartition(b"\r")[2]
-    # A character that was cut off isn't a wrong one.
+    # A character that was cut off isn't an invalid one.
     text = codecs.getincrementaldecoder("utf-8")("replace").decode(raw, final=not more)
     data = text.encode()
     if len(data) <= LINE_BYTES and not more:
@@ -161,7 +161,7 @@ class Lines:
         self._append(first, now)
         if not others:
             return []
-        # An end that comes after its line was sent unfinished is no empty line.
+        # A line break that comes after its line was sent unfinished isn't an empty line.
         ended = [] if self.was_sent and self.since is None else [self._take()]
         self.was_sent = False
         self._append(others.pop(), now)
@@ -218,7 +218,7 @@ class Log:
         self._progress = None
         self._progress_sent = None
         self._phases = 0
-        # The number of the first line here, and the first number that the site doesn't have.
+        # The number of the first line here, and of the first line that the site doesn't have.
         self._first = 1
         self._wanted = 1
 
@@ -291,7 +291,7 @@ class Log:
             first, texts, size, phase = self._first, [], 0, None
             missing = self._first - self._wanted
             if missing:
-                # It stands in place of the last of them.
+                # It takes the place of the last missing one.
                 first -= 1
                 at = self._lines[0].at if self._lines else int(self._clock() * 1000)
                 what = "1 line is" if missing == 1 else f"{missing:,} lines are"
@@ -366,7 +366,7 @@ class Log:
                 phases.append(line)
             else:
                 self._first += 1
-        # The site needs each of them, even without the lines around it.
+        # The site needs each of these phases, even without the lines around it.
         self._lines.extendleft(reversed(phases))
         self.size += sum(len(line.text) + AROUND_BYTES for line in phases)
         self._phases += len(phases)
@@ -387,7 +387,7 @@ def encoded(line):
     return f'{{"at": {line.at}, "source": "{line.source}", "text": {text}}}'.encode()
 
 
-# What a firewall or a proxy on the way also answers. The site says a code with each.
+# A firewall or a proxy on the way may also answer with these. The site's own answers carry a code.
 EDGE_REFUSALS = (400, 403, 404, 405, 406, 422)
 
 
@@ -406,7 +406,7 @@ class Sender:
         self._jitter = jitter
         self._key = None
         self._is_numbered = False
-        # What the site said at first, beside a key. A secret that is gone is None.
+        # What the site first said, besides the key. A deleted secret is None.
         self.told = None
         self.has_told = threading.Event()
         self._every = 1
@@ -415,7 +415,7 @@ class Sender:
         self._not_before = 0
         self._failures = 0
         self._most = MOST_BATCH
-        # In bytes, while something between here and the site refuses what a line says.
+        # In bytes, while something between here and the site refuses the content of a line.
         self._narrow = MOST_BATCH
         self._covers = False
         self._search_until = None
@@ -450,7 +450,7 @@ class Sender:
     def _send(self, now):
         if self._key is None:
             status, answer = self._site.ask_key()
-            # A run that has ended. At first, the site may not know yet what it launched.
+            # A run that has ended. At first, the site may not yet know what it launched.
             self.is_over = is_forbidden(status, answer) and self._log.is_ending
             if status != 200:
                 return self._retry_later(now, f"the site gave no key: {status}")
@@ -468,7 +468,7 @@ class Sender:
         elif status == 413:
             self._most = max(LEAST_BATCH, self._most // 2)
         elif status in (400, 422):
-            # However often it is sent. So the lines after it are.
+            # Repeating it wouldn't help, and the lines after it must get through.
             self._log.acknowledge(batch, batch.end)
         self.is_over = is_forbidden(status, answer)
         if status != 200:
@@ -666,12 +666,12 @@ class Progress:
         elif status == "Pulling fs layer":
             self._layers[name] = (0, 0)
         known = [size for size, _ in self._layers.values() if size]
-        # Docker says a layer's size only once it comes.
+        # Docker only reveals a layer's size once it arrives.
         usual = sum(known) / len(known) if known else 1
         layers = [(size or usual, done) for size, done in self._layers.values()]
         # Downloaded, and unpacked.
         self.bytes = max(self.bytes, int(sum(2 * size * done for size, done in self._layers.values())))
-        # Docker also says that it waits, tries again, or how long it takes: none of it moves anything.
+        # Docker also reports waits, retries, and how long something takes: those move nothing.
         now_seen = (status, None if detail.get("units") == "s" else detail.get("current"))
         if status in MOVES and self._seen.get(name) != now_seen:
             self._seen[name], self.moved_at = now_seen, time.monotonic()
@@ -698,7 +698,7 @@ class Login:
 
     def __init__(self, host, username, token):
         self.host = host
-        # Docker knows its own registry by this name.
+        # Docker's own name for its registry.
         server = "index.docker.io" if host == "docker.io" else host
         given = {"username": username, "password": token, "serveraddress": server}
         self.headers = {"X-Registry-Auth": base64.urlsafe_b64encode(json.dumps(given).encode()).decode()}
@@ -716,7 +716,7 @@ def is_public(address):
     return address.is_global and not address.is_multicast
 
 
-# What Docker says, in this order, and what the site calls it.
+# What Docker reports, in this order, and what the site calls it.
 REFUSALS = (
     ("no space left", "no_space"),
     ("toomanyrequests", "image_rate_limited"),
@@ -737,9 +737,9 @@ REFUSALS = (
 )
 
 
-# What registries say of a login that ended. A certificate ends as well.
+# What registries say about an expired login. Certificates expire as well.
 ENDED = re.compile(r"(?<!certificate )\b(?:is|has|have) expired|\bexpired token|\btoken expired")
-# What they say of one that is wrong, and not of one that may not read this image.
+# What they say about a wrong login, but not about one that may not read this image.
 WRONG = re.compile(
     r"\bunauthorized\b|authentication required|incorrect username or password|cannot be authenticated|http basic: access denied"
 )
@@ -780,7 +780,7 @@ def container_of(words):
             "Dns": given.dns,
             "DeviceRequests": [{"Count": -1, "Capabilities": [["gpu"]]}] if given.gpus else [],
             "ShmSize": max(2**30, memory // 4),
-            # Nobody reads Docker's copy, and writing it slows a program that prints much.
+            # Nobody reads Docker's copy, and writing it slows down a program that prints a lot.
             "LogConfig": {"Type": "none"},
         },
     }
@@ -808,7 +808,7 @@ class Program:
         self._engine = engine
         self._log = log
         self._container = container
-        # Waits until the site has said it.
+        # Waits until the site has told us.
         self._told = told
         self._ends = False
 
@@ -843,7 +843,7 @@ class Program:
             return self._log.say(exit_sentence(code, is_oom))
         self.has_ended = True
         exit_of = {"exit_code": code, "oom": is_oom, "tries": 1, "answered": False}
-        # Nobody pays for what this agent took to notice.
+        # Nobody pays for the time that this agent took to notice.
         return self._log.say(exit_sentence(code, is_oom), {"name": "exited", **exit_of}, self._moment("FinishedAt"))
 
     def _get_image(self):
@@ -859,7 +859,7 @@ class Program:
             found = self._engine.call("GET", path)
         # The program runs without it, and without its traces here.
         self._told().pop("registry", None)
-        # Docker leaves out what is empty, from 29 on.
+        # From version 29 on, Docker leaves out empty fields.
         self._tell((found.get("Config") or {}).get("Env") or [])
 
     def _login(self):
@@ -878,7 +878,7 @@ class Program:
         self._log.hide(secrets.values())
         variables = [f"{name}={value}" for name, value in {**told.get("parameters", {}), **secrets}.items()]
         self._container["Env"] = [*self._container["Env"], *variables]
-        # Else Python keeps a program's lines until it has many.
+        # Otherwise, Python holds back a program's lines until it has many.
         if not any(one.startswith("PYTHONUNBUFFERED=") for one in [*env, *variables]):
             self._container["Env"].append("PYTHONUNBUFFERED=1")
         if told.get("command"):
@@ -942,14 +942,14 @@ class Program:
             else:
                 self._remove()
                 self._engine.call("POST", "/containers/create?name=simulator", self._container)
-                # Docker's own log has a line only once it ends.
+                # Docker's own log only gets a line once it ends.
                 printed = self._attach()
                 self._engine.call("POST", "/containers/simulator/start")
         except EngineError as error:
             if self._ends or code_of(str(error)) in ("bad_image", "no_space"):
                 raise GaveUp(code_of(str(error)) or "bad_image", f"Cannot start the program: {error}") from error
             self._log.say(f"Cannot start the program: {error}")
-            # As `docker run`.
+            # Like `docker run`.
             return 125, False
         again = f"Started the program again ({tries} of {len(PAUSES) + 1})"
         text = "Started the program" if tries == 1 else "Started the program again" if self.has_answered else again
@@ -1053,7 +1053,7 @@ class Sampler:
         try:
             stats = self._engine.call("GET", "/containers/simulator/stats?stream=0&one-shot=1", timeout=5)
             memory, networks = stats["memory_stats"], (stats.get("networks") or {}).values()
-            # As `docker stats`: without what the kernel would give back.
+            # Like `docker stats`: without what the kernel would give back.
             cache = memory["stats"].get("inactive_file", memory["stats"].get("total_inactive_file", 0))
             cpu = (stats["cpu_stats"]["cpu_usage"]["total_usage"], stats["cpu_stats"]["system_cpu_usage"])
             used, passed = (now - before for now, before in zip(cpu, self._cpu))
@@ -1093,7 +1093,7 @@ def main(words):
     sending = in_background(sender.run)
 
     def told():
-        # A run that is told nothing starts even if the site doesn't answer.
+        # A run that needs nothing from the site starts even if the site doesn't answer.
         if not os.environ.get("NEEDS_AGENT"):
             return {}
         sender.has_told.wait()
@@ -1104,7 +1104,7 @@ def main(words):
     program = Program(engine, log, container_of(words), told)
     in_background(sample_forever, log, Sampler(engine))
     ended, end = os.pipe()
-    # A handler of Python's own might wait for the end of the read below.
+    # One of Python's own handlers might wait for the end of the read below.
     os.set_blocking(end, False)
     signal.set_wakeup_fd(end)
     signal.signal(signal.SIGTERM, lambda *_: None)
@@ -1121,12 +1121,12 @@ def main(words):
     if os.read(ended, 1) == bytes([signal.SIGTERM]):
         log.say("Stopping")
         program.is_stopping.set()
-        # systemd stops the container, and kills us in the end.
+        # systemd stops the container, and finally kills us.
         living.join(60 if program.is_running else 0)
         failures.clear()
     failure = failures[0] if failures else None
     if failure and not isinstance(failure, GaveUp):
-        # The next start does without us, so the log isn't complete.
+        # The next start runs without us, so the log isn't complete.
         traceback.print_exception(type(failure), failure, failure.__traceback__)
         return 1
     if failure:
@@ -1146,5 +1146,5 @@ def main(words):
 
 
 if __name__ == "__main__":
-    # The last line tells simulator.sh that it has all of it.
+    # This last line tells simulator.sh that the download is complete.
     sys.exit(main(sys.argv[1:]))

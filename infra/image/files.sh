@@ -15,7 +15,7 @@ run=${FILES_RUN:-/run/files}
 version=1.75.1
 sum=982b5aa772841168f8e380f139e9e787b2a105403e32b94da8676a0e1c0a13ab
 
-# Sends what EC2 says that this machine is, and what follows. Prints the answer, and its status in the last line.
+# Posts EC2's proof of what this machine is, plus what follows. Prints the answer, with its status in the last line.
 ask() {
   local token header document signature
   token=$(curl --silent --show-error --fail --max-time 5 --request PUT \
@@ -53,10 +53,10 @@ install_package() {
   "${apt[@]}" update && "${apt[@]}" install "$1"
 }
 
-# Bash ignores `set -e` here, because the caller looks at the result: so each step says itself that it failed.
+# Bash ignores `set -e` here because the caller checks the result, so each step must report its own failure.
 get_rclone() {
   [[ $(rclone version 2>/dev/null) != "rclone v$version"* ]] || return 0
-  # A warm machine may still prepare when it hears of its run.
+  # A warm machine may still be preparing when it hears of its run.
   local name=rclone-v$version-linux-amd64 new=$run/$BASHPID
   mkdir --parents "$new"
   command -v fusermount3 >/dev/null || install_package fuse3 || return
@@ -77,7 +77,7 @@ load() {
     status=${answer##*$'\n'}
     case $status in
       200) break ;;
-      # This site has no files, if these are its own words.
+      # This site has no files, if the answer is the site's own.
       404) [[ $(field code) != not_found ]] || return 0 ;;
     esac
     ((SECONDS < until)) || fail "the site answered $status"
@@ -88,7 +88,7 @@ load() {
     *.amazonaws.com) provider=AWS ;;
     *) provider=Other ;;
   esac
-  # Nothing here is secret: rclone asks for its credentials itself, and keeps them in its memory.
+  # Nothing here is secret: rclone gets its credentials itself, and only keeps them in memory.
   printf '%s\n' "RCLONE_S3_PROVIDER=$provider" "RCLONE_S3_ENDPOINT=$(field Endpoint)" \
     "RCLONE_S3_REGION=$(field Region)" "FOLDER=$(field Bucket)/$(field Prefix)" "MODE=$(field Mode)" >"$run/env"
   printf '[default]\ncredential_process = %s credentials\n' "$(realpath "$0")" >"$run/aws"
@@ -113,9 +113,9 @@ mount_data() {
   mkdir --parents "$data"
   local options=()
   [[ $MODE == write ]] || options=(--read-only)
-  # What isn't in the bucket yet stays in the cache, and goes there after a restart.
-  # A listing has the bucket's own times. rclone's need a call per file, one after the other: minutes for 10,000 files.
-  # Small files spend their time waiting, so many upload at once; the buffers of large ones are limited.
+  # What isn't in the bucket yet stays in the cache, and is uploaded after a restart.
+  # A listing has the bucket's own times. rclone's would take a call per file, one by one: minutes for 10,000 files.
+  # Small files spend their time waiting, so many upload at once. The buffers of large ones are limited.
   exec rclone mount ":s3:$FOLDER" "$data" --config '' --s3-env-auth --s3-no-check-bucket --s3-directory-markers \
     --s3-list-version 2 --s3-list-url-encode=true --use-server-modtime \
     --s3-chunk-size 16M --s3-upload-concurrency 8 --transfers 32 --max-buffer-memory 1G \

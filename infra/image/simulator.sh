@@ -13,7 +13,7 @@ console() {
   printf 'simulator: %s\n' "${1//[^[:print:]]/ }" >>"${CONSOLE:-/dev/console}"
 }
 
-# Ends the machine, for what trying again can't help. The product sees that it shut itself down before it answered.
+# Shuts the machine down if trying again can't help. The product sees that it did so before it answered.
 give_up() {
   console "$1"
   systemctl poweroff
@@ -22,7 +22,7 @@ give_up() {
 
 if [[ $default == --ended ]]; then
   [[ ${SERVICE_RESULT:-} != success ]] || exit 0
-  # The next start does without it.
+  # The next start runs without it.
   [[ ! -e $agent ]] || touch "$agent.failed"
   console "ended: ${EXIT_CODE:-} ${EXIT_STATUS:-}. Its last lines:"
   journalctl --unit simulator --lines 20 --output cat | while IFS= read -r line; do console "${line:0:500}"; done
@@ -49,7 +49,7 @@ tag() {
 files=${FILES:-/usr/local/sbin/files}
 image_pattern='^([A-Za-z0-9:][A-Za-z0-9._:/@-]{0,255})?$'
 
-# The product has checked them. Still, nothing else than this reaches a command line.
+# The product has checked them. Still, nothing else may reach a command line.
 check() {
   [[ $environment =~ ^([A-Za-z][A-Za-z0-9_-]{0,39})?$ ]] || give_up "refused the tag environment: $environment"
   [[ $vehicle =~ ^([a-z][a-z0-9_-]{0,39})?$ ]] || give_up "refused the tag vehicle: $vehicle"
@@ -79,12 +79,13 @@ if [[ -e /proc/net/if_inet6 ]]; then
   refuse ip6tables FORWARD --in-interface docker0
 fi
 
-# Runs the container and tells the site what happens inside. Where it doesn't come, the simulator starts without it.
+# Gets the program that runs the container and tells the site what happens inside. Without it, the simulator still
+# starts.
 get_agent() {
   [[ -n ${SITE:-} && ( -n ${NEEDS_AGENT:-} || ! -e $agent.failed ) ]] || return
-  # A warm machine may still prepare when it hears of its run.
+  # A warm machine may still be preparing when it hears of its run.
   local new=$agent.$BASHPID
-  # What a proxy answers instead isn't one. The one from before is better than none.
+  # A proxy may answer with something else. The previous download is better than none.
   if curl --silent --show-error --fail --ipv4 --max-time 20 --output "$new" "$SITE/machines/agent.py" &&
     [[ $(tail --lines 1 "$new") == *'sys.exit(main(sys.argv[1:]))' ]]; then mv "$new" "$agent"; fi
   rm --force "$new"
@@ -108,7 +109,7 @@ field() {
   [[ $answer =~ \"$1\":\"([^\"]*)\" ]] && printf '%s' "${BASH_REMATCH[1]}"
 }
 
-# Whatever any run may need. What fails, the run tries again.
+# Gets everything that any run may need. If something fails, the run tries again.
 prepare() {
   local name
   get_agent || true
@@ -135,7 +136,7 @@ wait_for_run() {
     fi
     sleep 2
   done
-  # What the run doesn't need would only take its bandwidth and its disk.
+  # What the run doesn't need would only take up its bandwidth and its disk.
   [[ -z $preparing ]] || kill "$preparing" 2>/dev/null || true
   environment=$(field environment)
   vehicle=$(field vehicle)
@@ -156,18 +157,18 @@ if [[ -n ${SITE:-} ]]; then
   if mountpoint --quiet "${DATA:-/data}"; then volume=(--volume "${DATA:-/data}:/data"); fi
 fi
 
-# Who may reach which port is the security group's to say.
+# The security group decides who may reach which port.
 publish=()
 for port in ${PORTS:-5173}; do publish+=(--publish "$port:$port"); done
 options=(--gpus all "${publish[@]}" --cap-drop ALL --security-opt no-new-privileges --dns 1.1.1.1 --dns 8.8.8.8
   "${volume[@]}" --env "ENVIRONMENT=$environment" --env "VEHICLE=$vehicle")
 
 if get_agent; then exec python3 "$agent" "${options[@]}" "$image"; fi
-# It alone knows what else the container must be told, and when it has done its work. systemd tries again.
+# Only the agent knows what else the container must be told, and when its work is done. systemd tries again.
 [[ -z $NEEDS_AGENT ]] || exit 1
 
 docker rm --force simulator >/dev/null 2>&1 || true
-# A machine image may bring the container's image along, even a private one.
+# A machine image may include the container's image, even a private one.
 if ! docker image inspect "$image" >/dev/null 2>&1; then
   # A registry may fail for a moment.
   for pause in 5 15 0; do

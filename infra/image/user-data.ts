@@ -9,7 +9,7 @@ const MOST = 4096
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
 
-/** What a machine publishes of its container, for simulator.sh. */
+/** The ports of its container that a machine publishes, for simulator.sh. */
 export const publishedPorts = () => [SERVER_WEB_PORT, ...MACHINE_PORTS.map(({ port }) => port)].join(' ')
 
 /**

@@ -14,7 +14,7 @@ export async function ls(path: string, options: Options): Promise<void> {
   const { list } = found
   if (options.json) return sayJson(list)
   const { used_bytes, limit_bytes } = list
-  // A script that reads names gets them as they are.
+  // A script that reads names gets them unchanged.
   const shown = process.stdout.isTTY ? inText : (name: string) => name
   const rows = [
     ...list.folders.map(({ name }) => [shown(`${name}/`), '', '']),

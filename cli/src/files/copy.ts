@@ -11,7 +11,7 @@ import { type Done, findRclone, runRclone } from './rclone.ts'
 
 type Options = SiteOptions & { json?: true }
 
-/** How `sync` tells our side from the computer's. */
+/** How `sync` distinguishes our side from the computer's. */
 const REMOTE = 'files:'
 const MOST_NAMED = 5
 
@@ -31,7 +31,7 @@ export async function get(path: string, local: string | undefined, options: Opti
   report(done, 'Downloaded', options)
 }
 
-/** A file or a folder; null if there is none. @throws Failure */
+/** A file or a folder; null if nothing is there. @throws Failure */
 export async function download(site: Site, path: string, target: string): Promise<Done | null> {
   const found = await findAt(site, path)
   if (!found) return null
@@ -42,7 +42,7 @@ export async function download(site: Site, path: string, target: string): Promis
   return done
 }
 
-/** rclone never looks into a folder without a name right below the one it copies. @throws Failure */
+/** rclone never looks into a folder without a name directly below the one it copies. @throws Failure */
 function requireAll(path: string, { folders }: FileList): void {
   if (folders.every(({ name }) => name !== '')) return
   throw new Failure(
@@ -114,7 +114,7 @@ async function listBelow(folder: string, path = ''): Promise<{ name: string; isL
   return found
 }
 
-/** Where it goes by default. On Windows, a key's name may lead out of the folder. '' is this folder. */
+/** Where it goes by default; '' is this folder. On Windows, a key's name may lead out of the folder. */
 function safeName(name: string): string {
   if (!name.includes(sep)) return name || '.'
   throw new Failure(EXIT.usage, `This computer can't name a file "${inText(name)}". Name it: files get <path> <local>`)
@@ -122,7 +122,7 @@ function safeName(name: string): string {
 
 type Copy = { local: string; path: string; way: 'up' | 'down'; links?: string[] }
 
-/** `copyto` takes a file, `copy` what is in a folder, and `sync` deletes as well. @throws Failure */
+/** `copyto` takes a file, `copy` takes a folder's contents, and `sync` also deletes. @throws Failure */
 async function copy(
   site: Site,
   verb: 'copyto' | 'copy' | 'sync',
@@ -132,13 +132,13 @@ async function copy(
   if (way === 'up') await untilDeleted(site, path)
   const access = await requestCredentials(site, way === 'up' ? 'write' : 'read')
   const here = resolve(local)
-  // A file of a folder's name is another thing.
+  // A file with the folder's name isn't that folder.
   const there = `:s3:${access.bucket}/${access.prefix}${verb === 'copyto' ? path : toFolder(path)}`
   const [from, to] = way === 'up' ? [here, there] : [there, here]
   return runRclone(rclone, site, access, [verb, from, to, ...flagsFor(access), ...links.flatMap(leaving)])
 }
 
-/** Nothing of this name is deleted: a link stands for it. */
+/** Don't delete anything of this name: a link stands for it. */
 const leaving = (name: string) => ['--exclude', `/${name.replace(/[\\*?[\]{}]/g, '\\$&')}{,/**}`]
 
 const flagsFor = (access: FilesAccess) => [

@@ -3,7 +3,7 @@ import { call, type Patience } from '../api.ts'
 import { currentSite, type Site, type SiteOptions } from '../site.ts'
 import { note, say, sayJson, timeText } from '../terminal.ts'
 
-/** Programs renew them so much earlier, so that none ends on its way. */
+/** Programs renew them this much earlier, so that none expires in use. */
 const EARLIER_MS = 60_000
 
 export type Mode = FilesAccess['mode']
@@ -30,7 +30,7 @@ export function providerOf({ endpoint }: FilesAccess): string {
 }
 
 export async function credentials({ read, format, ...options }: Options): Promise<void> {
-  // Nobody sees what it says, and programs give up on it after a minute.
+  // Nobody sees its output, and programs give up on it after a minute.
   const patience = format === 'process' ? { until: Date.now() } : {}
   const given = await requestCredentials(currentSite(options), read ? 'read' : 'write', patience)
   const { access_key_id, secret_access_key, session_token, endpoint, region, bucket, prefix, expires_at } = given
@@ -48,7 +48,7 @@ export async function credentials({ read, format, ...options }: Options): Promis
   note(`They work until ${timeText(expires_at)}, for your files only.`)
 }
 
-/** A profile for AWS's programs that renews its credentials by itself, and rclone's remote, which uses it. */
+/** A profile for AWS's programs that renews its own credentials, and rclone's remote, which uses it. */
 export async function config(options: SiteOptions): Promise<void> {
   const site = currentSite(options)
   const access = await requestCredentials(site, 'read')

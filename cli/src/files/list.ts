@@ -7,7 +7,7 @@ import { note } from '../terminal.ts'
 
 const POLL_MS = 2_000
 
-/** One folder, all its pages. */
+/** One folder, all of its pages. */
 async function listFolder(site: Site, path: string): Promise<FileList> {
   const whole: FileList = await listPage(site, path, null)
   for (let { next } = whole; next !== null; ) {

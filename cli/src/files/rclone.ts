@@ -54,7 +54,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Runs rclone with these arguments and credentials, which it renews by itself. @throws Failure */
+/** Runs rclone with these arguments, and with credentials that it renews on its own. @throws Failure */
 export async function runRclone(program: string, site: Site, access: FilesAccess, args: string[]): Promise<Done> {
   const folder = mkdtempSync(join(tmpdir(), 'proving-ground-'))
   try {
@@ -65,7 +65,7 @@ export async function runRclone(program: string, site: Site, access: FilesAccess
 }
 
 /**
- * AWS's libraries take credentials that can be renewed only from a file. Its command has neither spaces nor quotes, which
+ * AWS's libraries take renewable credentials only from a file. Its command contains neither spaces nor quotes, which
  * shells and cmd.exe read differently.
  * @returns the environment
  */
@@ -73,7 +73,7 @@ function credentialsFrom(folder: string, site: Site, access: FilesAccess): NodeJ
   const node = basename(process.execPath)
   const command = `${node} proving-ground.mjs files credentials --format process${access.mode === 'read' ? ' --read' : ''}`
   const given = processFormat(access)
-  // The site gives only so many.
+  // The site limits how many it gives.
   const program = `if (Date.now() < ${Date.parse(given.Expiration)}) console.log(${JSON.stringify(JSON.stringify(given))})
 else await import(${JSON.stringify(import.meta.url)})
 `
@@ -93,7 +93,7 @@ else await import(${JSON.stringify(import.meta.url)})
 type Stats = { bytes: number; totalBytes: number; transfers: number; totalTransfers: number; deletes: number }
 type Line = { msg?: string; object?: string; stats?: Stats }
 
-/** In a folder of its own, and on Unix out of the reach of the terminal's Ctrl-C, which would reach it twice. */
+/** In its own folder, and on Unix out of reach of the terminal's Ctrl-C, which would otherwise reach it twice. */
 async function run(program: string, args: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Done> {
   const logs = ['--use-json-log', '--stats', '1s', '--stats-log-level', 'NOTICE', '--log-level', 'NOTICE']
   const child = spawn(program, [...args, '--config', '', ...logs], {
@@ -107,7 +107,7 @@ async function run(program: string, args: string[], cwd: string, env: NodeJS.Pro
     interrupted = true
     if (isWindows || child.pid === undefined) return
     try {
-      // With its credential process, which has its pipe.
+      // Also ends its credential process, which has its pipe.
       process.kill(-child.pid, 'SIGINT')
     } catch {
       // They have ended.
@@ -131,7 +131,7 @@ async function run(program: string, args: string[], cwd: string, env: NodeJS.Pro
   live.clear()
   for (const signal of SIGNALS) process.off(signal, interrupt)
   if (interrupted) throw new Failure(EXIT.interrupted, 'Interrupted. Run it again to copy the remaining files.')
-  // It leaves out the second of two that have one name here, and says nothing more of it.
+  // If two files have the same name here, it leaves out the second and says no more about it.
   const leftOut = last.filter((line) => line.includes(DUPLICATE))
   if (code === 0 && !leftOut.length) return { copied: stats?.transfers ?? 0, deleted: stats?.deletes ?? 0 }
   for (const line of (code === 0 ? leftOut : last).slice(-LAST_LINES)) note(`rclone: ${line.trim()}`)

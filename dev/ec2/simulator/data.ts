@@ -13,7 +13,7 @@ const RECORDINGS = 'recordings/'
 const find = <T extends HTMLElement>(id: string) => document.getElementById(id) as T
 const urlOf = (path: string) => `/data/${path.split('/').map(encodeURIComponent).join('/')}`
 
-/** Lets people look into /data, and save recordings there. */
+/** Lets people browse /data, and save recordings there. */
 export function openData({ say, record }: Page): void {
   const dialog = find<HTMLDialogElement>('data')
   let shown = ''
@@ -21,7 +21,7 @@ export function openData({ say, record }: Page): void {
   async function open(path: string): Promise<void> {
     shown = path
     const folder = await list(path)
-    // They may have opened another one meanwhile.
+    // They may have opened another one in the meantime.
     if (shown !== path) return
     find('data-title').replaceChildren('/data/', ...path.split(/(?<=\/)/).map(isolated))
     find('data-note').textContent = noteOf(folder)

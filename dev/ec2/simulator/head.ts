@@ -23,7 +23,7 @@ export function followServer(onGone: () => void): void {
   void look()
 }
 
-/** Whether someone pressed anything since we last asked: an open page alone is no use. */
+/** Whether someone pressed anything since we last asked: a page that is merely open isn't in use. */
 let isUsed = false
 for (const press of ['keydown', 'pointerdown'])
   addEventListener(press, () => {
