@@ -56,7 +56,7 @@ export function isEmail(email: string): boolean {
     // No mail service accepts these: a part over 64 characters, dots at its ends or in a row, a label that can't be in
     // the DNS.
     !/^\.|\.[.@]|@\.|^[^@]{65}/.test(address) &&
-    !/[@.]-|-(\.|$)|[^@.]{64}/.test(`@${hostName(address.slice(at + 1))}`) &&
+    !/[@.]-|-(\.|$)|[^@.]{64}|\.\d+$/.test(`@${hostName(address.slice(at + 1))}`) &&
     /^[^\s@\p{C}<>()[\],;:\\"]+@[^\s@\p{C}<>()[\],;:\\"]+\.[^\s@\p{C}<>()[\],;:\\".]+$/u.test(address)
   )
 }

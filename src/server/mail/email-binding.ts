@@ -1,3 +1,4 @@
+import { AppError } from '../../domain/error.ts'
 import type { Mailer } from '../ports/mailer.ts'
 import type { Env } from '../settings/env.ts'
 
@@ -7,7 +8,12 @@ export function emailBinding(env: Pick<Env, 'EMAIL' | 'MAIL_FROM'>): Mailer {
     async send(mail) {
       const { replyTo, offUrl, ...rest } = mail
       const more = { ...(replyTo ? { replyTo } : {}), ...(offUrl ? { headers: oneClick(offUrl) } : {}) }
-      await env.EMAIL.send({ from: env.MAIL_FROM, ...rest, ...more })
+      try {
+        await env.EMAIL.send({ from: env.MAIL_FROM, ...rest, ...more })
+      } catch (cause) {
+        if (!OF_THE_EMAIL.test(codeOf(cause))) throw cause
+        throw new AppError('provider_failed', 'The mail service refused this email.', { cause })
+      }
     },
   }
 }
@@ -18,6 +24,11 @@ const oneClick = (offUrl: string) => ({
   'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
 })
 
-/** An earlier email bounced, so Cloudflare no longer sends to this address. Trying again changes nothing. */
-export const isRecipientRefused = (error: unknown) =>
-  (error as { code?: unknown } | null)?.code === 'E_RECIPIENT_SUPPRESSED'
+const codeOf = (error: unknown) => String((error as { code?: unknown } | null)?.code)
+
+/** Something in the email itself is wrong, such as its recipient. */
+const OF_THE_EMAIL = /^E_(VALIDATION_ERROR|FIELD_MISSING|CONTENT_TOO_LARGE|HEADER\w*)$/
+
+/** Trying again changes nothing. That includes an address that bounced before: Cloudflare no longer sends to it. */
+export const isRefusedForGood = (error: unknown) =>
+  codeOf(error) === 'E_RECIPIENT_SUPPRESSED' || (error instanceof AppError && !error.retryable)

@@ -3,7 +3,7 @@ import { type OutboxRow, outbox } from '../../../db/schema.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
 import { newId } from '../crypto/id.ts'
 import type { Context } from '../runtime/context.ts'
-import { isRecipientRefused } from './email-binding.ts'
+import { isRefusedForGood } from './email-binding.ts'
 import type { MailContent } from './letter.ts'
 
 const AT_ONCE = 20
@@ -87,7 +87,7 @@ async function deliver(ctx: OutboxContext, mail: OutboxRow): Promise<void> {
   } catch (error) {
     ctx.log('mail_failed', { mailId: mail.id, attempts: mail.attempts }, error)
     const retryAt = ctx.now() + Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (mail.attempts - 1))
-    const sendAt = isRecipientRefused(error) || mail.sendAt === null ? null : retryAt
+    const sendAt = isRefusedForGood(error) || mail.sendAt === null ? null : retryAt
     // Unless it took so long that another run has claimed it since.
     const isOurs = and(eq(outbox.id, mail.id), eq(outbox.attempts, mail.attempts))
     await ctx.db.update(outbox).set({ sendAt }).where(isOurs)

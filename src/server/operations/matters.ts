@@ -64,6 +64,16 @@ const KINDS: Kind[] = [
     ],
   },
   {
+    matter: 'mail_refused',
+    query: (now) =>
+      sql`SELECT 'send' AS id FROM call_counts WHERE system = 'mail' AND outcome = 'refused' AND last_at > ${now - HOUR_MS}`,
+    subject: () => 'The mail service refused an email for good',
+    sentences: [
+      "It says that something in the email is wrong, such as the recipient's address. We don't retry.",
+      "The log says what (mail_failed). If it isn't an address that someone typed, it may happen to every email.",
+    ],
+  },
+  {
     matter: 'invoice_stuck',
     query: () =>
       sql`SELECT record_id AS id FROM invoices WHERE next_at IS NOT NULL AND step NOT IN ('sent', 'credited')

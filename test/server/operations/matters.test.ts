@@ -93,6 +93,19 @@ test('names emails that have waited for more than an hour, but not sent or given
   await db.delete(outbox)
 })
 
+test('says once that the mail service refused an email for good, and nothing of what it may take later', async () => {
+  const send = { system: 'mail', call: 'send', count: 1, lastAt: clock.now }
+  await db.insert(callCounts).values({ ...send, outcome: 'failed' })
+  expect(await told()).toEqual([])
+  await db.insert(callCounts).values({ ...send, outcome: 'refused' })
+  expect(await told()).toEqual(['The mail service refused an email for good'])
+  clock.now += HOUR - 1
+  expect(await told()).toEqual([])
+  clock.now += 2 * HOUR
+  expect(await told()).toEqual([])
+  await db.delete(callCounts)
+})
+
 test('names an invoice tried four times, but not one that waits to be paid', async () => {
   const start = clock.now
   const period = {
