@@ -3,6 +3,7 @@ import { inText } from '../../domain/file-names.ts'
 import type { FileList } from '../../domain/wire.ts'
 import { request } from '../request.ts'
 import { entriesOf, linkToContent } from './entries.ts'
+import { wait } from './wait.ts'
 
 /** Without a file to write to, a browser keeps the archive in memory. */
 const MAX_IN_MEMORY = 1_000_000_000
@@ -108,7 +109,7 @@ async function open(path: string, signal: AbortSignal): Promise<Response> {
     })
     if (answer?.ok && answer.body) return answer
     if (left <= 1) throw new NoArchive(`${inText(path)} could not be read. Try again.`)
-    await new Promise((passed) => setTimeout(passed, 1000))
+    await wait((Number(answer?.headers.get('Retry-After')) || 1) * 1000, signal)
   }
 }
 

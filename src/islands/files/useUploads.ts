@@ -5,6 +5,7 @@ import { chosenFor, type Picked, pickedFrom } from './chosen-files.ts'
 import { put } from './put.ts'
 import { announcementOf } from './Uploads.tsx'
 import { UploadQueue } from './upload-queue.ts'
+import { wait } from './wait.ts'
 
 /** The list is read again at most this often while files arrive. */
 const REFRESH_MS = 2000
@@ -59,18 +60,4 @@ export function useUploads(path: string, reload: () => void) {
     resume: (id?: number) => queue.resume(id),
     remove: (id?: number) => queue.remove(id),
   }
-}
-
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer)
-      window.removeEventListener('online', end)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = window.setTimeout(end, ms)
-    window.addEventListener('online', end)
-    signal.addEventListener('abort', end)
-  })
 }

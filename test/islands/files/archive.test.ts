@@ -1,0 +1,53 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { saveArchive } from '../../../src/islands/files/archive.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
+
+/** A folder with one file, whose link answers with these, in this order. */
+function folder(...answers: Response[]) {
+  const opened: number[] = []
+  const written: string[] = []
+  const file = { name: 'a.log', size: 2, modified_at: '2026-11-28T00:00:00Z' }
+  const fetch = async (path: string, { signal }: RequestInit) => {
+    signal?.throwIfAborted()
+    if (path.startsWith('/api/v1/files?'))
+      return Response.json({ path: 'f/', folders: [], files: [file], next: null, used_bytes: 2 })
+    opened.push(Date.now())
+    return answers.shift() ?? new Response('hi')
+  }
+  const decoder = new TextDecoder('latin1')
+  const createWritable = async () =>
+    new WritableStream<Uint8Array>({ write: (bytes) => void written.push(decoder.decode(bytes)) })
+  vi.stubGlobal('fetch', fetch)
+  vi.stubGlobal('window', Object.assign(new EventTarget(), { showSaveFilePicker: async () => ({ createWritable }) }))
+  vi.stubGlobal('document', { querySelector: () => null })
+  return { opened, text: () => written.join('') }
+}
+
+const busy = () => new Response(null, { status: 429, headers: { 'Retry-After': '40' } })
+
+test('an archive waits as long as the site says before it opens a file again', async () => {
+  vi.useFakeTimers({ now: 0 })
+  const { opened, text } = folder(busy(), new Response(null, { status: 500 }))
+  const saved = saveArchive('f/', 'f', { onBytes: () => {}, onLeftOut: () => {}, signal: new AbortController().signal })
+  await vi.runAllTimersAsync()
+  await saved
+  expect(opened).toEqual([0, 40_000, 41_000])
+  expect(text()).toContain('hi')
+})
+
+test('someone who gives up while an archive waits needs no patience', async () => {
+  vi.useFakeTimers({ now: 0 })
+  const { opened } = folder(busy())
+  const giving = new AbortController()
+  const saved = saveArchive('f/', 'f', { onBytes: () => {}, onLeftOut: () => {}, signal: giving.signal })
+  const lost = expect(saved).rejects.toThrow('aborted')
+  await vi.advanceTimersByTimeAsync(1000)
+  giving.abort()
+  await vi.advanceTimersByTimeAsync(0)
+  await lost
+  expect(opened).toEqual([0])
+})
