@@ -137,7 +137,7 @@ wait_for_run() {
     sleep 2
   done
   # What the run doesn't need would only take up its bandwidth and its disk.
-  [[ -z $preparing ]] || kill "$preparing" 2>/dev/null || true
+  [[ -z $preparing ]] || $ready || kill "$preparing" 2>/dev/null || true
   environment=$(field environment)
   vehicle=$(field vehicle)
   image=$(field image)

@@ -124,6 +124,19 @@ describe.skipIf(!hasMachineTools)('the script that starts the container', () => 
     ])
   })
 
+  test('a warm machine that is ready kills nothing, since another process may have that ID by now', async () => {
+    const work = { run: 'ses_1', environment: 'Mountains', vehicle: 'ugv', image: '', agent: '' }
+    const kill = `() { printf 'kill\\x1f%s\\x1f\\x1e' "$1" >>"$CALLS"; builtin kill "$@"; }`
+    const booted = await bootMachine(DEFAULT, {
+      tags: { warm: 'yes' },
+      files: 'mounts nothing',
+      work,
+      variables: { 'BASH_FUNC_kill%%': kill },
+    })
+    const kills = booted.calls.filter(([program]) => program === 'kill')
+    expect(new Set(kills.map(([, what]) => what))).toEqual(new Set(['-0']))
+  })
+
   test('a warm machine refuses what could not be a tag of ours', async () => {
     const work = { run: 'ses_1', environment: '-v/:/host', vehicle: 'ugv', image: '', agent: '' }
     const booted = await bootMachine(DEFAULT, { tags: { warm: 'yes' }, files: 'mounts nothing', work })
