@@ -195,6 +195,20 @@ test('uploads nothing where something is still being deleted: rclone would find 
   expect(wasEarly).toBe(false)
 })
 
+test('two downloads of one file at once share no unfinished file', async () => {
+  const { files, here, person, rclone } = await setup()
+  await upload(person, 'a.txt', 'a')
+  const suffix = async () => {
+    expect(await files('get', 'a.txt', join(here, 'a.txt'))).toMatchObject({ code: 0 })
+    const { args } = rclone.recorded()
+    return args[args.indexOf('--partial-suffix') + 1]
+  }
+  const first = await suffix()
+  // rclone takes 16 characters.
+  expect(first).toMatch(/^\.[0-9a-f]{6}\.partial$/)
+  expect(await suffix()).not.toBe(first)
+})
+
 test('a token that may only read downloads, and uploads nothing', async () => {
   const { PATH, recorded } = recordingRclone()
   const { run, person } = await newOperator(url, 'read')

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { opendir, stat } from 'node:fs/promises'
 import { basename, join, resolve, sep } from 'node:path'
 import { inText, nameOf, toFolder } from '../../../src/domain/file-names.ts'
@@ -150,6 +151,8 @@ const flagsFor = (access: FilesAccess) => [
   ...['--s3-chunk-size', '8M', '--transfers', '8', '--checkers', '16'],
   // Equal bytes need no new time, which a bucket sets only by a copy.
   ...['--no-update-modtime', '--skip-links'],
+  // Two at once would write into one file, and the first to end would name it finished.
+  ...['--partial-suffix', `.${randomBytes(3).toString('hex')}.partial`],
 ]
 
 function report({ copied, deleted }: Done, verb: string, { json }: Options): void {
