@@ -124,3 +124,9 @@ function endFirst(bodies: Coming[], most: number): void {
     one.end()
   }
 }
+
+/** Each chunk costs us a read, however small: byte by byte, 64 KiB would take a second. */
+export const isTooFine = (reads: number, bytes: number) => reads > 1024 + bytes / 256
+
+export const tooFine = () =>
+  new AppError('too_large', 'Your request arrives in too many small pieces. Please send larger ones.')

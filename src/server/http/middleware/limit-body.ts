@@ -10,7 +10,18 @@ import { readCookie } from '../cookies.ts'
 import { isFormPost, mediaType, wantsPage } from '../form-post.ts'
 import { factsOf } from '../matched-route.ts'
 import { isOwn, refused } from './csrf.ts'
-import { AGAIN, alike, type Coming, coming, hold, KINDS, type Kind, LEAST_BYTES } from './held-bodies.ts'
+import {
+  AGAIN,
+  alike,
+  type Coming,
+  coming,
+  hold,
+  isTooFine,
+  KINDS,
+  type Kind,
+  LEAST_BYTES,
+  tooFine,
+} from './held-bodies.ts'
 import { isPlain } from './outer-limit.ts'
 
 type Call = HonoContext<AppEnv>
@@ -112,8 +123,7 @@ async function collect(stream: ReadableStream<Uint8Array>, body: Coming): Promis
       const start = length
       length += value.length
       if (length > most) throw tooLarge(body)
-      if (isTooFine(reads, length))
-        throw new AppError('too_large', 'Your request arrives in too many small pieces. Please send larger ones.')
+      if (isTooFine(reads, length)) throw tooFine()
       if (length > bytes.length) {
         const larger = new Uint8Array(hold(body, Math.min(most, Math.max(length, 2 * bytes.length))))
         larger.set(bytes.subarray(0, start))
@@ -132,9 +142,6 @@ function readFrom(reader: ReadableStreamDefaultReader<Uint8Array>) {
     throw new AppError('malformed', 'Your request broke off on its way. Please send it again.')
   })
 }
-
-/** Each chunk costs us a read, however small: byte by byte, 64 KiB would take a second. */
-const isTooFine = (reads: number, bytes: number) => reads > 1024 + bytes / 256
 
 const tooLarge = ({ name }: Coming) => new AppError('too_large', KINDS[name].tooLarge)
 

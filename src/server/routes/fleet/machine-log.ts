@@ -2,6 +2,7 @@ import { AppError } from '../../../domain/error.ts'
 import { hearMachine } from '../../fleet/machines/hear.ts'
 import { readRunKey } from '../../fleet/machines/run-key.ts'
 import { errorBody, statusOf, toAppError } from '../../http/error-response.ts'
+import { isTooFine, tooFine } from '../../http/middleware/held-bodies.ts'
 import { limitOuter } from '../../http/middleware/outer-limit.ts'
 import type { Context } from '../../runtime/context.ts'
 import type { Env } from '../../settings/env.ts'
@@ -37,9 +38,11 @@ async function hear(ctx: Context, env: Env, { method, headers, body }: Request) 
 async function readJson(body: ReadableStream<Uint8Array> | null): Promise<unknown> {
   const decoder = new TextDecoder()
   let text = ''
-  let read = 0
+  let [reads, read] = [0, 0]
   for await (const chunk of body ?? []) {
     read += chunk.length
+    reads += 1
+    if (isTooFine(reads, read)) throw tooFine()
     if (read > MOST_BYTES) throw new AppError('too_large', 'A batch has at most 256 KiB. Send it in two.')
     text += decoder.decode(chunk, { stream: true })
   }
