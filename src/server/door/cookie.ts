@@ -40,19 +40,31 @@ export function readWay(door: Door, cookies: string | null): string | null {
   return found?.slice(found.indexOf('=') + 1) || null
 }
 
-const nameOf = (cookie: string) => (cookie.split('=')[0] ?? '').trim()
+/** Of the spaces that HTTP knows: to a browser, a name behind any other isn't ours, and so not kept to one host. */
+function trimmed(text: string): string {
+  let [start, end] = [0, text.length]
+  while (isSpace(text[start])) start++
+  while (end > start && isSpace(text[end - 1])) end--
+  return text.slice(start, end)
+}
+
+const isSpace = (letter: string | undefined) => letter === ' ' || letter === '\t'
+
+const nameOf = (cookie: string) => trimmed(cookie.split('=')[0] ?? '')
 
 /** Browsers send one line. If a program sent several, the runtime joins them with this separator, which a value may also contain. */
 const LINE_END = /, (?=[\w!#$%&'*+.^`|~-]+=)/
 
-/** Everything that could be a cookie, so that we find ours on every line. */
-const cookiesOf = (given: string | null): string[] => partsOf(given).flatMap((part) => part.split(LINE_END))
+/**
+ * Everything that could be a cookie, so that we find ours on every line. Those behind a comma come last: a page can write
+ * one that passes for ours into the value of its own.
+ */
+function cookiesOf(given: string | null): string[] {
+  const lines = partsOf(given).map((part) => part.split(LINE_END))
+  return [...lines.flatMap(([first]) => first ?? []), ...lines.flatMap(([, ...others]) => others)]
+}
 
-const partsOf = (given: string | null): string[] =>
-  (given ?? '')
-    .split(';')
-    .map((part) => part.trim())
-    .filter(Boolean)
+const partsOf = (given: string | null): string[] => (given ?? '').split(';').map(trimmed).filter(Boolean)
 
 /** The pass in the request's cookies, if it is for this run. */
 export function readPass(ctx: Context, door: Door, label: string, cookies: string | null): Pass | null {

@@ -161,6 +161,21 @@ test('several Cookie lines are one', async () => {
   expect((await sendRaw(Number(port), before)).head).toContain('200 OK')
 })
 
+test('a cookie that a page made to look like ours never takes the place of ours', async () => {
+  const made = await person.post(`/api/v1/servers/${server.id}/guests`, { hours: 1 })
+  const browser = newBrowser()
+  await browser.open(made.body.guest.url)
+  await browser.open(own)
+  const guest = browser.cookie(own)
+  const visitor = async (cookies: string) =>
+    /x-door-visitor: (\w+)/.exec((await send('GET /a', '\r\n', cookies)).got.head)?.[1] ?? null
+  expect([await visitor(guest), await visitor(cookie)]).toEqual(['guest', 'owner'])
+  // Browsers keep these for a whole domain, although ours is `__Host-`.
+  for (const fake of ['\u00a0', '\u2000', '\ufeff', 'a=b, '].map((before) => before + guest))
+    expect([fake, await visitor(`${fake}; ${cookie}`)]).toEqual([fake, 'owner'])
+  expect(await visitor(`\u2000${guest}`)).toBe(null)
+})
+
 test('cookies that a hostile page set for the whole domain do not pass, and the door ends them', async () => {
   const flood = Array.from({ length: 8 }, (_, i) => `big${i}=${'x'.repeat(3500)}`)
   got.length = 0
