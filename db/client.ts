@@ -4,11 +4,11 @@ import { AppError } from '../src/domain/error.ts'
 import * as schema from './schema.ts'
 
 const TIMEOUT_MS = 8_000
-/** libSQL serves 128 requests at once, and refuses the next without looking at them. */
+/** libSQL serves 128 requests at once, and refuses further ones without looking at them. */
 const TOO_MANY = 429
 export const NO_ANSWER = 'The database did not answer. Please try again in a moment.'
 
-/** A class of its own, so that scripts tell it from the other services that don't answer. */
+/** A separate class, so that scripts can tell it from other services that don't answer. */
 export class NoAnswer extends AppError {
   constructor(cause: unknown) {
     super('unavailable', NO_ANSWER, { cause, retryable: true })

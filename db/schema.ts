@@ -55,7 +55,7 @@ export const users = sqliteTable(
      * `created_at`.
      */
     billedUntil: integer('billed_until').notNull().default(0),
-    /** What server time beyond the plan's hours may cost in a month; null: any amount. `src/domain/money/budget.ts` */
+    /** What server time beyond the plan's hours may cost in a month; null: no limit. `src/domain/money/budget.ts` */
     budgetCents: integer('budget_cents'),
     /** Whether we then stop their server. */
     budgetStops: integer('budget_stops', { mode: 'boolean' }).notNull().default(false),
@@ -87,7 +87,7 @@ const userId = () =>
     .notNull()
     .references(() => users.id)
 
-/** The mailboxes that had their trial. Outlives the account, and names nobody: see `src/server/accounts/mailboxes.ts`. */
+/** The mailboxes that have had their trial. Outlives the account, and names nobody: see `src/server/accounts/mailboxes.ts`. */
 export const trials = sqliteTable('trials_given', {
   mailbox: text().primaryKey(),
   givenAt: integer('given_at').notNull(),
@@ -121,7 +121,7 @@ export const signIns = sqliteTable(
   (t) => [index('sign_ins_by_user').on(t.userId), index('sign_ins_by_network').on(t.network)],
 )
 
-/** How many sign-ins to an account we refused in an hour, so that a stranger's guesses fill no list of its owner. */
+/** How many sign-ins to an account we refused in an hour. Only a count, so that a stranger's guesses can't fill its owner's list. */
 export const refusedSignIns = sqliteTable(
   'refused_sign_ins',
   {
@@ -130,7 +130,7 @@ export const refusedSignIns = sqliteTable(
     hour: integer().notNull(),
     wrong: text().$type<Wrong>().notNull(),
     count: integer().notNull(),
-    /** The last one: when, and from where. */
+    /** When the last one was, and from where. */
     lastAt: integer('last_at').notNull(),
     userAgent: text('user_agent'),
     address: text(),
@@ -152,7 +152,7 @@ export const emailTokens = sqliteTable(
   (t) => [index('email_tokens_by_user').on(t.userId)],
 )
 
-/** An authenticator app (RFC 6238): one an account. `src/server/accounts/credentials/totp.ts` */
+/** An authenticator app (RFC 6238), one per account. `src/server/accounts/credentials/totp.ts` */
 export const totps = sqliteTable('totps', {
   userId: text('user_id')
     .primaryKey()
@@ -169,7 +169,7 @@ export const totps = sqliteTable('totps', {
   lastUsedAt: integer('last_used_at'),
 })
 
-/** What opens an account once each when its other factor is lost. We store only the SHA-256. */
+/** Codes that each open an account once if its other factor is lost. We store only the SHA-256. */
 export const recoveryCodes = sqliteTable(
   'recovery_codes',
   {
@@ -182,8 +182,8 @@ export const recoveryCodes = sqliteTable(
 )
 
 /**
- * An operator will remove an account's second factor, because its owner says that it is lost. We wait a day, so that an
- * owner who still has it can keep it. `src/server/operations/lost-factors.ts`
+ * An operator is about to remove an account's second factor, because its owner says that it's lost. We wait a day, so
+ * that an owner who still has it can keep it. `src/server/operations/lost-factors.ts`
  */
 export const factorRemovals = sqliteTable(
   'factor_removals',
@@ -199,7 +199,7 @@ export const factorRemovals = sqliteTable(
   (t) => [index('factor_removals_due').on(t.dueAt)],
 )
 
-/** Someone typed the right password and must still prove a second factor. We store only the SHA-256 of what they got. */
+/** Someone who typed the right password and must still prove a second factor. We store only the SHA-256 of their challenge. */
 export const signInChallenges = sqliteTable(
   'sign_in_challenges',
   {
@@ -227,12 +227,15 @@ export const passkeys = sqliteTable(
     credentialId: text('credential_id').notNull().unique(),
     /** A COSE key in base64url. */
     publicKey: text('public_key').notNull(),
-    /** How often it was used, as its device says; always 0 if the device doesn't count. */
+    /** How often it was used, according to its device; always 0 if the device doesn't count. */
     counter: integer().notNull(),
     /** How browsers reach its device. */
     transports: text({ mode: 'json' }).$type<string[]>().notNull(),
     name: text().notNull(),
-    /** From a new password until it was used beside it: who knew the old one may have added it. Until then, it signs nobody in alone. */
+    /**
+     * Set by a new password until the passkey is used beside it, because someone who knew the old one may have added
+     * it. Until then, it can't sign anyone in alone.
+     */
     waitsForPassword: integer('waits_for_password', { mode: 'boolean' }).notNull().default(false),
     createdAt: integer('created_at').notNull(),
     lastUsedAt: integer('last_used_at'),
@@ -242,8 +245,8 @@ export const passkeys = sqliteTable(
 export type PasskeyRow = typeof passkeys.$inferSelect
 
 /**
- * What a passkey must sign, once. We store only the SHA-256. Those for signing in are here once they were answered, so that
- * none counts twice. The second step of signing in has its own, in `sign_in_challenges`.
+ * What a passkey must sign, once. We store only the SHA-256. Challenges for signing in are stored only after they were
+ * answered, so that none counts twice. The second step of signing in has its own, in `sign_in_challenges`.
  */
 export const passkeyChallenges = sqliteTable(
   'passkey_challenges',
@@ -289,7 +292,7 @@ export const deviceLogins = sqliteTable(
     id: text().primaryKey(),
     deviceHash: text('device_hash').notNull().unique(),
     userCode: text('user_code').notNull().unique(),
-    /** What the program calls itself, for its owner to compare. */
+    /** The program's own name for itself, for its owner to compare. */
     deviceName: text('device_name').notNull(),
     address: text(),
     scope: text().$type<TokenScope>().notNull(),
@@ -373,7 +376,7 @@ export const environments = sqliteTable(
     /** The lowest first. */
     position: integer().notNull(),
     createdAt: integer('created_at').notNull(),
-    /** Starts nothing new from then on. What runs keeps running. */
+    /** Starts nothing new from then on. Running servers keep running. */
     retiredAt: integer('retired_at'),
   },
   (t) => [
@@ -406,13 +409,13 @@ export const runs = sqliteTable(
     name: text(),
     /** When its user wants it to end. */
     endsAt: integer('ends_at'),
-    /** After how many seconds its start was to end it: the dashboard may offer the same again. Null: no end. */
+    /** After how many seconds its start was supposed to end it: the dashboard may offer the same again. Null: no end. */
     stopAfter: integer('stop_after'),
     /** Whether an API token started it, so that nobody chose its end on the site. */
     byToken: integer('by_token', { mode: 'boolean' }).notNull().default(false),
     /** Whether their plan was a trial at the request: its form asks for no end. */
     inTrial: integer('in_trial', { mode: 'boolean' }).notNull().default(false),
-    /** The end that it got when they bought a plan. While it is `endsAt`, they haven't chosen another. */
+    /** The end that we set when they bought a plan. While `endsAt` equals it, they haven't chosen another. */
     defaultEndsAt: integer('default_ends_at'),
     /** When `endsAt` was last set, if that was after the request: an end that is near when it's set needs no warning. */
     endsSetAt: integer('ends_set_at'),
@@ -426,9 +429,9 @@ export const runs = sqliteTable(
     /** A smaller plan set `endsAt`, in place of the end that its user had set. `src/domain/money/plan-end.ts` */
     planEnds: integer('plan_ends', { mode: 'boolean' }).notNull().default(false),
     ownEndsAt: integer('own_ends_at'),
-    /** Its simulator says that nobody uses it, and that set `endsAt`, in place of `ownEndsAt`. */
+    /** Its simulator reports that nobody is using it, and that set `endsAt`, in place of `ownEndsAt`. */
     idleEnds: integer('idle_ends', { mode: 'boolean' }).notNull().default(false),
-    /** When to ask its simulator next whether anyone uses it; null: its owner doesn't want that. */
+    /** When to next ask its simulator whether anyone is using it; null: its owner doesn't want that. */
     idleLookAt: integer('idle_look_at'),
     /** Their budget, if that set `endsAt`. */
     budgetCents: integer('budget_cents'),
@@ -444,9 +447,9 @@ export const runs = sqliteTable(
     unseenLooks: integer('unseen_looks').notNull().default(0),
     /** When we must stop the run: the end of a trial. */
     mustStopAt: integer('must_stop_at'),
-    /** When we said that it ends in a few minutes: because of its trial, or of `endsAt`. */
+    /** When we warned that it ends in a few minutes, because of its trial or `endsAt`. */
     trialWarnedAt: integer('trial_warned_at'),
-    /** The end that we said this of: of each end, once. */
+    /** The end that we warned of: once for each end. */
     warnedEnd: integer('warned_end'),
     /** When we accepted its end: we bill nothing from then on. */
     stopRequestedAt: integer('stop_requested_at'),
@@ -463,7 +466,7 @@ export const runs = sqliteTable(
     ipAddress: text('ip_address'),
     /** Inside our network, where only the door reaches it. */
     privateAddress: text('private_address'),
-    /** The name of its own host on the door's domain: random, new for each run, no secret. Null without a door. */
+    /** The name of its own host on the door's domain: random, new for each run, not secret. Null without a door. */
     doorLabel: text('door_label').unique(),
     /** What its machine last said about its user's files. Null: nothing yet, or it has none. */
     filesPhase: text('files_phase').$type<'loading' | 'loaded' | 'failed' | 'saved'>(),
@@ -481,31 +484,31 @@ export const runs = sqliteTable(
     secrets: text({ mode: 'json' }).$type<string[]>(),
     /** The host whose login its image is pulled with. Null: none. */
     registry: text(),
-    /** How far its machine is with its image, as it says. Null: not there yet, or it says nothing. */
+    /** How far its machine is with its image, as it reports. Null: not there yet, or it doesn't report. */
     pull: text({ mode: 'json' }).$type<Pull>(),
-    /** When its container first started, as its machine says. Null: not yet, or the machine says nothing. */
+    /** When its container first started, as its machine reports. Null: not yet, or it doesn't report. */
     containerStartedAt: integer('container_started_at'),
     /** The code that its program last exited with. */
     exitCode: integer('exit_code'),
-    /** What its program died of before it answered, as its machine says. */
+    /** What its program died of before it answered, as its machine reports. */
     diedOf: text('died_of').$type<Death>(),
-    /** Whether its disk has little space left, as its machine says. */
+    /** Whether its disk is nearly full, as its machine reports. */
     diskNearlyFull: integer('disk_nearly_full', { mode: 'boolean' }).notNull().default(false),
     /** When to check how much of the plan's hours is used; null once it has ended and we checked. */
     hoursLookAt: integer('hours_look_at'),
-    /** Whole seconds that we metered, and that its machine didn't run by EC2's record. Nobody pays for them. */
+    /** Whole seconds that we metered although EC2's record says that its machine wasn't running. Nobody pays for them. */
     shortSeconds: integer('short_seconds').notNull().default(0),
-    /** Those of them in written bills, which corrections credit. The others came off the meter. */
+    /** How many of them are on written bills, which corrections credit. The others came off the meter. */
     creditSeconds: integer('credit_seconds').notNull().default(0),
     /** When to write these corrections; null if none are left to write. */
     creditAt: integer('credit_at'),
     /** Whole seconds from its meter's end to EC2's, below 0 if EC2's came first. Null if EC2 gave no time. */
     ec2Difference: integer('ec2_difference'),
-    /** Its start took a machine that waited for one: `warmMachines`. */
+    /** Its start took a machine that was waiting for one: `warmMachines`. */
     warm: integer({ mode: 'boolean' }).notNull().default(false),
-    /** When that machine could hear of it. Until then, it runs nothing of this run's. */
+    /** When that machine could learn of it. Until then, it runs nothing of this run's. */
     workGivenAt: integer('work_given_at'),
-    /** At its click, a ready machine waited: what its user was told, whatever became of it. */
+    /** When they clicked, a ready machine was waiting: what we told its user, whatever happened afterward. */
     toldWarm: integer('told_warm', { mode: 'boolean' }).notNull().default(false),
   },
   (t) => [
@@ -524,14 +527,14 @@ export const runs = sqliteTable(
 )
 export type RunRow = typeof runs.$inferSelect
 
-/** Who waits for a place of a size: one row per account. The place that is theirs, they have reserved under their own ID. */
+/** Who is waiting for a place of a size: one row per account. A place that is theirs is reserved under their own ID. */
 export const line = sqliteTable(
   'line',
   {
     userId: text('user_id')
       .primaryKey()
       .references(() => users.id),
-    /** The size that they wait for. */
+    /** The size that they are waiting for. */
     gpus: integer().notNull(),
     /** They are on a trial, as of the last look. Paid plans and trials take turns. */
     trial: integer({ mode: 'boolean' }).notNull(),
@@ -540,15 +543,15 @@ export const line = sqliteTable(
     /** What that start may set. */
     wishes: text({ mode: 'json' }).$type<RunWishes & { tokenName?: string | null }>().notNull(),
     joinedAt: integer('joined_at').notNull(),
-    /** In each class, the earliest is next. When they joined, or when they let another place lapse. */
+    /** In each class, the earliest is next. When they joined, or when they let another place expire. */
     queuedAt: integer('queued_at').notNull(),
     /** Their first position; null until we have told them. */
     joinedPosition: integer('joined_position'),
-    /** When they got a place; null while they wait for one. */
+    /** When they got a place; null while they are waiting for one. */
     givenAt: integer('given_at'),
     /** When the held place goes to the next; null until we've checked that they may start. */
     heldUntil: integer('held_until'),
-    /** How many held places they let go. */
+    /** How many held places they let expire. */
     lapses: integer().notNull().default(0),
     /** The run that started from it. If EC2 has no machine for it, they wait again, where they were. */
     runId: text('session_id').references(() => runs.id),
@@ -614,7 +617,7 @@ export const startTimes = sqliteTable(
 )
 
 /**
- * An operator's promise to a group: while it lasts, so many of its people can have a server at once. No place is
+ * An operator's promise to a group: while it lasts, this many of its people can have a server at once. No place is
  * reserved for it: the write that takes a free place leaves as many as a group still lacks.
  */
 export const lineGroups = sqliteTable(
@@ -628,11 +631,11 @@ export const lineGroups = sqliteTable(
     startsAt: integer('starts_at').notNull(),
     /** From this moment on nothing is held back. An early end moves it. */
     endsAt: integer('ends_at').notNull(),
-    /** Who enters it joins the group; null: only listed people. */
+    /** A code that adds people to the group; null: only listed people. */
     code: text().unique(),
     /** Where places are short, the group made first comes first. */
     madeAt: integer('made_at').notNull(),
-    /** When the audit log had its end. */
+    /** When the audit log recorded its end. */
     releasedAt: integer('released_at'),
   },
   (t) => [
@@ -662,7 +665,7 @@ export const lineGroupPeople = sqliteTable(
   ],
 )
 
-/** What happened to a run and no other row says: its end was set, moved, or removed, or it got another name. */
+/** What happened to a run if no other row says so: its end was set, moved, or removed, or it was renamed. */
 export const runEvents = sqliteTable(
   'run_events',
   {
@@ -692,7 +695,7 @@ export const doorLinks = sqliteTable(
     runId: text('session_id')
       .notNull()
       .references(() => runs.id),
-    /** The sign-in that a ticket was given to, and whose end closes the door. Null: a guest's link. */
+    /** The sign-in that a ticket was given to, whose end closes the door. Null: a guest's link. */
     signInId: text('sign_in_id'),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
@@ -747,9 +750,9 @@ export const warmSettings = sqliteTable(
     availabilityZone: text('availability_zone').notNull(),
     /** How many in each hour of the week, from Monday at 0:00. */
     hours: text({ mode: 'json' }).$type<number[]>().notNull(),
-    /** Whose hours these are: an IANA time zone. */
+    /** The time zone of these hours: an IANA name. */
     timeZone: text('time_zone').notNull(),
-    /** What one costs an hour, as the operator says, in US cents. Null: they didn't say. */
+    /** What one costs an hour, according to the operator, in US cents. Null: they didn't say. */
     hourCents: real('hour_cents'),
   },
   (t) => [primaryKey({ columns: [t.instanceType, t.availabilityZone] })],
@@ -757,8 +760,8 @@ export const warmSettings = sqliteTable(
 export type WarmSettingRow = typeof warmSettings.$inferSelect
 
 /**
- * A machine that waits in a place for its first and only run. The start that takes the place moves it to `launches`. To
- * end it, we reserve its place under its token. `src/server/fleet/warm/`
+ * A machine that is waiting in a place for its first and only run. The start that takes the place moves it to
+ * `launches`. To end it, we reserve its place under its token. `src/server/fleet/warm/`
  */
 export const warmMachines = sqliteTable(
   'warm_machines',
@@ -775,17 +778,17 @@ export const warmMachines = sqliteTable(
     launchedAt: integer('launched_at'),
     /** The version of its launch template. */
     templateVersion: text('template_version'),
-    /** When it last asked what it is for, and when it first had everything that it can have before it knows. */
+    /** When it last asked what it is for, and when it first had everything that it can have beforehand. */
     askedAt: integer('asked_at'),
     readyAt: integer('ready_at'),
-    /** When we saw that it won't get ready or a run, until another one of its kind does. */
+    /** When we saw that it won't get ready or get a run. Counts until another one of its kind works. */
     failedAt: integer('failed_at'),
     /** Since when EC2 hasn't found it, and after how many looks in a row. */
     unseenSince: integer('unseen_since'),
     unseenLooks: integer('unseen_looks').notNull().default(0),
-    /** Since when we end it. */
+    /** Since when we have been ending it. */
     endingAt: integer('ending_at'),
-    /** It's gone, or never was. We keep the row a day, to know a launch that EC2 carries out late. */
+    /** It's gone, or never existed. We keep the row for a day, to recognize a launch that EC2 carries out late. */
     endedAt: integer('ended_at'),
   },
   (t) => [
@@ -848,7 +851,7 @@ export const plans = sqliteTable(
     /** When they last upgraded here, and from which plan: that period includes a share of the additional hours. */
     upgradedAt: integer('upgraded_at'),
     upgradedFrom: text('upgraded_from').$type<PlanType>(),
-    /** When an upgrade that waits for its payment lapses, or the last one did; null once it was paid. */
+    /** When an upgrade that is waiting for its payment expires, or the last one did; null once it was paid. */
     upgradeUntil: integer('upgrade_until'),
     /** What it becomes with its next period, if that's scheduled. */
     nextPlanType: text('next_plan_type').$type<PlanType>(),
@@ -963,15 +966,15 @@ export const invoices = sqliteTable(
     chargeAt: integer('charge_at'),
     /** Set while an operator holds it: nobody is charged, reminded, or overdue. */
     heldAt: integer('held_at'),
-    /** How long holds, and a bank debit that failed late, have put off its due date. */
+    /** By how much holds, and a bank debit that failed late, have postponed its due date. */
     heldMs: integer('held_ms').notNull().default(0),
-    /** Since when we know of a payment on its way: a bank debit takes days. Nobody is overdue during the first. */
+    /** Since when we know of a payment on its way: a bank debit takes days. During the first one, the invoice isn't overdue. */
     processingAt: integer('processing_at'),
-    /** When a bank debit first came back. That gave days to pay otherwise, and the next debit puts nothing off. */
+    /** When a bank debit first came back. That gave them days to pay another way, and the next debit postpones nothing. */
     debitReturnedAt: integer('debit_returned_at'),
     /** For a credit: the credit note's id. */
     stripeInvoiceId: text('stripe_invoice_id').unique(),
-    /** Stripe's number of it, which its page, its PDF, and a bookkeeper use. */
+    /** Stripe's number for it, on its page and its PDF and for bookkeepers. */
     number: text(),
     /** The customer on it: a company, its address, and its tax IDs as they were at Stripe when it was finalized. */
     billTo: text('bill_to', { mode: 'json' }).$type<BillTo>(),
@@ -993,8 +996,8 @@ export const invoices = sqliteTable(
 export type InvoiceRow = typeof invoices.$inferSelect
 
 /**
- * Stripe's own invoices for a plan's price, as last seen there. For people's books only: no rule about hours,
- * bills, or suspension reads them.
+ * Stripe's own invoices for a plan's price, as last seen there. For people's books only: no rule about hours, bills, or
+ * suspension reads them.
  */
 export const planPayments = sqliteTable(
   'plan_payments',
@@ -1049,7 +1052,7 @@ export const outbox = sqliteTable(
     html: text().notNull(),
     /** Where replies go, if not to the sender. */
     replyTo: text('reply_to'),
-    /** The link that turns off emails of its kind, for its header. Null for emails that always come. */
+    /** The link that turns off emails of its kind, for its header. Null for emails that people can't turn off. */
     offUrl: text('off_url'),
     /** What it is about, for an email that we write only once: `paid:bill_…`. */
     cause: text().unique(),
@@ -1068,7 +1071,7 @@ export const outbox = sqliteTable(
 )
 export type OutboxRow = typeof outbox.$inferSelect
 
-/** What a user hears under the bell, written in the batch of the change that causes it, with its email if it has one. */
+/** What a user sees under the bell, written in the batch of the change that causes it, with its email if it has one. */
 export const notices = sqliteTable(
   'notices',
   {
@@ -1126,7 +1129,7 @@ export const secrets = sqliteTable(
   'secrets',
   {
     userId: userId(),
-    /** A login's is its registry's host. Each of those has a dot, and the name of no value has one. */
+    /** For a login, its registry's host. Hosts contain a dot, and names of values don't. */
     name: text().notNull(),
     sealed: text().notNull(),
     /** Of a login. Null: a value. */
@@ -1233,7 +1236,7 @@ export const auditLog = sqliteTable(
 )
 export type AuditRow = typeof auditLog.$inferSelect
 
-/** One row: since when we check whether people can start servers, and when we last did. */
+/** One row: since when we have checked whether people can start servers, and when we last did. */
 export const statusChecks = sqliteTable('status_checks', {
   id: text().$type<'starts'>().primaryKey(),
   firstAt: integer('first_at').notNull(),
@@ -1266,44 +1269,44 @@ export const fileFolders = sqliteTable(
     userId: text('user_id')
       .primaryKey()
       .references(() => users.id),
-    /** What all its keys begin with: random, and the same forever. */
+    /** What all of its keys begin with: random, and the same forever. */
     prefix: text().notNull().unique(),
     createdAt: integer('created_at').notNull(),
     /** As of `countedAt`, from the bucket. */
     usedBytes: integer('used_bytes').notNull().default(0),
     usedFiles: integer('used_files').notNull().default(0),
-    /** Parts of uploads that programs have begun, and not ended. */
+    /** Parts of uploads that programs have begun but not finished. */
     partsBytes: integer('parts_bytes').notNull().default(0),
     /** When the last full count began; null: never. */
     countedAt: integer('counted_at'),
-    /** Until then something may write: a link, credentials, or a run. A count from before is out of date. */
+    /** Until then, something may write: a link, credentials, or a run. An earlier count is out of date. */
     openUntil: integer('open_until').notNull().default(0),
     /** A count of many pages that is under way: since when, where it continues, and its sums. */
     countBegunAt: integer('count_begun_at'),
     countNext: text('count_next'),
-    /** After which key it begins, and once around ends; null: before all. */
+    /** The key after which it begins, and ends once around; null: before all keys. */
     countFrom: text('count_from'),
     countBytes: integer('count_bytes').notNull().default(0),
     countFiles: integer('count_files').notNull().default(0),
     /** When a trigger counts next; null: nothing has changed. */
     countDueAt: integer('count_due_at'),
-    /** Tries of a trigger since the last one that worked. */
+    /** Failed tries of a trigger since the last one that worked. */
     countFailures: integer('count_failures').notNull().default(0),
     /** How full we last said it is, in percent: 0, 80, or 100. */
     toldPercent: integer('told_percent').notNull().default(0),
     /** Without a plan: when we delete everything. */
     deleteAt: integer('delete_at'),
-    /** Over the limit: when the newest files go, and the days of the last email about it. */
+    /** Over the limit: when we delete the newest files, and how many days the last email about it gave. */
     overDeleteAt: integer('over_delete_at'),
     overTold: integer('over_told'),
-    /** When we next look if they still have a plan. */
+    /** When we next check whether they still have a plan. */
     lookAt: integer('look_at').notNull().default(0),
   },
   (t) => [index('file_folders_by_count').on(t.countDueAt), index('file_folders_by_look').on(t.lookAt)],
 )
 export type FileFolderRow = typeof fileFolders.$inferSelect
 
-/** Uploads that we let begin. Each counts against the limit until it ends; `uploadId` is the bucket's, for parts. */
+/** Uploads that we let begin. Each counts against the limit until it ends; `uploadId` is the bucket's, for multipart uploads. */
 export const fileUploads = sqliteTable(
   'file_uploads',
   {
@@ -1312,22 +1315,22 @@ export const fileUploads = sqliteTable(
     path: text().notNull(),
     size: integer().notNull(),
     uploadId: text('upload_id'),
-    /** Of an upload in parts: what changes with the file, so that only the same one continues it. */
+    /** For a multipart upload: changes with the file, so that only the same file continues it. */
     version: text(),
     /** The etag of what was there when it began; null: nothing was. */
     replaces: text(),
-    /** What it counts against the limit: its size, or for a link, how much more that is than what it replaces. */
+    /** What it counts against the limit: its size, or for a link, how much larger it is than the file it replaces. */
     counts: integer().notNull().default(0),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
-    /** Its file is there. It counts until a count that began later. */
+    /** Its file has arrived. It counts until a count that began later. */
     endedAt: integer('ended_at'),
   },
   (t) => [index('file_uploads_by_user').on(t.userId), index('file_uploads_by_end').on(t.expiresAt)],
 )
 export type FileUploadRow = typeof fileUploads.$inferSelect
 
-/** Everything below a place in someone's folder goes, for good: what was there when it was accepted. */
+/** A deletion, for good, of everything below a place in someone's folder that was there when we accepted it. */
 export const fileRemovals = sqliteTable(
   'file_removals',
   {
@@ -1335,12 +1338,12 @@ export const fileRemovals = sqliteTable(
     userId: userId(),
     /** Below the folder's prefix: `files/runs/`, or empty for all of it. */
     place: text().notNull(),
-    /** By the bucket's clock. What was written later stays. */
+    /** By the bucket's clock. Anything written later stays. */
     acceptedAt: integer('accepted_at').notNull(),
-    /** When a trigger continues; pushed on while one works, and further each time it fails. */
+    /** When a trigger continues. Postponed while one works, and further each time it fails. */
     nextAt: integer('next_at').notNull(),
     failures: integer().notNull().default(0),
-    /** At least so many, as of the last look. */
+    /** At least this many are left, as of the last look. */
     filesLeft: integer('files_left').notNull().default(0),
     /** The first key that the last round removed. */
     removedKey: text('removed_key'),

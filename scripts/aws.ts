@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-/** What AWS's command line answers, as whom the operator has signed in to it. @throws what failed, and what to do */
+/** What AWS's command line answers, signed in as the operator. @throws what failed, and what to do */
 export function aws(region: string, ...words: string[]): string {
   const { status, error, stdout, stderr } = spawnSync('aws', [...words, '--region', region], { encoding: 'utf8' })
   if (status === 0) return stdout.trim()

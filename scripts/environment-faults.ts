@@ -2,7 +2,7 @@ import type { Environment } from '../dev/wrangler-config.ts'
 import { faultsOf, SETTINGS } from '../src/server/settings/settings.ts'
 import type { Settings } from './environment.ts'
 
-/** Whatever is in git, everyone who reads the repository knows. */
+/** Everyone who can read the repository knows what is in git. */
 const SECRETS = [
   'SECRET_KEY',
   'PASSWORD_PEPPER',
@@ -16,12 +16,12 @@ const SECRETS = [
 const ACCESS_KEY_EXAMPLE = /(AKIAIOSFODNN7|EXAMPLEKEY$)/
 const IS_EXAMPLE = /(^|[.@/])example(\.(com|net|org))?([/:>.,\s]|$)|<[^>@]*>$|…/
 
-/** What every environment binds, since wrangler doesn't pass bindings on to environments: those of the top level. */
+/** What every environment must bind itself, since wrangler doesn't pass on the top level's bindings. */
 export type Shared = Pick<Environment, 'durable_objects' | 'send_email' | 'ratelimits'>
 
 /**
- * What an environment of wrangler.toml gets wrong, in a sentence each. @param secrets what the file has; null without a
- * file, when Cloudflare may have what it lists
+ * What is wrong with an environment of wrangler.toml, in a sentence each. @param secrets what the file has; null
+ * without a file, when Cloudflare may have what it lists
  */
 export function faultsOfEnvironment(environment: Environment, secrets: Settings | null, shared: Shared): string[] {
   const { vars = {} } = environment
@@ -100,7 +100,7 @@ function exampleFaults(given: Settings, { routes = [], vpc_networks = [] }: Envi
   return places.length ? [`These still have the example's value: ${places.join(', ')}. Replace it with your own.`] : []
 }
 
-/** The site must be where its origins say, and nowhere without a route. */
+/** The site must be where its origins say, and unreachable without a route. */
 function originFaults({ SITE_ORIGINS: list = '' }: Settings, { routes = [] }: Environment): string[] {
   const hosts = routes.map((route) => (typeof route === 'string' ? route : route.pattern).replace(/\/.*$/, ''))
   return list

@@ -33,7 +33,7 @@ export function readSecrets(name: string): Record<string, string> | null {
   return secrets as Record<string, string>
 }
 
-/** Replaces the file at once, so that a full disk loses nothing. Nobody else can read it. */
+/** Replaces the file in one step, so that a full disk loses nothing. Only its owner can read it. */
 export function writeSecrets(name: string, secrets: Record<string, string>): void {
   const file = secretsFile(name)
   writeFileSync(`${file}.new`, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 })
@@ -41,8 +41,8 @@ export function writeSecrets(name: string, secrets: Record<string, string>): voi
 }
 
 /**
- * What the environment's Worker gets: wrangler.toml's variables and the file of secrets, whatever this shell has. Without
- * the file, as in CI, the shell's variables are the secrets. Without a name, they are everything.
+ * What the environment's Worker gets: wrangler.toml's variables and the file of secrets, regardless of this shell's
+ * variables. Without the file, as in CI, the shell's variables are the secrets. Without a name, they are everything.
  */
 export function settingsOf(name: string | undefined): Settings {
   if (name === undefined) return process.env

@@ -27,7 +27,7 @@ try {
       if (only.length && !only.includes(`${shape}-${theme}`)) continue
       const [width, height] = SHAPES[shape]
       const ratio = width / CSS_WIDTH[shape]
-      // Each film has a site to itself, so that Ada is there for the first time, on the same day.
+      // Each film has its own site, so that Ada is there for the first time, on the same day.
       const stack = await startStack({
         dataDir: join(dataDir, `${shape}-${theme}`),
         ec2BootMs: 2_500,

@@ -10,8 +10,8 @@ const clean = () => {
 }
 
 /**
- * `npm run db:generate`: drizzle-kit compares the schema with a snapshot of the last migration's, 5,000 lines that the schema of
- * that commit says already. So we make it from there, and keep none.
+ * `npm run db:generate`: drizzle-kit compares the schema with a snapshot of the last migration's: 5,000 lines that
+ * repeat that commit's schema. So we make the snapshot from there, and keep none.
  */
 if (git('status', '--porcelain', 'db/migrations'))
   throw new Error(

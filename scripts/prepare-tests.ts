@@ -5,13 +5,13 @@ import { stockPrograms } from '../testing/stack/stock-programs.ts'
 import { stripeMock } from '../testing/stack/stripe-mock.ts'
 import { isSkipped, prepare, type ThirdParty } from '../testing/stack/third-party.ts'
 
-/** Downloads what `npm run test:deep` needs, once. It never fails: it prints what is missing, and so do the tests that need it. */
+/** Downloads what `npm run test:deep` needs, once. It never fails, but prints what is missing, and so do the tests that need it. */
 await Promise.all([
   ...[moto, schemathesis, stockPrograms, stripeMock].map(download),
   oneAfterTheOther(rclone, oldestRclone),
 ])
 
-/** Each compiles for minutes, with all cores. */
+/** Each compiles for minutes on all cores. */
 async function oneAfterTheOther(...servers: ThirdParty[]): Promise<void> {
   for (const server of servers) await download(server)
 }

@@ -1,7 +1,7 @@
 import { aws } from './aws.ts'
 import { QUOTA } from './doctor/quota.ts'
 
-/** A new account may start no GPU machine. AWS may take days to answer, so we ask at the first zone, once. */
+/** A new account can't start GPU machines. AWS may take days to answer, so we ask at the first zone, once. */
 export function requestQuota(region: string, type: string, count: number): void {
   const query = ['--query', 'InstanceTypes[0].VCpuInfo.DefaultVCpus', '--output', 'text']
   const cpus = Number(aws(region, 'ec2', 'describe-instance-types', '--instance-types', type, ...query))

@@ -51,7 +51,7 @@ async function run(): Promise<string> {
   return plan.repairs.every(({ what }) => what === 'leave') ? 'EC2 and the database agree.' : done
 }
 
-/** A wrong setting looks like servers that ended, and ending their runs ends the machines. So a person names each. */
+/** A wrong setting looks like servers that have ended, and ending their runs ends the machines. So a person must name each. */
 function refuseDoubts({ doubts, doubted }: Plan, named: string[]): void {
   const left = doubted.filter((id) => !named.includes(id))
   if (!left.length) return

@@ -17,7 +17,7 @@ export function fillDomain(domain: string | undefined): string | null {
   return null
 }
 
-/** Random ones for what nobody else issues. */
+/** Random values for secrets that nobody else issues. */
 export function makeSecrets(env: string): null {
   const secrets = readSecrets(env) ?? {}
   const made = ['SECRET_KEY', 'PASSWORD_PEPPER'].filter((name) => !secrets[name])
@@ -29,7 +29,7 @@ export function makeSecrets(env: string): null {
   return null
 }
 
-/** Where the file still has the example's database, makes one with Turso's command line. */
+/** If the file still has the example's database, creates one with Turso's command line. */
 export function makeDatabase(env: string): string | null {
   const { LIBSQL_URL: url = '', AWS_REGION: region = '' } = settingsOf(env)
   if (!/\.example\.turso\.io/.test(url)) return null

@@ -2,8 +2,8 @@ import { readSecrets, settingsOf, writeSecrets } from './environment.ts'
 import { EVENTS, faultOfKey, findEndpoint, findPrice, openStripe, PRICES, webhookUrl } from './stripe-account.ts'
 
 /**
- * The prices and the webhook endpoint, once the file of secrets has Stripe's key. What is there stays as it is; the
- * doctor says what is wrong with it.
+ * Creates the prices and the webhook endpoint once the file of secrets has Stripe's key. Leaves existing ones as they
+ * are; the doctor says what is wrong with them.
  * @returns what is left to do by hand
  */
 export async function prepareStripe(env: string): Promise<string | null> {
@@ -31,6 +31,6 @@ export async function prepareStripe(env: string): Promise<string | null> {
     return null
   }
   if (signingSecret) return null
-  // Stripe tells the secret only when an endpoint is created.
+  // Stripe reveals the secret only when an endpoint is created.
   return `Copy the signing secret of ${url} from Stripe's dashboard (Developers, Webhooks) into the file of secrets, as STRIPE_WEBHOOK_SECRET.`
 }

@@ -78,7 +78,7 @@ function steps(env: string, domain: string | undefined): Step[] {
         return `Sign in to AWS as an administrator ("aws configure"), then: npm run zone -- --env ${env} --zone ${region}a --image <your simulator's image>`
       },
     },
-    // Before the site: it needs the secret of Stripe's webhook.
+    // Before the site, which needs the secret of Stripe's webhook.
     ...(readSecrets(env)?.STRIPE_SECRET_KEY === undefined
       ? []
       : [{ name: 'stripe', next: async () => prepareStripe(env) }]),

@@ -17,8 +17,8 @@ export function parametersOf(region: string, name: string): Texts | null {
 }
 
 /**
- * Creates or updates it, and waits. Parameters that are left out keep their values.
- * @throws the reason of the first resource that failed. AWS has then taken everything back
+ * Creates or updates it, and waits. Omitted parameters keep their values.
+ * @throws the reason of the first resource that failed. AWS has then rolled back everything
  */
 export function deployStack(region: string, name: string, file: string, parameters: Texts): void {
   const before = parametersOf(region, name)
@@ -35,7 +35,7 @@ export function deployStack(region: string, name: string, file: string, paramete
   const verb = before ? 'update' : 'create'
   let id: string
   try {
-    // A stack that failed to begin would be in the way of the next try.
+    // A stack whose creation failed would be in the way of the next try.
     id = aws(region, 'cloudformation', `${verb}-stack`, ...words, ...(before ? [] : ['--on-failure', 'DELETE']))
   } catch (error) {
     if (error instanceof Error && /No updates are to be performed/.test(error.message)) return

@@ -34,7 +34,7 @@ async function run(): Promise<string> {
   if (!Number.isInteger(count) || count < 0) throw new Error('--places must be a whole number.')
   if (!/^(ami-[0-9a-f]+)?$/.test(pinned))
     throw new Error('--machine-image must be an ID, such as ami-0123456789abcdef0.')
-  // Before anything is made or replaced.
+  // Before anything is created or replaced.
   const parameters = userData(image, firstOrigin(settings))
   askOfferings(region, type, zone)
   requestQuota(region, type, count)
@@ -60,14 +60,14 @@ async function run(): Promise<string> {
   ].join('\n')
 }
 
-/** The stack and its launch template have one name. */
+/** The stack and its launch template share a name. */
 function machineImageOf(region: string, name: string): string {
   const versions = ['--launch-template-name', name, '--versions', '$Latest']
   const query = ['--query', 'LaunchTemplateVersions[0].LaunchTemplateData.ImageId', '--output', 'text']
   return aws(region, 'ec2', 'describe-launch-template-versions', ...versions, ...query)
 }
 
-/** A subnet belongs to its zone forever, so ask before it is made. */
+/** A subnet belongs to its zone forever, so ask before creating it. */
 function askOfferings(region: string, type: string, zone: string): void {
   const filter = ['--location-type', 'availability-zone', '--filters', `Name=instance-type,Values=${type}`]
   const query = ['--query', 'InstanceTypeOfferings[].Location', '--output', 'text']

@@ -43,7 +43,7 @@ export async function checkAws(settings: Settings, inUse: PlaceRow[]): Promise<F
     ec2: new EC2Client(config),
     quotas: new ServiceQuotasClient(config),
     hasDoor: settings.DOOR_DOMAIN !== undefined,
-    // A path is a fault of its own.
+    // A path is a separate fault.
     site: URL.parse(firstOrigin(settings))?.origin ?? '',
   }
   try {
@@ -97,7 +97,7 @@ export function kindsOf(inUse: PlaceRow[], settings: Settings): Kind[] {
   return [...new Map(kinds.map((kind) => [Object.values(kind).join(), kind])).values()]
 }
 
-/** As a launch with everything: an older infra/account.yaml may allow fewer. */
+/** Like a launch with everything: an older infra/account.yaml may allow less. */
 const EVERY_TAG = [
   { Key: OWNER_TAG.key, Value: OWNER_TAG.value },
   ...['Name', 'launch', 'session', 'user', 'environment', 'vehicle', 'image', 'agent'].map((Key) => ({
@@ -190,7 +190,7 @@ async function faultOfTemplate(
   return data.BlockDeviceMappings?.every(({ Ebs }) => Ebs?.Encrypted) ? null : 'has a disk that is not encrypted.'
 }
 
-/** Whether machines tell this site what happens inside a run. Completes the sentence "The launch template …". */
+/** Whether machines report to this site what happens inside a run. Completes the sentence "The launch template …". */
 export function faultOfUserData(userData: string | undefined, site: string): string | null {
   if (!userData) return 'starts nothing at the first boot.'
   const data = Buffer.from(userData, 'base64')

@@ -17,7 +17,7 @@ const KNOCK_MS = 5_000
 const MOST_KNOCKS = 3
 const REMEDY = 'Deploy infra/account.yaml with Door=only, or set DOOR_ONLY=false: machines then get no files.'
 
-/** Proves DOOR_ONLY: by the rules of every security group of ours, and by a machine that runs. */
+/** Proves DOOR_ONLY: by the rules of all our security groups, and by a running machine. */
 export async function checkDoorOnly(settings: Settings, inUse: PlaceRow[], knock = isOpen): Promise<Finding[]> {
   const ec2 = new EC2Client(clientOf(settings))
   try {

@@ -12,7 +12,7 @@ import type { Send, Sender } from './files.ts'
 const NAME = 'files credentials'
 const SECRET = 'nobody-else-may-read-this'
 
-/** Tries what an account's credentials and links must not do, with files of two folders that it removes again. */
+/** Tries what an account's credentials and links must not allow, with files in two folders that it removes afterward. */
 export async function checkReach(
   bucket: BucketSettings,
   { owner, sender, ask }: { owner: Send; sender: Sender; ask: typeof fetch },

@@ -65,7 +65,7 @@ async function checkKey(send: Send): Promise<Finding> {
   return ok('files', 'the bucket takes a file, gives it back, and removes it')
 }
 
-/** What machines and people's own tools get must reach one folder only. */
+/** What machines and people's own tools get must reach only one folder. */
 async function checkTemporary(bucket: BucketSettings, send: Send, ask: typeof fetch): Promise<Finding> {
   try {
     return await checkReach(bucket, { owner: send, sender: (key) => sender(bucket, key, ask), ask })
@@ -74,7 +74,7 @@ async function checkTemporary(bucket: BucketSettings, send: Send, ask: typeof fe
   }
 }
 
-/** What ends later must not replace what is newer. */
+/** An upload that finishes later must not replace a newer file. */
 async function checkConditions(send: Send): Promise<Finding> {
   const name = 'files conditions'
   const path = `/doctor/${randomUUID()}`
@@ -131,7 +131,7 @@ function has(headers: Headers, what: 'origin' | 'methods' | 'headers' | 'expose'
   return given.includes('*') || given.includes(wanted.toLowerCase())
 }
 
-/** People may continue an upload for days; what nobody continues must not stay, and cost, forever. */
+/** People may continue an upload for days, but abandoned ones must not stay, and cost, forever. */
 async function checkRule(send: Send): Promise<Finding> {
   const name = 'files rule'
   const least = UPLOAD_DAYS + 1
@@ -140,7 +140,7 @@ async function checkRule(send: Send): Promise<Finding> {
     return skip(name, `The key may not read it. Look yourself: unfinished uploads must end after ${least} days.`)
   const rules = (await answer.text()).match(/<Rule>.*?<\/Rule>/gs) ?? []
   const days = rules
-    // A rule for some files only leaves the others.
+    // A rule for only some files leaves the others.
     .filter((rule) => /<Status>Enabled</.test(rule) && !/<(Prefix>[^<]|Tag>|ObjectSize)/.test(rule))
     .map((rule) => Number(readElement(rule, 'DaysAfterInitiation') ?? 0))
     .filter((count) => count > 0)

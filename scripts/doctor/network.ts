@@ -63,7 +63,7 @@ export async function checkMail(settings: Settings, dns: Resolver): Promise<Find
     return fail(check, `${names[0]} has no such record that begins with ${start}. ${todo}`)
   }
   const labels = domain.split('.')
-  // A subdomain without its own policy has that of a domain above it.
+  // A subdomain without its own policy gets the one of a domain above it.
   const policies = labels.slice(0, -1).map((_, i) => `_dmarc.${labels.slice(i).join('.')}`)
   return [
     await look('mail: SPF', [`cf-bounce.${domain}`], 'v=spf1 include:_spf.mx.cloudflare.net'),

@@ -8,7 +8,7 @@ import { type Finding, fail, ok, skip } from './check.ts'
 /** vCPUs of "Running On-Demand G and VT instances". New accounts have 0. */
 export const QUOTA = { ServiceCode: 'ec2', QuotaCode: 'L-DB2E81BA' }
 
-/** What raises it, as the account's administrator. */
+/** How the account's administrator can raise it. */
 const quotaCommand = (region: string, vcpus: number): string =>
   `aws service-quotas request-service-quota-increase --service-code ${QUOTA.ServiceCode} --quota-code ${QUOTA.QuotaCode} --desired-value ${vcpus} --region ${region}`
 

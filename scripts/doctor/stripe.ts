@@ -15,7 +15,7 @@ export async function checkStripe(settings: Settings, environment?: string): Pro
   return [webhook, skip('prices', 'Plans are not for sale yet.')]
 }
 
-/** No call of Stripe's API says whether it tries a one-off invoice again. */
+/** No call of Stripe's API tells whether it retries a one-off invoice. */
 const RETRIES = skip(
   'retries',
   "Stripe doesn't tell us. Look yourself: in its dashboard under Settings, Billing, Invoices, Advanced invoicing features, retries of one-time invoices must be on, and the last one must leave the invoice open: we take a void one as paid.",
@@ -34,7 +34,7 @@ function checkSeller({ SELLER_NAME, SELLER_ADDRESS, SELLER_TAX_ID }: Settings): 
     : ok('seller', `${SELLER_NAME}, ${SELLER_ADDRESS}. If you have a tax ID, set SELLER_TAX_ID.`)
 }
 
-/** What a company needs on its invoices, it enters there. */
+/** Companies enter there what they need on their invoices. */
 async function checkPortal(stripe: Stripe): Promise<Finding> {
   const { data } = await stripe.billingPortal.configurations.list({ is_default: true, limit: 1 })
   const allowed: string[] = data[0]?.features.customer_update.allowed_updates ?? []

@@ -11,7 +11,7 @@ type AccountOverviewProps = ProfileFormProps & {
   billing?: ReactNode
 }
 
-/** The first of the settings: the profile, what keeps the account safe, and how its plan and its bills stand. */
+/** The first settings page: the profile, what keeps the account safe, and the state of its plan and its bills. */
 export function AccountOverview({ subscription, billing, ...profile }: AccountOverviewProps) {
   return (
     <SettingsPage here="/account_overview" title="Account">

@@ -18,15 +18,15 @@ export type SecurityProps = {
   totp: { added_at: string; last_used_at: string | null } | null
   recovery_codes: { left: number; made_at: string | null }
   passkeys: Passkey[]
-  /** How many API tokens the account has: they need no factor. */
+  /** How many API tokens the account has: those work without a factor. */
   tokens: number
-  /** A name for a passkey of this browser. */
+  /** A suggested name for a passkey of this browser. */
   device: string
   /** For an admin who has none: the emailed link that lets them add one, empty before they open it. Null: no link needed. */
   link: string | null
-  /** When an operator removes the factor as lost; null: nobody does. */
+  /** When an operator removes the factor as lost; null: no removal is planned. */
   removal_at: string | null
-  /** An app that waits for its first code. */
+  /** An app that is waiting for its first code. */
   started: Started | null
   /** New recovery codes: only this page ever shows them. */
   codes: { codes: string[]; message: string } | null

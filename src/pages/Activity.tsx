@@ -17,7 +17,7 @@ const COLUMNS: Column[] = [
 type ActivityProps = {
   lines: ActivityLine[]
   older: string | null
-  /** In a sentence, on the first page; null: none were. */
+  /** A sentence, on the first page; null if there were none. */
   refused: string | null
 }
 

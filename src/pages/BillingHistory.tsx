@@ -33,7 +33,7 @@ export function BillingHistory({
   const month = asked && months.includes(asked) ? asked : null
   const shown = month ? bills.filter((bill) => billMonth(bill) === month) : bills
   const open = openInvoices(bills)
-  // Its address brings the focus back to the choice, and the page to its table.
+  // Its anchor brings the focus back to the choice, and the page to its table.
   const filter = (
     <form action="/billing_history#month" className="row month-filter no-print">
       <label htmlFor="month">Month</label>

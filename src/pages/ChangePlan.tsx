@@ -12,7 +12,7 @@ import { FormPage } from './account/FormPage.tsx'
 import { PortalForm } from './billing/PortalForm.tsx'
 
 type ChangePlanProps = ChangeQuote & {
-  /** What becomes of files that the smaller plan doesn't include. */
+  /** What happens to files that the smaller plan doesn't include. */
   filesThen: string | undefined
   csrfToken: string
   /** A refused change, such as a declined card. */

@@ -13,10 +13,10 @@ const useOf = (port: number) => {
   return use ? `${port} (${use})` : String(port)
 }
 
-/** The commands that reach this run from one's own code, ready to copy. */
+/** The commands that reach this run from people's own code, ready to copy. */
 export function ConnectServer({ run, url, sockets, tcpPorts }: Props) {
   const [first, second] = tcpPorts
-  // Another port here, for a program of yours that already listens on the same one.
+  // A different local port, for people whose own program already listens on the same one.
   const moved = second === undefined ? null : { there: second, here: second < 50_000 ? second + 10_000 : second }
   const forwarded = [first, moved && `${moved.there}:${moved.here}`].filter(Boolean).join(' ')
   return (

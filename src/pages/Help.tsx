@@ -3,7 +3,7 @@ import type { User } from '../domain/wire.ts'
 import { Select } from '../ui/Field.tsx'
 import { MessagePage, type MessagePageProps, NameAndEmail } from './contact/MessagePage.tsx'
 
-/** For customers and visitors who are stuck. We know who writes if they are signed in. */
+/** For customers and visitors who are stuck. If they are signed in, we know who is writing. */
 export function Help({ user, ...form }: MessagePageProps<HelpField> & { user: User | null }) {
   return (
     <MessagePage

@@ -25,7 +25,7 @@ export type LayoutProps = {
   overdue?: Overdue | null
   /** Null for visitors. */
   bell?: BellProps | null
-  /** Their server stops in a few minutes. The dashboard says so itself. */
+  /** Their server stops in a few minutes. The dashboard says so on its own. */
   ending?: Ending | null
   /** Path and query of the request: marks the current link. */
   path: string
@@ -37,9 +37,9 @@ export type LayoutProps = {
   csrfToken: string | null
   /** The choice in the cookie. Null: use the system's theme. */
   theme: Theme | null
-  /** The previous page's message, if this page has no place of its own for it. */
+  /** The previous page's message, if this page doesn't show it itself. */
   flash?: FlashMessage | null
-  /** `next`: the style sheet of the pages likely to come next. */
+  /** `next`: the style sheet of the pages that probably come next. */
   assets: { styles: string[]; scripts: string[]; next?: string }
   /** Goes into the bootstrap block beside the user. */
   bootstrap?: Record<string, unknown>

@@ -33,7 +33,7 @@ export function Line({ flash, groups, takesCode, ...props }: Props) {
   )
 }
 
-/** What an operator holds back for a group that they are one of. */
+/** What an operator holds back for a group that they are in. */
 function GroupCard({ name, gpus, places, from, until, isOn }: Props['groups'][number]) {
   return (
     <Card title={name}>

@@ -16,7 +16,7 @@ export function MailsOff({ kind, action, fault, done }: MailsOffProps) {
         <Alert kind="success">We no longer send you these. You still find it all under Notices.</Alert>
       ) : null}
       {kind && !done ? (
-        // The key in its address is its proof: it needs neither a sign-in nor the page's token.
+        // The key in its address is proof enough: it needs neither a sign-in nor the page's token.
         <form method="post" action={action}>
           <input type="hidden" name="by" value="button" />
           <Button type="submit" look="primary">

@@ -13,7 +13,7 @@ const FILES: Kept = [
   `Until you delete them; ${FILES_KEPT_DAYS} days after your plan ends, or when you close your account`,
 ]
 
-/** What the database holds about a person, why, and when it goes: retention.ts and close-account.ts delete it. */
+/** What the database holds about a person, why, and how long: retention.ts and close-account.ts delete it. */
 const KEPT: Kept[] = [
   [
     'Name, email address, and your password as a hash',

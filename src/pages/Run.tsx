@@ -31,7 +31,7 @@ import { ResourceCard } from './run/ResourceCard.tsx'
 import { Timeline } from './run/Timeline.tsx'
 
 type RunProps = RunView & {
-  /** When this was true. */
+  /** The time that this page shows. */
   asOf: string
   csrfToken: string
   flash: FlashMessage | null
@@ -67,7 +67,8 @@ export function Run(props: RunProps) {
   const at = (live ? null : server.end_time) ?? server.requested_at
   const why = live ? endText(end) : (server.error_message ?? endedBecause(server))
   const answers = canStop(server) && server.billed_from !== null
-  // While it lives, its log says what it does; then its receipt counts, unless the log may say why it failed.
+  // While it lives, its log says what it is doing. Afterward, the receipt matters more, unless the log may say why it
+  // failed.
   const logFirst = live || server.error_message !== null
   const logCard = <Island name="Log" of={Log} props={{ runId: server.id, live, last: log, csrfToken }} />
   return (
@@ -205,7 +206,7 @@ export function Run(props: RunProps) {
 
 type RenameProps = Pick<RunProps, 'server' | 'csrfToken' | 'flash'>
 
-/** Beside the heading that it changes, and apart from what live updates exchange: they keep what is half typed. */
+/** Next to the heading that it changes, and outside of what live updates exchange, so that half-typed text stays. */
 function Rename({ server, csrfToken, flash }: RenameProps) {
   const refused = flash?.kind === 'danger' && flash.values?.name !== undefined
   return (

@@ -24,12 +24,12 @@ const COLUMNS = [
   { key: 'cost', label: 'Cost', numeric: true },
 ]
 
-/** Characters of a run's parameters, which tell the runs of a matrix apart. Its page has them whole. */
+/** How many characters of a run's parameters we show, to distinguish the runs of a matrix. Its page has them all. */
 const MOST_SHOWN = 80
 
 type RunsProps = RunListView & { filter: RunFilter; now: number }
 
-/** Everything a person ever ran, 50 a page. A month's are in UTC, like the month itself. */
+/** Everything a person ever ran, 50 a page. Months are in UTC. */
 export function Runs({ servers, page, pages, total, months, filter, now }: RunsProps) {
   return (
     <div className="page stack">

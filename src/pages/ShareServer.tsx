@@ -19,7 +19,7 @@ type Props = DoorPageProps & {
   flash: FlashMessage | null
 }
 
-/** Who can get in, and links that let guests in for a while. */
+/** Who can get in, and links that let guests in for some hours. */
 export function ShareServer({ run, guests, made, now, csrfToken, flash }: Props) {
   const calls = `/api/v1/servers/${run.id}/guests`
   return (
@@ -82,7 +82,7 @@ export function ShareServer({ run, guests, made, now, csrfToken, flash }: Props)
   )
 }
 
-/** Browsers, not people: one person may use several. */
+/** Browsers, not people, because one person may use several. */
 function usesOf({ uses, last_used_at }: Guest) {
   if (!uses || !last_used_at) return 'Not used yet'
   return (

@@ -17,11 +17,11 @@ type SubscriptionsProps = {
   subscription: Subscription | null
   /** Whether they pay for it at Stripe, so that they can change it here. */
   changeable: boolean
-  /** An upgrade whose payment the bank wants confirmed: until when, in ms since 1970, or when it lapsed. */
+  /** An upgrade that is waiting for the bank's confirmation: until when, in ms since 1970, or when it expired. */
   upgrade: { until: number; waits: boolean } | null
   /** Until sales open, Basic and Premium are for display only. */
   forSale: boolean
-  /** What becomes of their files in plans that don't include them. */
+  /** What happens to their files in plans that don't include them. */
   filesThen: Map<PlanType, string>
   /** What servers can simulate today. */
   worlds: Worlds

@@ -11,7 +11,7 @@ const MARKDOWN = import.meta.glob<string>('./docs/*.md', { query: '?raw', import
 
 export type TextName = `docs-${Page['file']}${'' | '-with-door'}` | 'docs-search' | 'terms' | 'terms-without-files'
 
-/** The pages that are only text: the build renders them into files, so that the Worker needn't carry them. */
+/** The pages that are only text: the build renders them into files, so the Worker needn't carry them. */
 export function renderTexts(document: ApiDocument): [name: TextName, html: string][] {
   const calls = listCalls(document)
   const htmlOf = (page: Page, hasDoor: boolean) =>
@@ -27,7 +27,7 @@ export function renderTexts(document: ApiDocument): [name: TextName, html: strin
   ]
 }
 
-/** What a search may find of a page: below its title, its description. */
+/** The text by which a search may find a page: besides its title, its description. */
 const searched = ({ path, title, description }: Page, html: string) => [
   { address: path, page: title, title, text: description, code: '' },
   ...sectionsOf(html).map(({ id, ...section }) => ({ ...section, address: `${path}#${id}`, page: title })),

@@ -16,9 +16,9 @@ type AlertProps = {
   dismissible?: boolean
   /** Called on dismissal; implies `dismissible`. */
   onDismiss?: () => void
-  /** Screen readers don't announce it: it ticks, or the page's live region says it. */
+  /** Screen readers don't announce it, because it ticks, or because the page's live region says it. */
   quiet?: boolean
-  /** It answers a form the user just sent, so it takes the keyboard focus, also on a new page. */
+  /** It answers a form that the user just sent, so it takes the keyboard focus, even on a new page. */
   takesFocus?: boolean
 }
 

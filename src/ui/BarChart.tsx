@@ -3,8 +3,8 @@ import { EmptyState } from './States.tsx'
 import { Time } from './Time.tsx'
 
 /**
- * `tick`: what stands below it. By default, as many have their labels there as fit, five at most. `at`: the instant that
- * its label is in UTC; `showLocalTimes` shows it by the reader's clock.
+ * `tick`: the label below it. By default, as many bars are labeled as fit, five at most. `at`: the instant that its
+ * label gives in UTC, which `showLocalTimes` shows by the reader's clock.
  */
 type Bar = { label: string; value: number; tick?: string; at?: string; layout?: InstantLayout }
 

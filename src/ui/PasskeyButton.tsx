@@ -6,16 +6,16 @@ type Props = {
   does: 'sign_in' | 'fill' | 'send'
   /** The field of the form that the answer goes to. */
   name?: string
-  /** What the passkey must sign; left out, the script asks for it. */
+  /** What the passkey must sign; if omitted, the script requests it. */
   options?: object | undefined
   children: ReactNode
 }
 
-/** A button that works once our script runs. It is there before, so that nothing moves. */
+/** A button that works once our script runs. It is rendered from the start, so that nothing moves. */
 export function PasskeyButton({ does, name, options, children }: Props) {
   return (
     <div className="passkey" data-passkey={does} data-options={options && JSON.stringify(options)}>
-      {/* Not of the type hidden: an island reads what its form's other fields hold. */}
+      {/* Not of the type `hidden`, because an island reads the values of its form's other fields. */}
       {name ? <input name={name} autoComplete="off" hidden /> : null}
       <Button disabled>{children}</Button>
       <p className="hint" role="status" />

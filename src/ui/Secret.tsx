@@ -1,4 +1,4 @@
-/** Something to copy now, which no page shows again. A script adds a button. */
+/** Something to copy now, because no page shows it again. A script adds a button. */
 export function Secret({ children }: { children: string }) {
   return (
     <div className="copyable">

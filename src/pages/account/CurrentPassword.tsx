@@ -7,11 +7,11 @@ import { HasFactor, Username } from './Username.tsx'
 type Props = {
   flash: FlashMessage | null
   name: string
-  /** Tells the fields apart where a page asks twice. */
+  /** Distinguishes the fields if a page asks twice. */
   of?: string
 }
 
-/** Asks who is signed in for their password again, and for their second factor. */
+/** Asks the signed-in person for their password again, and for their second factor. */
 export function CurrentPassword({ flash, name, of = '' }: Props) {
   return (
     <>

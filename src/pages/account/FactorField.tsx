@@ -10,13 +10,13 @@ type Props = {
   id?: string
   label?: string
   hint?: string
-  /** Whether a passkey can answer as well; by default, whether the account has one. With what it must sign, if that is known. */
+  /** Whether a passkey can answer as well, with what it must sign, if known. By default, whether the account has one. */
   passkey?: { options?: object } | null
   /** The form asks for nothing else, so a passkey's answer sends it. */
   alone?: boolean
 }
 
-/** Asks for a second factor. One field takes either kind of code: their forms differ. */
+/** Asks for a second factor. One field takes either kind of code, because they look different. */
 export function FactorField({ flash, name = 'totp', id = 'totp', label = 'Code', hint = FACTOR_HINT, ...how }: Props) {
   const own: Props['passkey'] = use(HasPasskey) ? {} : null
   const { passkey = own, alone = false } = how

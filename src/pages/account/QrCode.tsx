@@ -1,4 +1,4 @@
-/** A QR code, drawn dark on light in both themes: cameras expect that. @param rows whether each module is dark */
+/** A QR code, drawn dark on light in both themes, as cameras expect. @param rows whether each module is dark */
 export function QrCode({ rows, label }: { rows: boolean[][]; label: string }) {
   const dark = rows.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : [])))
   return (

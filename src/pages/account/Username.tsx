@@ -1,6 +1,6 @@
 import { createContext, use } from 'react'
 
-/** Whose page it is; null: a visitor's. */
+/** Who the page is for; null: a visitor. */
 export const SignedInAs = createContext<string | null>(null)
 
 /** Whether their account has a second factor, which forms then ask for. */

@@ -15,7 +15,7 @@ type ActFormProps = {
   /** What it does. */
   text: string
   button: string
-  /** Who sees the reason, if not only the audit log. */
+  /** Who sees the reason, if it isn't only in the audit log. */
   reasonHint?: string
   /** @param typed the value of a field in a refused form */
   children?: (typed: (name: string) => string | undefined) => ReactNode
@@ -26,7 +26,7 @@ function refusalOf({ flash }: Acting, id: string) {
   return flash?.kind === 'danger' && flash.values?.act_id?.endsWith(`.${id}`) ? flash : null
 }
 
-/** One act: folded at first, and it needs a reason and a tick. After a refusal, it is open. */
+/** One act, folded at first. It needs a reason and a tick. After a refusal, it's open. */
 export function ActForm({ id, action, acting, title, text, button, reasonHint, children }: ActFormProps) {
   const { csrfToken, actId } = acting
   const refused = refusalOf(acting, id)
@@ -70,7 +70,7 @@ export function ActForm({ id, action, acting, title, text, button, reasonHint, c
 
 type ActChoiceProps = { id: string; acting: Acting; name: string; label: string }
 
-/** A checkbox of that act's form which stands elsewhere, as in a table. After a refusal, it's as it was. */
+/** A checkbox of that act's form that is elsewhere on the page, as in a table. After a refusal, it's as it was. */
 export function ActChoice({ id, acting, name, label }: ActChoiceProps) {
   const wasTicked = refusalOf(acting, id)?.values?.[name] !== undefined
   return <input type="checkbox" name={name} form={`${id}-form`} aria-label={label} defaultChecked={wasTicked} />

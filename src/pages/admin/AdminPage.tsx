@@ -9,7 +9,7 @@ export type Acting = {
   /** Goes into each form, so that sending it twice acts once. */
   actId: string
   flash: FlashMessage | null
-  /** Where to prove who they are first; null if they did just now. */
+  /** Where to confirm who they are first; null if they just did. */
   confirmAt: string | null
 }
 

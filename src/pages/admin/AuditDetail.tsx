@@ -8,7 +8,7 @@ const mono = (value: unknown) => <span className="mono">{String(value)}</span>
 const uptime = (value: unknown) => formatUptime(Number(value))
 const instant = (value: unknown) => <Time at={toIso(Number(value))} />
 
-/** What the log keeps with an act, as people would say it. */
+/** The details that the log keeps with an act, in plain words. */
 const FACTS: Record<string, [label: string, show: (value: unknown) => ReactNode]> = {
   type: ['Plan', (value) => planName(value as PlanType) ?? mono(value)],
   hours: ['Hours a month', String],

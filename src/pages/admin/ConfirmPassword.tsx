@@ -9,7 +9,7 @@ type Props = {
   csrfToken: string
   flash: FlashMessage | null
   to: string
-  /** Where they may read without it; null: nowhere in the console. */
+  /** Where they may read without confirming; null: nowhere in the console. */
   back: string | null
   hasFactor: boolean
 }

@@ -41,7 +41,7 @@ const DIFFERING: Column[] = [
   { key: 'taken', label: 'Not billed, s', numeric: true },
 ]
 
-/** @param drift null: EC2 didn't answer, and `error` says so */
+/** @param drift null: EC2 didn't answer, and `error` says why */
 export function Drift({ drift, error, acting }: { drift: Drifts | null; error: string | null; acting: Acting }) {
   return (
     <AdminPage here="/admin/drift" title="Drift" acting={acting}>

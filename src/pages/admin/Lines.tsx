@@ -38,7 +38,7 @@ const machine = (gpus: number) => `${gpus} × L4`
 const plan = (trial: boolean) => (trial ? 'Trial' : 'Paid')
 const time = (seconds: number | null) => (seconds === null ? '—' : formatUptime(seconds))
 
-/** Who waits for a server, how long people waited, and when there were too few. */
+/** Who is waiting for a server, how long people waited, and when there were too few. */
 export function Lines({ people, waited, short, groups, acting }: LinesProps) {
   return (
     <AdminPage

@@ -33,7 +33,7 @@ const DEVICE_COLUMNS: Column[] = [
   { key: 'seen', label: 'Last used' },
 ]
 
-/** @param self the admin looks at their own account, where they can't act */
+/** @param self the admin is looking at their own account, where they can't act */
 export function Person({ person, acting, self }: { person: PersonDetails; acting: Acting; self: boolean }) {
   const { plan } = person
   const live = person.runs.find(canStop)

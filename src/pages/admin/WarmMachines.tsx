@@ -15,7 +15,7 @@ const COLUMNS: Column[] = [
   { key: 'suggested', label: 'Suggested' },
 ]
 
-/** What someone asks about hours that they may want. */
+/** Hours that an operator is considering, to see their cost. */
 export type WarmQuestion = { hours: string; count: string; price: string; answer: string | null }
 
 export function WarmMachines({ lines, question }: { lines: WarmLine[]; question: WarmQuestion }) {

@@ -2,7 +2,7 @@ import type { Bill, Statement } from '../../domain/money/bill.ts'
 import { dollars, seconds } from '../../domain/money/money.ts'
 import { Card } from '../../ui/Card.tsx'
 
-/** Takes the place of the runs, which are in the corrected statement. */
+/** Replaces the runs, which are in the corrected statement. */
 export function WhatWasCorrected({ statement }: { statement: Statement }) {
   const { corrects, reason, run_id, amount_owed } = statement
   return (

@@ -12,7 +12,7 @@ export type PlanChoiceProps = {
   subscription: Subscription | null
   /** Whether the plan is paid at Stripe, so that the person can change it here. */
   changeable: boolean
-  /** An upgrade waits for the bank's confirmation. */
+  /** An upgrade is waiting for the bank's confirmation. */
   upgradeWaits: boolean
   forSale: boolean
   csrfToken: string

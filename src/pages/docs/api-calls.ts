@@ -89,7 +89,7 @@ const EXAMPLES: Record<string, unknown> = {
   transaction_id: null,
   page: undefined,
 }
-/** The same for fields with another meaning in these shapes. */
+/** The same for fields that mean something else in these shapes. */
 const OF_SHAPE: Record<string, Record<string, unknown>> = {
   User: { id: 'user_03ncks5x0z6p4q8r9t1w', name: 'Ada' },
   OwnEnvironment: { name: 'Harbor' },
@@ -98,7 +98,7 @@ const OF_SHAPE: Record<string, Record<string, unknown>> = {
   RegistryLogin: { host: 'ghcr.io', username: 'ada' },
   Billing: { id: 'bill_05qemu7z2b8r6s0t1w3y', transaction_id: 'in_1Q2w3e4r5t' },
 }
-/** What a call sends, where its fields mean something else there. */
+/** What a call sends, if its fields mean something else there. */
 const SENT: Record<string, Record<string, unknown>> = {
   '/api/v1/environments': { name: 'Harbor' },
   // Only own images get any.
@@ -185,7 +185,7 @@ function exampleOf(schema: Schema, name: string, schemas: Record<string, Schema>
         .filter(([, value]) => value !== undefined),
     )
   if (schema.items) return schema.maxItems === 0 ? [] : [exampleOf(schema.items, name, schemas)]
-  // Elsewhere, a page is a path that most answers don't have.
+  // Elsewhere, `page` is a path that most answers don't have.
   if (name === 'page' && schema.type === 'integer') return 1
   if (name in EXAMPLES) return EXAMPLES[name]
   if (schema.const !== undefined) return schema.const

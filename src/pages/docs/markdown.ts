@@ -3,7 +3,7 @@ import { Marked, type Token, type Tokens } from 'marked'
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 export const escapeText = (text: string) => text.replace(/[&<>]/g, (sign) => ENTITIES[sign as keyof typeof ENTITIES])
 
-/** The words of a page's HTML. */
+/** The text of a page's HTML. */
 const wordsOf = (html: string) =>
   Object.entries(ENTITIES)
     .reduceRight(
@@ -13,7 +13,7 @@ const wordsOf = (html: string) =>
     .replace(/\s+/g, ' ')
     .trim()
 
-/** What stands below each heading of a page that `toHtml` wrote, without what comes before the first. */
+/** The text below each heading of a page that `toHtml` wrote, without what comes before the first. */
 export const sectionsOf = (html: string) =>
   [...html.matchAll(/<h([23]) id="([^"]+)">(.*?)<\/h\1>(.*?)(?=<h[23] |$)/gs)].map(
     ([, level = '', id = '', title = '', body = '']) => ({
@@ -28,9 +28,9 @@ export const table = (head: string[], rows: (string | number)[][]) =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
 /**
- * A documentation page as HTML. Beyond Markdown, `## Heading {#id}` gives the heading's address, a paragraph `Table: …`
- * the caption of the table after it, and "```sh run=name" an example's name, by which a test runs it. The first paragraph
- * is the lead.
+ * A documentation page as HTML. Beyond Markdown, `## Heading {#id}` sets the heading's anchor, a paragraph `Table: …`
+ * is the caption of the table after it, and "```sh run=name" names an example for the test that runs it. The first
+ * paragraph is the lead.
  */
 export function toHtml(markdown: string): string {
   let lead = ' class="lead"'

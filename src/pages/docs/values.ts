@@ -58,7 +58,7 @@ const MACHINES: [plan: string, type: string][] = [
   [PREMIUM.name, 'g6.12xlarge'],
 ]
 
-/** What stands for `{{name}}` in the pages: text of Markdown. */
+/** What replaces `{{name}}` in the pages: Markdown text. */
 const VALUES: Record<string, string | number> = {
   ...{ DEFAULT_TOKEN_DAYS, DELIVERY_DAYS, FEWEST_WAITS, KEPT_DELIVERIES, LAPSES_TO_END, LAPSES_TO_LEAVE },
   ...{ LEAST_IDLE_MINUTES, LOG_DAYS, MAX_OWN_ENVIRONMENTS, MAX_WEBHOOKS, MOST_IDLE_MINUTES, OVERAGE_DOLLARS_PER_HOUR },
@@ -108,7 +108,7 @@ const VALUES: Record<string, string | number> = {
   ),
 }
 
-/** The parts of the page about the API that its document has. */
+/** The parts of the page about the API that come from its document. */
 function ofCalls(calls: ApiCall[]): Record<string, string> {
   const open = calls.filter(({ scope }) => scope)
   const others = calls.filter(({ scope }) => !scope)
@@ -145,7 +145,7 @@ ${answer}
 <p class="hint">Refusals: ${escapeText(why.join('; '))}.</p>`
 }
 
-/** A page's Markdown, with what the code knows filled in. Where servers have private addresses, `{{door}}` counts. */
+/** A page's Markdown, with what the code knows filled in. `{{door}}` applies where servers have private addresses. */
 export function fillIn(markdown: string, calls: ApiCall[], hasDoor: boolean): string {
   const values = { ...VALUES, ...ofCalls(calls) }
   return markdown

@@ -4,9 +4,9 @@ import { FRAME_ICONS } from './frame-icons.ts'
 
 export type BellProps = {
   unread: number
-  /** In how many ms a page looks again by itself, because a server is about to end; null: it needn't. */
+  /** After how many ms a page looks again, because a server is about to end; null: it needn't. */
   lookIn: number | null
-  /** When the newest notice of the list came; empty if nothing in it is unread. */
+  /** The time of the newest notice in the list; empty if all are read. */
   newest?: string
 }
 

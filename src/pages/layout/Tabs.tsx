@@ -2,7 +2,7 @@ type TabsProps<Href extends string> = {
   label: string
   links: readonly { href: Href; label: string }[]
   here: Href | null
-  /** Of a page below the current link. */
+  /** For a page below the current link. */
   isPart?: boolean
 }
 

@@ -16,7 +16,7 @@ const FILES: Question[] = [
     `Your files: what you upload and what your servers keep. The trial includes ${sizeText(FILES_LIMIT.demo ?? 0)}, ${BASIC.name} ${sizeText(FILES_LIMIT.basic ?? 0)}, and ${PREMIUM.name} any amount, at no extra cost. When it's full, we refuse uploads. After you switch to a smaller plan, what it doesn't include stays for ${FILES_OVER_DAYS} days. After a plan ends, you can read them for ${FILES_KEPT_DAYS} days.`,
   ],
 ]
-/** Where servers keep no files. */
+/** For sites on which servers keep no files. */
 const LOST: Question = [
   'Do I lose my work when a server stops?',
   'Yes. We erase its disk, so first download anything you want to keep. We never reuse that disk.',

@@ -5,7 +5,7 @@ import { DataTable } from '../../ui/DataTable.tsx'
 
 type Choice = Worlds['environments'][number] | Worlds['vehicles'][number]
 
-/** What the catalog holds today, beside what the plans' texts promise. */
+/** The catalog as it is today, beside what the plans' texts promise. */
 export function WorldTable({ worlds }: { worlds: Worlds }) {
   const row = (kind: string) => (choice: Choice) => ({
     id: `${kind} ${choice.name}`,

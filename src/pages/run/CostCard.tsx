@@ -89,10 +89,10 @@ function figures({ seconds, included_seconds, billed_seconds }: Omit<RunCostSum,
   }
 }
 
-/** In dollars: below it, the chart's axis has four decimals. */
+/** In dollars: below the table, the chart's axis has four decimals. */
 const SMALL = 0.1
 
-/** Nothing for a run that costs nothing. */
+/** Shows nothing for a run that costs nothing. */
 export function CostChart({ lines }: { lines: CostLine[] }) {
   const bars = costSoFar(lines)
   const top = bars.at(-1)?.value ?? 0

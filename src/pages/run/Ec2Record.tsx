@@ -10,7 +10,7 @@ const COLUMNS = [
   { key: 'ec2', label: 'Amazon EC2' },
 ]
 
-/** Our cloud provider's times beside ours. Theirs contain the startup and the shutdown, which are free. */
+/** Our cloud provider's times next to ours. Theirs include startup and shutdown, which are free. */
 export function Ec2Record({ server, provider }: { server: Server; provider: ProviderRecord }) {
   return (
     <details className="fold">

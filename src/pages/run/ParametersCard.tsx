@@ -9,7 +9,7 @@ const COLUMNS = [
 
 type Props = { server: Pick<Server, 'parameters' | 'until' | 'command'>; secrets: string[] }
 
-/** What its start told the container. Nothing, if that was nothing. */
+/** The parameters that its start gave the container. Shows nothing if there were none. */
 export function ParametersCard({ server, secrets }: Props) {
   const { parameters, until, command } = server
   const rows = [
@@ -35,6 +35,6 @@ export function ParametersCard({ server, secrets }: Props) {
   )
 }
 
-/** As a shell would take it. */
+/** Quoted for a shell. */
 const commandText = (words: string[]) =>
   words.map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ')

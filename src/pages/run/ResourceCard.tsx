@@ -9,11 +9,11 @@ import { Time } from '../../ui/Time.tsx'
 
 type ResourceProps = { runId: string; instanceType: string; use: MachineUse }
 
-/** More would be finer than the chart's lines. */
+/** More points would be finer than the chart's lines. */
 const POINTS = 120
 const ROWS = 20
 
-/** How busy the run's machine is: what people look at to tell a slow program from a full machine. */
+/** How busy the run's machine is, to tell a slow program from a full machine. */
 export function ResourceCard({ runId, instanceType, use }: ResourceProps) {
   const { tier, tiers, since, until } = use
   const finestMs = tier.everySeconds * 1_000
@@ -97,7 +97,7 @@ function share(title: string, samples: Sample[], metric: Metric): ChartData {
   return { title, lines: [values], top: 100, text: percentText, value: percentText(lastKnown(values)), hint: null }
 }
 
-/** Of `whole` bytes, if that is known. */
+/** Out of `whole` bytes, if known. */
 function part(title: string, samples: Sample[], metric: Metric, whole: number | null): ChartData {
   const values = samples.map((sample) => sample[metric])
   const last = lastKnown(values)
@@ -147,7 +147,7 @@ function Chart({ title, lines, top, text, value, hint, times, since, until, gap,
         <path className="axis" d={`M0 0H${WIDTH}M0 ${HEIGHT}H${WIDTH}`} strokeDasharray="2 4" />
         {lines.length === 1 ? <path className="usage-area" d={drawn[0]?.map(areaOf).join('')} /> : null}
         {drawn.map((strokes, i) => (
-          // A point of its own is a dot.
+          // A point without neighbors becomes a dot.
           <path
             key={LINE_KEYS[i]}
             className="usage-line"
@@ -162,7 +162,7 @@ function Chart({ title, lines, top, text, value, hint, times, since, until, gap,
 
 const LINE_KEYS = ['first', 'second']
 
-/** What is drawn without lifting the pen: a gap in time, or an unknown value, ends it. */
+/** Points drawn without lifting the pen: a gap in time, or an unknown value, ends the line. */
 function strokesOf(values: (number | null)[], times: number[], gap: number): [at: number, of: number][][] {
   const strokes: [number, number][][] = []
   let before = -Infinity

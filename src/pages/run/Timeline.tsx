@@ -7,7 +7,7 @@ import { TimesText } from '../../ui/TimesText.tsx'
 
 const BAD = new Set<RunEvent['what']>(['failed', 'place_refused'])
 
-/** `showLocalTimes` shows the reader's day, and hides it if the line before has the same. */
+/** `showLocalTimes` shows the reader's day, and hides it if the previous line has the same. */
 function Day({ at, hidden }: { at: string; hidden: boolean }) {
   return (
     <time dateTime={at} data-layout="day" data-once="day" hidden={hidden}>
@@ -16,7 +16,7 @@ function Day({ at, hidden }: { at: string; hidden: boolean }) {
   )
 }
 
-/** What happened to a run, oldest first: on its page and in the console. Each day is named once. */
+/** What happened to a run, oldest first, for its page and the console. Names each day once. */
 export function Timeline({ events }: { events: RunEvent[] }) {
   const times = events.map(shownAt)
   const dayOf = (i: number) => times[i]?.slice(0, 10)

@@ -13,13 +13,13 @@ type ListSectionProps = {
   flash: FlashMessage | null
   children: ReactNode
   list: { caption: string; columns: Column[]; rows: Row[]; none: string }
-  /** A sentence instead where an account can add no more. */
+  /** A sentence instead, if the account can't add more. */
   form: { title: string; action: string; fields: ReactNode; submit: string } | string | null
-  /** Below the form: what helps to fill it in. */
+  /** Below the form: help with filling it in. */
   help?: ReactNode
 }
 
-/** What an account has of one kind, and the folded form that adds to it. */
+/** An account's items of one kind, and the folded form that adds to them. */
 export function ListSection({ title, id, csrfToken, flash, children, list, form, help }: ListSectionProps) {
   return (
     <Card title={title} id={id} className="stack">
@@ -52,7 +52,7 @@ export function ListSection({ title, id, csrfToken, flash, children, list, form,
 
 type RemoveProps = { name: string; action: string; about: string; csrfToken: string; children?: string }
 
-/** Ends one row of such a list. */
+/** Removes one row of such a list. */
 export function Remove({ name, action, about, csrfToken, children = 'Remove' }: RemoveProps) {
   return (
     <form method="post" action={action}>

@@ -16,12 +16,12 @@ type SettingsPageProps = {
   isPart?: boolean
   /** Beside the title. */
   aside?: ReactNode
-  /** Above everything: what is about the whole page. */
+  /** Above everything: messages about the whole page. */
   flash?: FlashMessage | null
   children: ReactNode
 }
 
-/** The frame of all settings: one width, and the way to the other three. */
+/** The frame of all settings: one width, and tabs for the other three. */
 export function SettingsPage({ here, title, isPart = false, aside, flash = null, children }: SettingsPageProps) {
   return (
     <div className="page settings stack">
@@ -36,5 +36,5 @@ export function SettingsPage({ here, title, isPart = false, aside, flash = null,
   )
 }
 
-/** The message about a section's own form: each sends the section's id as `about`. */
+/** The message about a section's own form: each form sends its section's ID as `about`. */
 export const flashAbout = (flash: FlashMessage | null, id: string) => (flash?.values?.about === id ? flash : null)
