@@ -1132,7 +1132,7 @@ export const secrets = sqliteTable(
     /** For a login, its registry's host. Hosts contain a dot, and names of values don't. */
     name: text().notNull(),
     sealed: text().notNull(),
-    /** Of a login. Null: a value. */
+    /** A login's username. Null: a value. */
     username: text(),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),

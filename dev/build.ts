@@ -143,7 +143,7 @@ export const plainDynamicImports: Plugin = {
   configResolved: (config) => void Object.assign(config.build, { lib: {} }),
 }
 
-/** Of the migrations, the Worker asks only for the newest; of the browser's files, only for addresses and imports. */
+/** The Worker needs only the newest of the migrations, and only addresses and imports of the browser's files. */
 export const onlyReadJson: Plugin = {
   name: 'only-read-json',
   apply: 'build',

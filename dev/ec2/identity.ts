@@ -50,7 +50,7 @@ function documentOf(instance: Instance, now: number) {
   }
 }
 
-/** Signed by itself, like Amazon's. Node reads certificates but writes none. */
+/** Self-signed, like Amazon's. Node reads certificates but writes none. */
 function certificateOf(key: KeyObject): string {
   const algorithm = element(0x30, element(0x06, Buffer.from('2a864886f70d01010b', 'hex')), element(0x05))
   const name = element(0x30)

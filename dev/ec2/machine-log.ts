@@ -46,7 +46,7 @@ const SAMPLE_MS = 10 * SECOND_MS
 const MOST_SAMPLES = 6
 const MOST_BYTES = 250_000
 const MOST_LAST_TRIES = 5
-/** Of a line's JSON without its text. */
+/** A line's JSON without its text. */
 const AROUND_BYTES = 60
 const MOST_WAIT_MS = 30 * SECOND_MS
 

@@ -50,9 +50,9 @@ export type Wish = {
   /** Null for the bucket itself. */
   key: string | null
   url: URL
-  /** Of a copy. */
+  /** What a copy reads. */
   source: string | null
-  /** Of one request that deletes many. */
+  /** The keys of a request that deletes many. */
   deleted: string[]
 }
 

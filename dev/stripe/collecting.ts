@@ -49,7 +49,7 @@ const DEBIT_TAKES = 4 * 86_400
 
 type Debit = { returned: boolean; at: number }
 
-/** A bank begins to pay an invoice. Stripe repeats no debit, and charges nothing else meanwhile. */
+/** A bank begins to pay an invoice. Until that ends, Stripe repeats no debit and charges nothing else. */
 export function beginDebit(account: Account, invoice: Invoice, { returned }: { returned: boolean }, at: number): void {
   invoice.attempted = true
   invoice.next_payment_attempt = null

@@ -65,7 +65,7 @@ export function failRefund(account: Account, id: string): void {
   account.announce('refund.failed', failed)
 }
 
-/** The customer tells their bank that they didn't want this payment. The bank asks first, or takes it back at once. */
+/** The customer tells their bank that they didn't want this payment. The bank inquires first, or takes it back at once. */
 export function openDispute(
   account: Account,
   invoiceId: string,

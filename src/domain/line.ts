@@ -1,6 +1,6 @@
 import { MINUTE_MS } from './instant.ts'
 
-/** The rules of the line: who gets the next place of a size. The same rule in SQL is `src/server/fleet/line/turns.ts`. */
+/** The rules of the line: who gets the next place of a size. `src/server/fleet/line/turns.ts` has the same rule in SQL. */
 
 /** While both wait, this many paid plans come before each trial. */
 export const PAID_TURNS = 3

@@ -104,7 +104,7 @@ export async function recover<T extends Refused>(
   if (!token || !meta) return refused
   const [shown, now] = [personOfToken(meta.content), personOfToken(token)]
   if (shown && now && shown !== now) return leaveToOther()
-  // Signed out meanwhile: the refusal says so.
+  // They have since signed out: the refusal says so.
   if (shown !== now && shown) return refused
   meta.content = token
   return again()

@@ -6,7 +6,7 @@ import { announce } from '../announce.ts'
 import { useTitleCountdown } from '../useTitleCountdown.ts'
 import { type EndForm, MoveForm, To } from './EndForm.tsx'
 
-/** Counts down, also in the tab's title, with one click for another hour. Screen readers hear it once. */
+/** Counts down, in the tab's title as well, with one click for another hour. Screen readers hear it once. */
 export function EndingAlert(props: Parameters<typeof EndForm>[0]) {
   const end = Date.parse(props.server.ends_at ?? '')
   const seconds = Math.max(0, Math.round((end - props.now) / 1000))

@@ -8,7 +8,7 @@ import { Meter } from '../../ui/Meter.tsx'
 type Props = {
   usage: MonthlyUsage
   subscription: Subscription | null
-  /** Of earlier months, and of the plan. */
+  /** Unpaid from earlier months, and from the plan. */
   unpaidDollars: number
 }
 

@@ -21,7 +21,7 @@ export function cards(ask: Ask): Pick<Payments, 'findMethod' | 'adoptCard'> {
       const method = plan?.default_payment_method ?? null
       if (!isUsable(method, customerId, at)) return null
       const change = { invoice_settings: { default_payment_method: method.id } }
-      // Someone may have removed the card meanwhile.
+      // Someone may have removed the card in the meantime.
       const changed = await orNull(() => ask((s) => s.customers.update(customerId, change)))
       return changed && methodName(method.type)
     },

@@ -40,7 +40,7 @@ export function readWay(door: Door, cookies: string | null): string | null {
   return found?.slice(found.indexOf('=') + 1) || null
 }
 
-/** Of the spaces that HTTP knows: to a browser, a name behind any other isn't ours, and so not kept to one host. */
+/** Trims only HTTP's spaces: to a browser, a name after any other character isn't ours, and so not limited to one host. */
 function trimmed(text: string): string {
   let [start, end] = [0, text.length]
   while (isSpace(text[start])) start++

@@ -127,7 +127,7 @@ function answerWith(status: number, headers: Headers, cookies: string[], referre
   return new Response(null, { status, headers })
 }
 
-/** Only a path of this host: a browser reads `//…` as another one, also where it began as `/.//…`. */
+/** Only a path of this host: a browser reads `//…` as another host, even if it began as `/.//…`. */
 function pathOf(to: string, origin: string): string {
   const url = URL.canParse(to, origin) ? new URL(to, origin) : null
   if (url?.origin !== origin || url.pathname.startsWith('//') || url.pathname.startsWith(ENTER_PATH)) return '/'

@@ -13,7 +13,7 @@ import { filesPrefix, keyOf, openFolder, requireBucket } from './folder.ts'
 import { endQuery, isOver, openLinks } from './links.ts'
 import { type FilesUsage, getUsageNow, PAGES_PER_REQUEST } from './usage.ts'
 
-/** Of one account. */
+/** Per account. */
 const MOST_OPEN = 100
 const TRY_AGAIN_S = 30
 /** So that a repeated completion still finds its upload. */

@@ -84,7 +84,7 @@ export function ec2Cloud(env: Ec2Env, transport?: EC2ClientConfig['requestHandle
         if (!instance?.InstanceId) throw new Error('RunInstances answered without an instance')
         return toInstance(instance)
       } catch (error) {
-        // A look says what became of it. If EC2 doesn't show it yet, the call is repeated.
+        // A look says what happened to it. If EC2 doesn't show it yet, the call is repeated.
         const earlier = madeEarlier(error) ? await findByToken(token) : null
         if (earlier) return earlier
         const scope = refusalScope(error, availabilityZone)

@@ -7,7 +7,7 @@ import { seal, unseal } from '../crypto/sealed.ts'
 import type { Context } from '../runtime/context.ts'
 import type { World } from './worlds.ts'
 
-/** Of rows of `secrets`. */
+/** A condition on rows of `secrets`. */
 export const IS_VALUE = sql`username IS NULL`
 export const IS_LOGIN = sql`username IS NOT NULL`
 

@@ -12,7 +12,7 @@ import type { Context } from '../runtime/context.ts'
 /** As its index defines it. The catalog's environments have no owner. */
 const OWNER = sql`(CASE WHEN user_id IS NULL THEN '' ELSE user_id END)`
 
-/** Of a row of `server_sessions`: it failed before it answered. */
+/** A condition on rows of `server_sessions`: they failed before they answered. */
 const IS_FAILED_START = sql`(billed_from IS NULL AND error_message IS NOT NULL)`
 
 /** What a user can choose from, in order: the catalog, then their own. */

@@ -78,7 +78,7 @@ export type RouteWords = {
   summary?: string
   /** The status of success, and the shape of its answer. */
   answers?: [status: 200 | 201 | 202, shape: ZodMiniType]
-  /** It answers the same while the work goes on. */
+  /** It answers the same while the work is under way. */
   later?: 202
   /** The codes of refusals that are specific to this call. */
   refuses?: readonly RefusalCode[]

@@ -18,7 +18,7 @@ export type Caller = { address: string | null }
  */
 const RATES = {
   sign_in: { address: 60, network: 300, perPerson: 2, perMs: HOUR_MS / 4 },
-  /** Of people who typed the right password. */
+  /** Calls by people who typed the right password. */
   second_factor: { address: 60, network: 300, perPerson: 2, perMs: HOUR_MS / 4 },
   /** Each visit of the sign-in page asks for what a passkey must sign. */
   passkey_options: { address: 120, network: 600, perPerson: 4, perMs: HOUR_MS / 4 },

@@ -15,7 +15,7 @@ export type PaidSubscription = {
   boughtAs: PlanType | null
   status: string
   anchor: number
-  /** Of the current period, paid or not. */
+  /** The current period's, paid or not. */
   periodStart: number
   periodEnd: number
   /** When it was last upgraded, and from which plan. Null also once it has that plan again. */
@@ -78,7 +78,7 @@ export type Invoice = {
   billTo: BillTo
   /** Charged to the customer's default payment method; otherwise they get a link to pay it. */
   charges: boolean
-  /** Whether Stripe charges it by itself, and tries again. */
+  /** Whether Stripe charges it automatically, and retries. */
   advances: boolean
   /** A payment is on its way: a bank debit takes days. Only `findInvoice` knows. */
   processing: boolean

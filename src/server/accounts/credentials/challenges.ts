@@ -144,7 +144,7 @@ export async function answerChallenge(
   return finish(ctx, userId, { hash: hashOf(challenge), proven, device, isNew: !known, proved })
 }
 
-/** A password change, or another call with this challenge, may have ended it meanwhile. */
+/** A password change, or another call with this challenge, may have ended it in the meantime. */
 async function finish(
   ctx: Context,
   userId: string,

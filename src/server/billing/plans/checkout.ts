@@ -154,7 +154,7 @@ async function openAtStripe(ctx: Context, row: Pick<CheckoutRow, 'id' | 'userId'
     .set({ stripeSessionId: checkout.id })
     .where(and(eq(checkouts.id, row.id), eq(checkouts.status, 'open')))
   if (rowsAffected) return checkout
-  // Someone closed it meanwhile: nobody watches this page.
+  // Someone closed it in the meantime: nobody watches this page.
   await ctx.payments.expireCheckout(checkout.id)
   throw new AppError('conflict', OTHER_WINDOW)
 }

@@ -92,7 +92,7 @@ export function storePlanQueries(
     ...(isNow && cancelAt === null && row.nextPlanType === null
       ? [liftPlanEndQuery(ctx.db, userId, plan.type, now, newer)]
       : []),
-    // If the account was closed meanwhile, the next trigger ends the plan.
+    // If the account was closed in the meantime, the next trigger ends the plan.
     ctx.db.run(sql`UPDATE subscriptions SET check_at = ${now} WHERE stripe_subscription_id = ${found.id} AND ended_at IS NULL
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NOT NULL)`),
   ]

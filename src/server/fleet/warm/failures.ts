@@ -28,7 +28,7 @@ export async function alertWarmFailed(
 
 export type Failures = { count: number; nextAt: number }
 
-/** Of machines of a kind, since one worked: how many failed, and when to try again. */
+/** How many machines of a kind have failed since one worked, and when to try again. */
 export async function readFailures(ctx: Context, kind: WarmSettingRow): Promise<Failures> {
   const [row] = await ctx.db.all<{
     count: number

@@ -69,7 +69,7 @@ function kindOf(c: Call): keyof typeof KINDS {
   return facts?.countsCaller && isPlain(c) ? 'machine' : 'text'
 }
 
-/** Stripe signs each try anew. */
+/** Stripe signs each try separately. */
 function isSignedNow(c: Call): boolean {
   const signature = c.req.header('Stripe-Signature') ?? ''
   const signedAt = Number(/^t=(\d+)/.exec(signature)?.[1]) * SECOND_MS
