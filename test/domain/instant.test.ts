@@ -8,6 +8,9 @@ import {
   toDay,
   toIso,
 } from '../../src/domain/instant.ts'
+import { readAsAmerican } from '../../testing/people/american-reader.ts'
+
+readAsAmerican()
 
 const DAY = { year: 'numeric', month: 'short', day: 'numeric' } as const
 const MINUTE = { hour: 'numeric', minute: '2-digit' } as const

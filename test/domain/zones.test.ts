@@ -3,6 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { instantText } from '../../src/domain/instant.ts'
 import { addMonths, calendarMonth, periodAt } from '../../src/domain/money/billing.ts'
 import { dollarsPerMonth, hoursPerDay } from '../../src/domain/money/usage-chart.ts'
+import { readAsAmerican } from '../../testing/people/american-reader.ts'
+
+readAsAmerican()
 
 const zoneBefore = process.env.TZ
 afterEach(() => {
@@ -27,7 +30,7 @@ describe.each(['America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'Paci
     })
 
     test('counts months in UTC: the same day and time, or the last day of a shorter month', () => {
-      expect(Intl.DateTimeFormat().resolvedOptions().timeZone).toBe(zone)
+      expect(new Intl.DateTimeFormat().resolvedOptions().timeZone).toBe(zone)
       fc.assert(
         fc.property(minute, fc.nat(30), (anchor, months) => {
           const moved = iso(addMonths(anchor, months))
