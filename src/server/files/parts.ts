@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, isNotNull, sql } from 'drizzle-orm'
-import { type FileUploadRow, fileUploads } from '../../../db/schema.ts'
+import { type FileRemovalRow, type FileUploadRow, fileUploads } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { inText } from '../../domain/file-names.ts'
 import { lengthOfPart, partCountOf, partSizeOf, partsLeft } from '../../domain/file-parts.ts'
@@ -11,6 +11,7 @@ import type { Part, StoredFile } from '../ports/bucket.ts'
 import type { Context } from '../runtime/context.ts'
 import { keyOf, openFolder, requireBucket, requireNewPath } from './folder.ts'
 import { discard, enterUpload, requireFit } from './open-uploads.ts'
+import { isGoing, openRemovals } from './removals.ts'
 import { refuseFileAsFolder, refuseFolderAsFile } from './taken.ts'
 import { UPLOAD_DAYS } from './unfinished.ts'
 import { requireSize } from './upload.ts'
@@ -61,11 +62,13 @@ export async function beginParts(
       )
     await ctx.db.delete(fileUploads).where(eq(fileUploads.id, open.id))
   }
-  const [existing] = await Promise.all([
+  const [found, removals] = await Promise.all([
     bucket.find(key),
+    openRemovals(ctx, userId),
     refuseFileAsFolder(bucket, folder, path),
     refuseFolderAsFile(bucket, folder, path),
   ])
+  const existing = isGone(removals, path, found) ? null : found
   const wish = { path, size, existing, version: input.version }
   const entered = await enterUpload(ctx, folder, { ...wish, expiresAt: ctx.now() + ENTERED_MS })
   const begun = {
@@ -141,10 +144,14 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
   const key = keyOf(folder, path)
   // Count first. Otherwise, a file that a parallel call is completing would count both as stored and as still to come.
   const usage = await getUsageNow(ctx, folder)
-  const [parts, existing] = await Promise.all([bucket.listParts(key, uploadId), bucket.find(key)])
+  const [parts, found, removals] = await Promise.all([
+    bucket.listParts(key, uploadId),
+    bucket.find(key),
+    openRemovals(ctx, userId),
+  ])
   if (parts === null) {
     // An earlier try may have worked although its answer was lost. The file to be replaced isn't a sign of that.
-    if (!isItsFile(row, existing)) throw unknown()
+    if (!isItsFile(row, found)) throw unknown()
   } else {
     // A program with credentials may have sent other parts to this upload.
     const own = parts.filter((one) => isOwn(size, one))
@@ -155,10 +162,12 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
     if (missing.length > 0)
       throw new AppError('invalid', `${missing.length} of ${partCountOf(size)} parts are missing. Send them first.`)
     // The bucket decides. We look first in case it doesn't support conditions.
-    const isAsSeen = (existing?.etag ?? null) === replaces
+    const isGoneNow = isGone(removals, path, found)
+    const isAsSeen = ((isGoneNow ? null : found?.etag) ?? null) === replaces
     if (isAsSeen) {
-      await requireFit(ctx, row, existing, usage)
+      await requireFit(ctx, row, found, usage)
       await openQuery(ctx, userId, ctx.now() + MINUTE_MS)
+      if (isGoneNow) await bucket.remove([key])
     }
     const isMade = isAsSeen && (await bucket.completeParts(key, uploadId, own, replaces))
     if (!isMade && !(await isOtherwiseMade(ctx, row, key))) {
@@ -171,6 +180,10 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
   await ctx.db.update(fileUploads).set({ uploadId: null, endedAt: now, expiresAt: now }).where(eq(fileUploads.id, id))
   return { path, size }
 }
+
+/** Being deleted, so nobody sees it anymore: an upload over it replaces nothing, whether it is removed before or after. */
+const isGone = (removals: FileRemovalRow[], path: string, found: StoredFile | null) =>
+  found !== null && isGoing(removals, path, found.modifiedAt)
 
 /** It isn't the file to be replaced, and has as many parts as we sent: a file uploaded in one piece has none. */
 const isItsFile = ({ size, replaces }: FileUploadRow, found: StoredFile | null) =>

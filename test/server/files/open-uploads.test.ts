@@ -5,11 +5,12 @@ import { MAX_FILE_BYTES } from '../../../src/domain/files.ts'
 import { giveCredentials } from '../../../src/server/files/credentials.ts'
 import { deleteFiles } from '../../../src/server/files/delete.ts'
 import { linkToFile } from '../../../src/server/files/download.ts'
+import { listFiles } from '../../../src/server/files/list-files.ts'
 import { filesModeOf } from '../../../src/server/files/mode.ts'
 import { dropStaleUploads } from '../../../src/server/files/open-uploads.ts'
 import { abortParts, beginParts, completeParts, signParts } from '../../../src/server/files/parts.ts'
 import { endFilesWithPlans } from '../../../src/server/files/plan-end.ts'
-import { continueRemovals } from '../../../src/server/files/removals.ts'
+import { continueRemovals, removalQuery } from '../../../src/server/files/removals.ts'
 import { requestUpload } from '../../../src/server/files/upload.ts'
 import { countChanged, openQuery } from '../../../src/server/files/usage.ts'
 import { openFilesAccount } from '../../../testing/stack/files-account.ts'
@@ -81,6 +82,27 @@ test('what a program wrote meanwhile is counted before an upload ends', async ()
   ada.clock.ms += 1
   expect(await complete()).toEqual({ path: 'x.bin', size: 1 })
 })
+
+test.each(['before', 'after', 'replaced'])(
+  'parts for a file that is being deleted become the file, unless another came: %s',
+  async (order) => {
+    const ada = await open()
+    ada.put('run/x.bin', 3)
+    const now = ada.clock.ms
+    await removalQuery(ada.ctx, { userId: ada.userId, place: 'files/run/', acceptedAt: now, nextAt: now, filesLeft: 1 })
+    ada.clock.ms += 1000
+    const { id } = await ada.begin('run/x.bin', 5)
+    ada.memory.putPart(ada.memory.begun()[0] ?? '', 1, 5)
+    if (order === 'before') await continueRemovals(ada.ctx)
+    if (order === 'replaced') ada.put('run/x.bin', 4)
+    const completed = completeParts(ada.ctx, ada.userId, id)
+    if (order === 'replaced') await expect(completed).rejects.toMatchObject({ code: 'conflict' })
+    else expect(await completed).toEqual({ path: 'run/x.bin', size: 5 })
+    await continueRemovals(ada.ctx)
+    const { files, deleting } = await listFiles(ada.ctx, ada.userId, { path: 'run/', after: null })
+    expect([files, deleting]).toMatchObject([[{ name: 'x.bin', size: order === 'replaced' ? 4 : 5 }], []])
+  },
+)
 
 test('an upload in parts goes on only while there is room and a paid plan', async () => {
   const ada = await open('basic')
