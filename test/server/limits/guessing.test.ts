@@ -289,6 +289,17 @@ test('changing your own password over and over costs us at most ten hashes and m
   expect((await change()).status).toBe(200)
 })
 
+test('twenty changes of a second factor an hour, then no more', async () => {
+  const { account, app, clock } = setup()
+  const browser = openAppBrowser(app)
+  await signedInUser(browser, account)
+  const add = async () => (await browser.json('POST', '/account_security/totp', { current_password: PASSWORD })).status
+  for (let i = 0; i < 20; i++) expect(await add()).toBe(200)
+  expect(await add()).toBe(429)
+  clock.ms += 3_600_000
+  expect(await add()).toBe(200)
+})
+
 test("one person who uses up a campus's sign-ins keeps out nobody with a known browser", async () => {
   const { account, app, clock } = setup()
   const CAMPUS = '203.0.113.50'
