@@ -2,10 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { inText, toFolder } from '../../../src/domain/file-names.ts'
 import type { FileList } from '../../../src/domain/wire.ts'
 import { call } from '../api.ts'
+import { EXIT, Failure } from '../failure.ts'
 import type { Site } from '../site.ts'
 import { note } from '../terminal.ts'
 
 const POLL_MS = 2_000
+/** 10 minutes. A folder of a million files takes longer, and one whose deletion fails takes until an operator looks. */
+const MOST_POLLS = 300
 
 /** One folder, all of its pages. */
 async function listFolder(site: Site, path: string): Promise<FileList> {
@@ -44,14 +47,19 @@ export async function hasFiles(site: Site, { path, folders, files }: FileList): 
   return false
 }
 
-/** Until nothing there is being deleted: rclone still sees such a file, finds it unchanged, and leaves it out. */
+/**
+ * Until nothing there is being deleted: rclone still sees such a file, finds it unchanged, and leaves it out.
+ * @throws Failure after 10 minutes
+ */
 export async function untilDeleted(site: Site, path: string): Promise<void> {
   const below = toFolder(path)
-  for (let isTold = false; ; isTold = true) {
+  for (let polls = 0; ; polls++) {
     const { deleting } = await listPage(site, below, null)
     const going = deleting.find((one) => one.path.startsWith(below) || below.startsWith(one.path))
     if (!going) return
-    if (!isTold) note(`Waiting until ${inText(going.path) || 'everything'} is deleted…`)
+    const what = inText(going.path) || 'everything'
+    if (polls === MOST_POLLS) throw new Failure(EXIT.timeout, `We are still deleting ${what}. Try again later.`)
+    if (polls === 0) note(`Waiting until ${what} is deleted…`)
     await sleep(POLL_MS)
   }
 }
