@@ -22,8 +22,10 @@ const ENDED_KEPT_MS = DAY_MS
 type Wish = {
   path: string
   size: number
-  /** The etag of what is there now. */
+  /** What is there now, and counts until the upload takes its place. */
   existing: StoredFile | null
+  /** The etag of what the upload may replace. */
+  replaces: string | null
   /** Of a multipart upload; null: a link. */
   version: string | null
   expiresAt: number
@@ -40,7 +42,7 @@ export async function enterUpload(ctx: Context, folder: FileFolderRow, wish: Wis
   requireWritable(readOnly)
   await endArrived(ctx, folder)
   const { userId } = folder
-  const { path, size, existing, version, expiresAt } = wish
+  const { path, size, existing, replaces, version, expiresAt } = wish
   const now = ctx.now()
   const adds = size - (existing?.size ?? 0)
   const row: FileUploadRow = {
@@ -50,7 +52,7 @@ export async function enterUpload(ctx: Context, folder: FileFolderRow, wish: Wis
     size,
     uploadId: null,
     version,
-    replaces: existing?.etag ?? null,
+    replaces,
     // Until it's complete, its parts are stored next to the file they replace.
     counts: version === null ? Math.max(0, adds) : size,
     createdAt: now,

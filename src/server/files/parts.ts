@@ -62,14 +62,13 @@ export async function beginParts(
       )
     await ctx.db.delete(fileUploads).where(eq(fileUploads.id, open.id))
   }
-  const [found, removals] = await Promise.all([
+  const [existing, removals] = await Promise.all([
     bucket.find(key),
     openRemovals(ctx, userId),
     refuseFileAsFolder(bucket, folder, path),
     refuseFolderAsFile(bucket, folder, path),
   ])
-  const existing = isGone(removals, path, found) ? null : found
-  const wish = { path, size, existing, version: input.version }
+  const wish = { path, size, existing, replaces: etagOf(removals, path, existing), version: input.version }
   const entered = await enterUpload(ctx, folder, { ...wish, expiresAt: ctx.now() + ENTERED_MS })
   const begun = {
     uploadId: await bucket.startParts(key, typeOfFile(path)),
@@ -162,14 +161,15 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
     if (missing.length > 0)
       throw new AppError('invalid', `${missing.length} of ${partCountOf(size)} parts are missing. Send them first.`)
     // The bucket decides. We look first in case it doesn't support conditions.
-    const isGoneNow = isGone(removals, path, found)
-    const isAsSeen = ((isGoneNow ? null : found?.etag) ?? null) === replaces
+    const isAsSeen = etagOf(removals, path, found) === replaces
     if (isAsSeen) {
       await requireFit(ctx, row, found, usage)
       await openQuery(ctx, userId, ctx.now() + MINUTE_MS)
-      if (isGoneNow) await bucket.remove([key])
     }
-    const isMade = isAsSeen && (await bucket.completeParts(key, uploadId, own, replaces))
+    const make = (over: string | null) => bucket.completeParts(key, uploadId, own, over)
+    const etag = found?.etag ?? null
+    // A file that is being deleted may go between our look and the bucket's.
+    const isMade = isAsSeen && ((await make(etag)) || (etag !== replaces && (await make(replaces))))
     if (!isMade && !(await isOtherwiseMade(ctx, row, key))) {
       // A trigger discards it.
       await ctx.db.update(fileUploads).set({ expiresAt: ctx.now() }).where(eq(fileUploads.id, id))
@@ -181,9 +181,9 @@ export async function completeParts(ctx: Context, userId: string, id: string): P
   return { path, size }
 }
 
-/** Being deleted, so nobody sees it anymore: an upload over it replaces nothing, whether it is removed before or after. */
-const isGone = (removals: FileRemovalRow[], path: string, found: StoredFile | null) =>
-  found !== null && isGoing(removals, path, found.modifiedAt)
+/** Of what an upload may replace. Nobody sees a file that is being deleted anymore, so an upload over it replaces nothing. */
+const etagOf = (removals: FileRemovalRow[], path: string, found: StoredFile | null): string | null =>
+  found === null || isGoing(removals, path, found.modifiedAt) ? null : found.etag
 
 /** It isn't the file to be replaced, and has as many parts as we sent: a file uploaded in one piece has none. */
 const isItsFile = ({ size, replaces }: FileUploadRow, found: StoredFile | null) =>

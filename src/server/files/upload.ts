@@ -41,12 +41,13 @@ export async function requestUpload(
   const endsAt = expiresAt + 15 * MINUTE_MS
   await openQuery(ctx, userId, endsAt)
   // Written down before the link exists, so that a lost answer counts as given.
-  await enterUpload(ctx, folder, { path, size, existing, version: null, expiresAt: endsAt })
+  const replaces = existing?.etag ?? null
+  await enterUpload(ctx, folder, { path, size, existing, replaces, version: null, expiresAt: endsAt })
   const signed = await bucket.signUpload(key, {
     seconds: LINK_SECONDS,
     size,
     type: typeOfFile(path),
-    replaces: existing?.etag ?? null,
+    replaces,
   })
   const { url, method, headers } = signed
   return { url, method, headers, path, expires_at: toIso(signed.expiresAt) }

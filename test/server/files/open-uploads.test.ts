@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { fileUploads, plans, users } from '../../../db/schema.ts'
 import { MAX_FILE_BYTES } from '../../../src/domain/files.ts'
 import { giveCredentials } from '../../../src/server/files/credentials.ts'
@@ -83,26 +83,71 @@ test('what a program wrote meanwhile is counted before an upload ends', async ()
   expect(await complete()).toEqual({ path: 'x.bin', size: 1 })
 })
 
-test.each(['before', 'after', 'replaced'])(
-  'parts for a file that is being deleted become the file, unless another came: %s',
-  async (order) => {
+describe('parts for a file that is being deleted', () => {
+  /** `bytes` on the path, whose deletion was accepted a second ago, and parts of `size` begun over it. */
+  async function overGoing(bytes: number, size: number) {
     const ada = await open()
-    ada.put('run/x.bin', 3)
+    ada.put('run/x.bin', bytes)
+    await countChanged(ada.ctx)
     const now = ada.clock.ms
     await removalQuery(ada.ctx, { userId: ada.userId, place: 'files/run/', acceptedAt: now, nextAt: now, filesLeft: 1 })
     ada.clock.ms += 1000
-    const { id } = await ada.begin('run/x.bin', 5)
-    ada.memory.putPart(ada.memory.begun()[0] ?? '', 1, 5)
-    if (order === 'before') await continueRemovals(ada.ctx)
-    if (order === 'replaced') ada.put('run/x.bin', 4)
-    const completed = completeParts(ada.ctx, ada.userId, id)
-    if (order === 'replaced') await expect(completed).rejects.toMatchObject({ code: 'conflict' })
-    else expect(await completed).toEqual({ path: 'run/x.bin', size: 5 })
-    await continueRemovals(ada.ctx)
-    const { files, deleting } = await listFiles(ada.ctx, ada.userId, { path: 'run/', after: null })
-    expect([files, deleting]).toMatchObject([[{ name: 'x.bin', size: order === 'replaced' ? 4 : 5 }], []])
-  },
-)
+    const { id } = await ada.begin('run/x.bin', size)
+    ada.memory.putPart(ada.memory.begun()[0] ?? '', 1, size)
+    const list = async () => {
+      await continueRemovals(ada.ctx)
+      return listFiles(ada.ctx, ada.userId, { path: 'run/', after: null })
+    }
+    return { ...ada, id, complete: () => completeParts(ada.ctx, ada.userId, id), list }
+  }
+
+  test.each(['before', 'after', 'between', 'replaced', 'replaced between'])(
+    'become the file, unless another came: %s',
+    async (order) => {
+      const ada = await overGoing(3, 5)
+      if (order === 'before') await continueRemovals(ada.ctx)
+      if (order === 'replaced') ada.put('run/x.bin', 4)
+      const { completeParts: make } = ada.memory.bucket
+      // What comes between our look and the bucket's.
+      ada.memory.bucket.completeParts = async (...call) => {
+        ada.memory.bucket.completeParts = make
+        if (order === 'between') await continueRemovals(ada.ctx)
+        if (order === 'replaced between') ada.put('run/x.bin', 4)
+        return make(...call)
+      }
+      const isReplaced = order.startsWith('replaced')
+      if (isReplaced) await expect(ada.complete()).rejects.toMatchObject({ code: 'conflict' })
+      else expect(await ada.complete()).toEqual({ path: 'run/x.bin', size: 5 })
+      const files = [{ name: 'x.bin', size: isReplaced ? 4 : 5 }]
+      expect(await ada.list()).toMatchObject({ files, deleting: [] })
+    },
+  )
+
+  test('stay when two calls complete them at once', async () => {
+    const ada = await overGoing(3, 5)
+    const whole = { path: 'run/x.bin', size: 5 }
+    const { find } = ada.memory.bucket
+    let go = () => {}
+    const gate = new Promise<void>((open) => (go = open))
+    // The first call has looked, and goes on once the second is done.
+    ada.memory.bucket.find = async (key) => {
+      ada.memory.bucket.find = find
+      const found = await find(key)
+      await gate
+      return found
+    }
+    const first = ada.complete()
+    expect(await ada.complete()).toEqual(whole)
+    go()
+    expect(await first).toEqual(whole)
+    expect((await ada.list()).files).toMatchObject([{ name: 'x.bin', size: 5 }])
+  })
+
+  test('may take its room', async () => {
+    const ada = await overGoing(600 * MB, 600 * MB)
+    expect((await signParts(ada.ctx, ada.userId, ada.id, [1])).parts).toHaveLength(1)
+  })
+})
 
 test('an upload in parts goes on only while there is room and a paid plan', async () => {
   const ada = await open('basic')
