@@ -20,9 +20,10 @@ export async function put(local: string, path: string | undefined, options: Opti
   const kind = await kindOfLocal(local)
   if (!kind) throw nothingAt(local)
   const name = basename(resolve(local))
-  const to = path === undefined ? name : path.endsWith('/') ? path + name : path
+  const to = checkPath(path === undefined ? name : path.endsWith('/') ? path + name : path)
   const site = currentSite(options)
-  const done = await copy(site, kind === 'file' ? 'copyto' : 'copy', { local, path: checkPath(to), way: 'up' })
+  await untilDeleted(site, to)
+  const done = await copy(site, kind === 'file' ? 'copyto' : 'copy', { local, path: to, way: 'up' })
   report(done, 'Uploaded', options)
 }
 
@@ -58,11 +59,13 @@ export async function sync(from: string, to: string, options: Options & { delete
     throw new Failure(EXIT.usage, `Write ${REMOTE} before the folder on the site: sync ./runs ${REMOTE}runs`)
   const [local, named] = isUp ? [from, to] : [to, from]
   const path = checkPath(named.slice(REMOTE.length))
+  const site = currentSite(options)
+  // Before we look: a source that is emptied during the wait must not empty the site.
+  if (isUp) await untilDeleted(site, path)
   if (isUp && (await kindOfLocal(local)) !== 'folder')
     throw new Failure(EXIT.usage, `There is no folder ${inText(local)}.`)
   const below = isUp && options.delete ? await listBelow(local) : null
   if (below?.every(({ isLink }) => isLink)) throw wouldDeleteAll(local)
-  const site = currentSite(options)
   let list: FileList | null = null
   if (!isUp) {
     const found = await findAt(site, toFolder(path))
@@ -130,7 +133,6 @@ async function copy(
   { local, path, way, links = [] }: Copy,
 ): Promise<Done> {
   const rclone = await findRclone()
-  if (way === 'up') await untilDeleted(site, path)
   const access = await requestCredentials(site, way === 'up' ? 'write' : 'read')
   const here = resolve(local)
   // A file with the folder's name isn't that folder.
