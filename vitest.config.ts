@@ -12,8 +12,8 @@ const BROWSER = ['test/e2e/**/*.test.{ts,tsx}', 'test/dev/components.test.ts']
  * change the time zone or the environment, or keep something in a module.
  */
 const MODULES = [
-  'test/{domain,pages,sim}/**/!(zones).test.{ts,tsx}',
-  'test/cli/!(action*).test.ts',
+  'test/{domain,pages,sim}/**/!(zones|instant).test.{ts,tsx}',
+  'test/cli/!(action*|until-deleted).test.ts',
   'test/{db,docs,scripts}/*.test.ts',
   'test/attacks/!(enumeration).test.ts',
   'test/contract/!(third-party).test.ts',
