@@ -93,7 +93,7 @@ export function Runs({ servers, page, pages, total, months, filter, now }: RunsP
 function cellsOf(server: Server, now: number, inUtc: boolean) {
   const status = serverStatus(server)
   const why = server.error_message ?? endedBecause(server)
-  const told = writeParameters(server.parameters).replaceAll('\n', ', ')
+  const told = [...writeParameters(server.parameters).replaceAll('\n', ', ')]
   return {
     run: (
       <a className="session-id" href={`/servers/${server.id}`}>
@@ -106,7 +106,9 @@ function cellsOf(server: Server, now: number, inUtc: boolean) {
       <span className="session-id">
         {machineText(server.instance_type)}
         <small>{[server.availability_zone, worldText(server)].filter(Boolean).join(' · ')}</small>
-        {told ? <small>{told.length > MOST_SHOWN ? `${told.slice(0, MOST_SHOWN)}…` : told}</small> : null}
+        {told.length ? (
+          <small>{told.slice(0, MOST_SHOWN).join('') + (told.length > MOST_SHOWN ? '…' : '')}</small>
+        ) : null}
       </span>
     ),
     status: (
