@@ -103,7 +103,7 @@ export function cookiesForMachine(given: string | null, ours: string): string | 
   const isNotOurs = (cookie: string) => !isOurs(nameOf(cookie), ours)
   const theirs = partsOf(given).flatMap((part) => {
     const cookies = part.split(LINE_END)
-    // Ours contains no comma, so a comma next to it is the runtime's.
+    // Ours contains no comma: one next to it is the runtime's, or a page's that imitates ours.
     return cookies.every(isNotOurs) ? [part] : cookies.filter(isNotOurs)
   })
   const small = theirs.filter(({ length }) => length <= SMALL_BYTES)

@@ -9,7 +9,7 @@ import { log } from '../settings/log.ts'
 import { type Held, KEEP_HEADER } from './hold.ts'
 
 type Asked = Held & { to: string; path: string }
-/** Open connections of one account. */
+/** Streams of logs that one account may follow at once. */
 const MOST_LOGS = 20
 /** Also catches access that just runs out: a guest's hours, an idle sign-in. */
 const LOOK_EVERY_MS = 10_000

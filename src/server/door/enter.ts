@@ -28,7 +28,7 @@ export async function enter(ctx: Context, door: Door, host: Host, shown: Shown, 
   const { searchParams, origin } = new URL(request.url)
   const { headers, method } = request
   const [ticket, guest, handOver] = ['ticket', 'guest', 'pass'].map((name) => searchParams.get(name) || null)
-  // A prefetch must not use up a ticket, and another site's frame must not make its visitor a guest.
+  // A prefetch must not use up a ticket, and no frame must make its visitor a guest.
   const shownIn = headers.get('sec-fetch-dest') ?? 'document'
   const isAhead = headers.get('sec-purpose')?.startsWith('prefetch')
   if (method !== 'GET' || isAhead || ((ticket || guest) && shownIn !== 'document')) return refuse('not_now')
@@ -44,7 +44,7 @@ export async function enter(ctx: Context, door: Door, host: Host, shown: Shown, 
   if (guest && !ticket && shown.pass?.kind === 'sign_in' && (await shown.isIn())) return redirect(to, [])
   const { label } = host
   const pass = ticket ? await redeemTicket(ctx, label, ticket) : guest ? await admitGuest(ctx, label, guest) : null
-  // A program, or a browser that isn't showing a page, has no use for our page.
+  // A program, or a browser that doesn't say what it is showing, has no use for our page.
   const next = headers.has('sec-fetch-dest') ? `${PORTS_PATH}?${new URLSearchParams({ to })}` : to
   if (pass) return redirect(next, [passCookie(ctx, door, label, pass), ...endedCookies(door, request)])
   const { door: found } = await findDoor(ctx, { label }, null)

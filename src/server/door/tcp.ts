@@ -157,7 +157,7 @@ async function carry(
     if (hasWindows || hasLeft) await writer.closed
     end(DONE, '')
   }
-  // Tells the next connection that the machine has seen this one.
+  // Tells the client that the machine has seen this connection, so that the next may follow.
   void socket.opened.then(() => protocol === IN_TURN_PROTOCOL && !isOver && client.send('0')).catch(() => {})
   await receive().catch(fail)
 }

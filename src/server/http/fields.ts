@@ -162,7 +162,7 @@ export const command = either(
   ),
 )
 
-/** Null if it isn't a list of words, so that nothing else starts in its place. */
+/** Empty if it isn't a list of words, so that nothing else starts in its place. */
 function readWords(json: string): string[] {
   try {
     const words = JSON.parse(json)

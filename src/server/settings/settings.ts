@@ -233,7 +233,7 @@ function faultsOfStripe(settings: Partial<Record<Setting, unknown>>): SettingFau
   return both.filter((name) => isNeeded && settings[name] === undefined).map(missing)
 }
 
-/** A page of a door may set cookies for its domain and everything below it, so the site must not share either. */
+/** A page of a door may set cookies for its domain and everything below it, so the site must be in neither. */
 function faultsOfDoor(settings: Partial<Record<Setting, unknown>>): SettingFault[] {
   const { DOOR_DOMAIN: domain, SITE_ORIGINS: list, DOOR_ONLY: only } = settings
   if (only === 'true' && domain === undefined)

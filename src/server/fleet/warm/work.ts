@@ -19,7 +19,7 @@ export type Work =
   | { run: null; images: string[]; every_seconds: number }
 
 /**
- * What a warm machine is for. EC2 has the tags that `npm run restore` reads before the machine hears of its run.
+ * What a warm machine is for. Before it hears of its run, EC2 has the tags that `npm run restore` reads.
  * @param isReady it has everything that it can have beforehand
  * @throws forbidden, too_many, unavailable, provider_failed
  */

@@ -46,7 +46,7 @@ export async function page(c: Call): Promise<Response> {
   return show(c, { flash: takeFlash(c) })
 }
 
-/** A form's answer is the page itself, not a redirect: it is the only one that shows these. */
+/** A form's answer is the page itself, not a redirect: only it shows secrets that nobody sees again. */
 async function show(
   c: Call,
   shown: Partial<Pick<SecurityProps, 'flash' | 'started' | 'codes'>>,
