@@ -178,13 +178,13 @@ export function userOfSignIn(id: string): SQL {
 /** Which of these sign-ins and API tokens are still valid. */
 export function liveSignInsQuery(ctx: Pick<Context, 'db' | 'now'>, ids: string[]) {
   return ctx.db
-    .select({ id: signIns.id })
+    .select({ id: signIns.id, lastSeenAt: sql<number>`${signIns.lastSeenAt}` })
     .from(signIns)
     .innerJoin(users, eq(users.id, signIns.userId))
     .where(and(inArray(signIns.id, ids), stillCounts(ctx.now())))
     .unionAll(
       ctx.db
-        .select({ id: apiTokens.id })
+        .select({ id: apiTokens.id, lastSeenAt: sql<number>`0` })
         .from(apiTokens)
         .innerJoin(users, eq(users.id, apiTokens.userId))
         .where(and(inArray(apiTokens.id, ids), isLiveToken(ctx.now()), isUsableAccount())),
@@ -243,7 +243,10 @@ export async function whyEnded(
 }
 
 /** Once in five minutes is enough. */
-export const SEEN_EVERY_MS = 5 * MINUTE_MS
+const SEEN_EVERY_MS = 5 * MINUTE_MS
+
+/** Asked before `noteUse`: even a write that changes nothing waits for the database's one writer. */
+export const isUseDue = (ctx: Pick<Context, 'now'>, lastSeenAt: number) => ctx.now() - lastSeenAt > SEEN_EVERY_MS
 
 export async function noteUse(ctx: Pick<Context, 'db' | 'now'>, id: string): Promise<void> {
   const isDue = and(eq(signIns.id, id), lt(signIns.lastSeenAt, ctx.now() - SEEN_EVERY_MS))

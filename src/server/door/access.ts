@@ -51,15 +51,15 @@ function livePassesQueries(ctx: Pick<Context, 'db' | 'now'>, passes: Pass[]) {
   ] as const
 }
 
-/** The door, and whether this pass still counts, from one read. Each pass belongs to one run. */
+/** The door, whether this pass still counts, and when its sign-in was last used, from one read. Each pass belongs to one run. */
 export async function findDoor(
   ctx: Pick<Context, 'db' | 'now'>,
   by: { label: string } | { runId: string },
   pass: Pass | null,
-): Promise<{ door: FoundDoor | null; isIn: boolean }> {
+): Promise<{ door: FoundDoor | null; isIn: boolean; lastSeenAt?: number | undefined }> {
   const [[door], signIns, guests] = await ctx.db.batch([
     doorQuery(ctx, by),
     ...livePassesQueries(ctx, pass ? [pass] : []),
   ])
-  return { door: door ?? null, isIn: signIns.length + guests.length > 0 }
+  return { door: door ?? null, isIn: signIns.length + guests.length > 0, lastSeenAt: signIns[0]?.lastSeenAt }
 }

@@ -1,7 +1,7 @@
 import { type Door, ENTER_PATH, findDoorHost, PORTS_PATH, READY_LABEL } from '../../domain/door.ts'
 import { SERVER_WEB_PORT } from '../../domain/server.ts'
 import { findByApiToken } from '../accounts/api-tokens.ts'
-import { noteUse } from '../accounts/live-sign-ins.ts'
+import { isUseDue, noteUse } from '../accounts/live-sign-ins.ts'
 import { isWithinOuterLimit } from '../http/middleware/outer-limit.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'
 import type { Env } from '../settings/env.ts'
@@ -45,10 +45,16 @@ export async function answerAtDoor(ctx: Context, request: Request, env: DoorEnv)
     const why = whyNot(door, visitor, request, siteOrigin(ctx))
     if (why === 'stranger') return turnAway(ctx, door, visitor, visitor.door, host, request)
     if (why) return refuse(why)
-    if (host.port === null && url.pathname === PORTS_PATH)
-      return openPort(ctx, door, label, visitor.pass as Pass, request)
-    if (visitor.pass?.kind === 'sign_in' && isUse(request)) ctx.background(noteUse(ctx, visitor.pass.id))
-    return await passOn(ctx, request, { ...visitor, door: visitor.door, pass: visitor.pass as Pass, to }, (userId) =>
+    const pass = visitor.pass as Pass
+    if (host.port === null && url.pathname === PORTS_PATH) return openPort(ctx, door, label, pass, request)
+    const opensSocket = request.method === 'GET' && request.headers.has('upgrade')
+    if (opensSocket && (await isTooMuch(ctx, env, request, socketsOf(visitor.door, pass)))) return refuse('too_many')
+    if (pass.kind === 'sign_in' && isUse(request) && isUseDue(ctx, visitor.lastSeenAt ?? ctx.now())) {
+      // The next requests share this visitor.
+      visitor.lastSeenAt = ctx.now()
+      ctx.background(noteUse(ctx, pass.id))
+    }
+    return await passOn(ctx, request, { ...visitor, door: visitor.door, pass, to }, (userId) =>
       env.DOOR_KEEPER.getByName(userId),
     )
   } catch (error) {
@@ -57,10 +63,16 @@ export async function answerAtDoor(ctx: Context, request: Request, env: DoorEnv)
   }
 }
 
+/**
+ * Each WebSocket asks the owner's keeper and the machine, so they count per network, for each run and guest link. All the
+ * owner's passes count as one: they may have hundreds of sign-ins.
+ */
+const socketsOf = ({ runId }: FoundDoor, { kind, id }: Pass) => `${kind === 'guest' ? id : runId} `
+
 /** Opening a page of the simulator, or a connection to it, counts as use. What a page loads and polls doesn't. */
 const isUse = ({ headers }: Request) => headers.get('sec-fetch-mode') === 'navigate' || headers.has('upgrade')
 
-type Visitor = { door: FoundDoor | null; pass: Pass | null; isIn: boolean }
+type Visitor = { door: FoundDoor | null; pass: Pass | null; isIn: boolean; lastSeenAt?: number | undefined }
 
 function whyNot(
   door: Door,
@@ -94,10 +106,13 @@ function mayBeStranger({ pass, key }: Shown): boolean {
   return known ? !known.isIn : pass === null
 }
 
-/** The platform counts strangers, and visitors whose ticket or link we must look up, by network and before we read anything. */
-async function isTooMuch(ctx: Context, env: DoorEnv, request: Request): Promise<boolean> {
+/**
+ * The platform counts strangers, and visitors whose ticket or link we must look up, by network and before we read anything.
+ * @param what counted apart from those
+ */
+async function isTooMuch(ctx: Context, env: DoorEnv, request: Request, what = ''): Promise<boolean> {
   const address = request.headers.get('cf-connecting-ip')
-  return !(await isWithinOuterLimit(env, address, (error) => ctx.log('door_limit_failed', {}, error)))
+  return !(await isWithinOuterLimit(env, address, (error) => ctx.log('door_limit_failed', {}, error), what))
 }
 
 /** A program of the owner's, with a token that may operate. */

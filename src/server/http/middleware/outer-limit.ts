@@ -42,15 +42,17 @@ export async function limitOuter(...given: Parameters<typeof isWithinOuterLimit>
 /**
  * Counts a request. Loopback and unknown addresses don't count.
  * @param caller an address, or the machine or run that it has proven to be
+ * @param what counted apart from all else that this caller sends
  */
 export async function isWithinOuterLimit(
   env: Pick<Env, 'OUTER_LIMIT'>,
   caller: string | null,
   onError: (error: unknown) => void,
+  what = '',
 ): Promise<boolean> {
   if (!caller || isLoopback(caller)) return true
   try {
-    return (await env.OUTER_LIMIT?.limit({ key: connectionOf(caller) }))?.success ?? true
+    return (await env.OUTER_LIMIT?.limit({ key: what + connectionOf(caller) }))?.success ?? true
   } catch (error) {
     onError(error)
     return true

@@ -1,7 +1,7 @@
 import type { Context as HonoContext } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { readSignInToken } from '../../accounts/credentials/sign-in-token.ts'
-import { findSignIn, noteUse, SEEN_EVERY_MS, userOfSignIn } from '../../accounts/live-sign-ins.ts'
+import { findSignIn, isUseDue, noteUse, userOfSignIn } from '../../accounts/live-sign-ins.ts'
 import type { AppEnv } from '../app-env.ts'
 import { signInByToken } from '../bearer.ts'
 import { bearerOf } from '../caller.ts'
@@ -40,7 +40,7 @@ async function signInByCookie(c: HonoContext<AppEnv>): Promise<void> {
   // An older page of someone else notices before it acts.
   c.header('X-Person', found.signIn.user.id)
   c.set('readAlong', found.along)
-  const due = ctx.now() - found.lastSeenAt > SEEN_EVERY_MS
   // Opening a page or doing something counts as use; an open page's polling does not.
-  if (due && c.req.method !== 'HEAD' && !facts?.byItself) ctx.background(noteUse(ctx, found.signIn.id))
+  if (c.req.method !== 'HEAD' && !facts?.byItself && isUseDue(ctx, found.lastSeenAt))
+    ctx.background(noteUse(ctx, found.signIn.id))
 }
