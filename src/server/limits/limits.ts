@@ -51,6 +51,8 @@ const PERSONAL = {
   /** Quotes of an upgrade. */
   quote_plan: { count: 30, perMs: HOUR_MS },
   change_plan: { count: 20, perMs: HOUR_MS },
+  /** A no after a yes starts over with each open invoice. */
+  charge_answer: { count: 20, perMs: HOUR_MS },
   cancel_plan: { count: 20, perMs: HOUR_MS },
   new_password: { count: 10, perMs: HOUR_MS },
   /** People retry while we can't check passwords. This is more often than that. */

@@ -140,6 +140,7 @@ const CALLS: Record<Exclude<Limited, 'ask_stripe' | 'known_sign_in'>, [Role, ...
     ['POST /api/v1/subscriptions/keep_subscription'],
   ],
   cancel_plan: ['user', ['POST /api/v1/subscriptions/cancel_subscription_at_period_end']],
+  charge_answer: ['user', ['POST /api/v1/billings/charge_card', { on: false }]],
   new_password: ['user', ['PUT /users', newPassword]],
   close_account: ['user', ['DELETE /users', { user: password }]],
   use_reset_link: ['user', ['PUT /users/password', { user: resetFields }, hasResetLink]],

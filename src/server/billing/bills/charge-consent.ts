@@ -2,6 +2,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
 import { checkouts } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
+import { limitPerson } from '../../limits/limits.ts'
 import type { Checkout } from '../../ports/payments.ts'
 import type { Context } from '../../runtime/context.ts'
 
@@ -12,12 +13,14 @@ export function chargeAnswerQueries({ db, now }: Pick<Context, 'db' | 'now'>, ye
     : [sql`charge_refused_at`, sql`charge_consent_at`]
   const store = db.run(sql`UPDATE users SET ${answer} = max(${now()}, coalesce(${other}, 0) + 1) WHERE ${who}`)
   if (yes) return [store]
-  // Stripe may be charging what we finalized, or be about to: each is due now, and invoicing asks again.
+  // Stripe may be charging what we finalized, or be about to: each is due now, and invoicing asks again. Only after a
+  // yes: invoicing starts over each time, so a no that they repeat must not keep it from suspending them.
   const stop = db.run(sql`UPDATE invoices SET step = CASE WHEN step = 'sent' THEN 'resume' ELSE step END,
     next_at = ${now()}, attempts = min(attempts, 1)
-    WHERE user_id IN (SELECT id FROM users WHERE ${who}) AND step IN ('finalize', 'resume', 'sent') AND held_at IS NULL
+    WHERE user_id IN (SELECT id FROM users WHERE ${who} AND charge_consent_at > coalesce(charge_refused_at, 0))
+    AND step IN ('finalize', 'resume', 'sent') AND held_at IS NULL
     AND coalesce(status, 'draft') NOT IN ('paid', 'void')`)
-  // The answer may make `who` false.
+  // First what depends on the answer before.
   return [stop, store]
 }
 
@@ -54,6 +57,7 @@ function checkoutAnswerQueries(ctx: Context, stripeSessionId: string, yes: boole
 
 /** The switch on the billing pages. */
 export async function setCharging(ctx: Context, userId: string, { on }: { on: boolean }) {
+  await limitPerson(ctx, 'charge_answer', userId)
   await writeBatch(ctx.db, chargeAnswerQueries(ctx, on, sql`id = ${userId} AND closed_at IS NULL`))
   return {
     message: on

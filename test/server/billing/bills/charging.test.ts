@@ -179,6 +179,29 @@ describe('with consent and a card', () => {
     expect([(await row())?.status, (await subjects()).at(-1)]).toEqual(['paid', PAID])
   })
 
+  test.each([
+    ['the same no', [false], 1],
+    ['a yes and a no', [true, false], 12],
+  ])('%s during each of our calls to Stripe puts off no suspension for long', async (_, answers, most) => {
+    await customer({ card: 'declined_later', answer: 'yes' })
+    await skipTo(MONTH + 3 * DAY)
+    const { dueAt } = (await row()) ?? {}
+    await stack.passTime((dueAt ?? 0) - 1, DAY)
+    await setCharging(stack.ctx, me.user.id, { on: false })
+    const { payments } = stack.ctx
+    const findInvoice: typeof payments.findInvoice = async (id) => {
+      for (const on of answers) await setCharging(stack.ctx, me.user.id, { on }).catch(() => {})
+      return payments.findInvoice(id)
+    }
+    let looks = 0
+    for (; looks < 30 && (await account())?.suspendedAt === null; looks++) {
+      stack.clock.now += MINUTE
+      await advanceInvoices({ ...stack.ctx, payments: { ...payments, findInvoice } })
+    }
+    expect(looks).toBeLessThanOrEqual(most)
+    expect([(await account())?.suspendedAt, (await row())?.dueAt]).toEqual([expect.any(Number), dueAt])
+  })
+
   test('a card that was removed before its invoice is finalized: we send it', async () => {
     await customer({ answer: 'yes' })
     await skipTo(MONTH + HOUR, HOUR)
