@@ -2,7 +2,7 @@ import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { places, type RunRow, runs, users } from '../../../db/schema.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from '../../domain/instant.ts'
-import { BASIC } from '../../domain/money/plan.ts'
+import { BASIC, PREMIUM } from '../../domain/money/plan.ts'
 import { findPlanEnd } from '../billing/allowance.ts'
 import { readAgainQuery } from '../billing/bills/settle-meter.ts'
 import { tellQueries, tellSoon } from '../mail/notices.ts'
@@ -23,6 +23,10 @@ const SET_AHEAD_MS = 15 * MINUTE_MS
 /** If we hear of a smaller plan later than this, its server isn't free for that time. */
 const LATEST_MS = DAY_MS
 
+/** Most owners' plans just go on: `planEndOf` gives those no end. */
+const STAYS = sql`EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${runs.userId} AND ended_at IS NULL
+  AND cancel_at IS NULL AND next_plan_type IS NULL AND plan_type = ${PREMIUM.type} AND ${places.gpus} <= ${PREMIUM.gpus})`
+
 type Large = { run: RunRow; email: string | null; billedUntil: number; gpus: number }
 
 /** Warns owners of servers that their plan won't include, and sets their end. Run by cron, which may be late or double. */
@@ -37,7 +41,9 @@ export async function endLargeServers(ctx: Context): Promise<void> {
     .from(runs)
     .innerJoin(places, and(eq(places.id, runs.placeId), gt(places.gpus, BASIC.gpus)))
     .innerJoin(users, eq(users.id, runs.userId))
-    .where(and(isNull(runs.endedAt), isNull(runs.stopRequestedAt)))
+    .where(and(isNull(runs.endedAt), isNull(runs.stopRequestedAt), sql`NOT ${STAYS}`))
+    // If there are more, the random order leaves nobody out for good.
+    .orderBy(sql`random()`)
     .limit(BATCH)
   await fourAtOnce(rows, (row) =>
     look(ctx, row).catch((error) => ctx.log('large_server_failed', { runId: row.run.id }, error)),

@@ -1,5 +1,6 @@
-import { and, eq, like, sql } from 'drizzle-orm'
+import { and, eq, like, type SQL, sql } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
+import { writeBatch } from '../../../db/client.ts'
 import { bills, outbox, plans, runs, users } from '../../../db/schema.ts'
 import { addMonths } from '../../../src/domain/money/billing.ts'
 import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
@@ -207,4 +208,35 @@ test('a closed account gets no email', async () => {
   await at(world.clock.ms + MINUTE)
   expect(await mails()).toEqual([])
   expect(await world.db.$count(runs, eq(runs.userId, userId))).toBe(1)
+})
+
+test.each([
+  ['whose plan stays', 300, null],
+  ['whose plan ends later', 100, 90 * DAY],
+])('%s: however many large servers, none keeps another from its end', async (_, count, laterMs) => {
+  const now = world.clock.ms
+  await world.db.delete(plans)
+  const values = (row: (n: number) => SQL) =>
+    sql.join(
+      Array.from({ length: count }, (_, n) => row(n)),
+      sql`, `,
+    )
+  const cancelAt = laterMs === null ? null : now + laterMs
+  const id = (n: number) => `${count}_${n}`
+  await writeBatch(world.db, [
+    world.db.run(sql`INSERT INTO users (id, email, name, password_hash, created_at)
+      VALUES ${values((n) => sql`(${id(n)}, ${id(n)}, 'Eve', '', 1)`)}`),
+    world.db.run(sql`INSERT INTO servers (id, instance_type, availability_zone, gpus, position, reserved_by)
+      VALUES ${values((n) => sql`(${id(n)}, 'g6.12xlarge', 'us-east-1a', 4, 0, ${id(n)})`)}`),
+    world.db.run(sql`INSERT INTO subscriptions (id, user_id, plan_type, sub_type, status, anchor, hours, created_at, cancel_at)
+      VALUES ${values((n) => sql`(${id(n)}, ${id(n)}, 'premium', 'paid', 'active', ${now}, 30, 1, ${cancelAt})`)}`),
+    world.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, requested_at)
+      VALUES ${values((n) => sql`(${id(n)}, ${id(n)}, ${id(n)}, 'g6.12xlarge', ${now})`)}`),
+  ])
+  const { change, run } = await running()
+  await change({ cancelAt: world.clock.ms })
+  // By chance, one look sees it with a probability of 100 in 101.
+  for (let looks = laterMs === null ? 1 : 10; looks > 0; looks--) await endLargeServers(world.ctx)
+  expect(await run()).toMatchObject({ planEnds: true })
+  await world.db.update(runs).set({ endedAt: now })
 })
