@@ -143,7 +143,7 @@ export class LogStore {
   }
 
   /**
-   * When the machine last spoke. Null for a while after nobody has asked for long: either we were away, or this object
+   * When the machine last spoke. Null for a while after a long time without questions: either we were away, or this object
    * has forgotten a quiet machine's last word, and the machine tries again only now and then.
    */
   heardFor(now: number): number | null {

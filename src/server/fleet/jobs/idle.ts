@@ -41,7 +41,7 @@ export async function lookIdle(
   if (idleLookAt === null || minutes === null || billedFrom === null) return null
   if (ctx.now() < idleLookAt) return idleLookAt
   const address = addressOf(ctx, run)
-  // An end that they chose while it ran holds: if they kept it for another hour, they get that hour.
+  // Someone who asked for another hour gets that hour, idle or not.
   const isKept = run.endsSetAt !== null && run.endsAt !== null && !run.idleEnds
   const said = isKept || address === null ? null : await ctx.askStatus(address, SERVER_WEB_PORT)
   const now = ctx.now()

@@ -20,8 +20,8 @@ const refused = ({ code, error }: LaunchRefusal, dead: CloudInstance | null) => 
 })
 
 /**
- * Records that nothing is left to look for: EC2 refused the only request with this token, or ended its instance before
- * it ran.
+ * Records that nothing is left to look for: EC2 refused the only request with this token, or its instance died while it
+ * was booting.
  * @param dead the instance that EC2 ended; null if it made none
  */
 export async function recordRefusal(
@@ -36,7 +36,7 @@ export async function recordRefusal(
 /**
  * EC2 refused this place. Sets it aside so that the next customer isn't sent there, frees it, and reserves the next
  * place that this run hasn't tried. People in line come first, unless it was this run's turn.
- * @param dead the instance that EC2 ended before it ran; null if it made none
+ * @param dead the instance that died while booting; null if there was none
  * @param gpus the most that the user's plan and wishes allow
  * @returns false if no place is left, or too many instances died; the old one then stays reserved until the run is
  * cleaned up

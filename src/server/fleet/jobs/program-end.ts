@@ -63,7 +63,7 @@ export async function endWithProgram(ctx: Context, run: RunRow): Promise<number>
   if (heardAt === null) return now + LOOK_AGAIN_MS
   const until = Math.max(heardAt, billedFrom)
   if (now < until + SILENT_MS) return until + SILENT_MS
-  // We have its word, which proves that it ran until then.
+  // Its last message proves that it ran until then.
   await ctx.db
     .update(runs)
     .set({ confirmedAt: sql`max(confirmed_at, ${until})` })

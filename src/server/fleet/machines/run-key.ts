@@ -9,8 +9,8 @@ import { getRunOfMachine, type Identity } from './identity.ts'
 const LIFETIME_MS = 15 * MINUTE_MS
 
 /**
- * What a machine gets for its proof: a key for its run alone, which we can check without a read, and what its container
- * is told.
+ * What a machine gets for its proof: a key for its run alone, which we can check without a read, and its container's
+ * parameters and secrets.
  * @throws forbidden, too_many
  */
 export async function giveRunKey(ctx: Context, machine: Identity | null, address: string | null) {
