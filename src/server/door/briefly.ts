@@ -1,4 +1,4 @@
-/** Ended access may keep working for up to a second. */
+/** For this long, ended access may begin another request. If it lasts, the keeper cuts it within another second. */
 const KEPT_MS = 500
 const MOST_KEPT = 2_000
 

@@ -6,24 +6,31 @@ import type { Context } from '../runtime/context.ts'
 import { createContext } from '../runtime/create-context.ts'
 import type { Env } from '../settings/env.ts'
 import { log } from '../settings/log.ts'
-import { type Held, KEEP_HEADER } from './hold.ts'
+import type { Held } from './access.ts'
+import { KEEP_HEADER } from './hold.ts'
 
 type Asked = Held & { to: string; path: string }
+/** One run and pass: `stop` aborts their WebSockets. */
+type Opened = { held: Held; stop: AbortController; asked?: { stays: Promise<boolean>; until: number } | undefined }
 /** Streams of logs that one account may follow at once. */
 const MOST_LOGS = 20
 /** Also catches access that just runs out: a guest's hours, an idle sign-in. */
 const LOOK_EVERY_MS = 10_000
+/** Someone with a pass can cause looks without end. */
+const APART_MS = 250
+/** A page opens many WebSockets at once. Whoever ends its access asks for a look, which doesn't share. */
+const SHARED_MS = 500
 
 /**
  * One object per user. It knows their door's open connections and closes those that lost their access. A page's
  * WebSockets run through it, so that the runtime carries them with backpressure. Other long connections hold on to it.
  */
 export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
-  /** By run and pass: aborts their WebSockets. */
-  private readonly sockets = new Map<string, { held: Held; stop: AbortController }>()
+  private readonly sockets = new Map<string, Opened>()
   private looking = false
   private lastLook: Promise<unknown> = Promise.resolve()
   private nextLook: Promise<void> | null = null
+  private lastRead = 0
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -37,7 +44,9 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
 
   /** One look at a time. Calls during a look share the next one, which starts after all of them. */
   recheck(): Promise<void> {
-    this.nextLook ??= this.lastLook.then(() => {
+    this.nextLook ??= this.lastLook.then(async () => {
+      const wait = Math.min(APART_MS, this.lastRead + APART_MS - Date.now())
+      if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
       this.nextLook = null
       const look = this.look()
       this.lastLook = look.catch(() => {})
@@ -51,8 +60,9 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
     for (const { held } of this.sockets.values()) all.set(keyOf(held), held)
     for (const socket of this.holding()) all.set(keyOf(heldBy(socket)), heldBy(socket))
     if (!all.size) return
-    const ctx = await this.openContext()
-    await Promise.all([...all].map(async ([key, held]) => (await mayStay(ctx, held)) || this.end(key)))
+    this.lastRead = Date.now()
+    const staying = new Set(await listStaying(await this.openContext(), [...all.values()]))
+    for (const [key, held] of all) if (!staying.has(held)) this.end(key)
   }
 
   private async accept({ runId, pass, what }: Asked): Promise<Response> {
@@ -71,7 +81,7 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
   private async open({ runId, pass, to, path }: Asked, given: Request): Promise<Response> {
     const held = { runId, pass }
     const key = keyOf(held)
-    const entry = this.sockets.get(key) ?? { held, stop: new AbortController() }
+    const entry: Opened = this.sockets.get(key) ?? { held, stop: new AbortController() }
     this.sockets.set(key, entry)
     this.keepLooking()
     const ctx = await this.openContext()
@@ -79,10 +89,9 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
     const headers = new Headers(given.headers)
     headers.delete(KEEP_HEADER)
     const [stays, answer] = await Promise.all([
-      mayStay(ctx, held),
+      this.mayStay(ctx, entry),
       ctx.machine?.fetch(to, path, { headers, signal, encodeResponseBody: 'manual' } as RequestInit).catch(() => null),
     ])
-    if (!stays) this.end(key)
     const { refuse } = await import('./refusals.ts')
     if (!stays || !answer) return refuse(stays ? 'unreachable' : 'stranger')
     const { webSocket } = answer as unknown as { webSocket: WorkerSocket | null }
@@ -91,6 +100,21 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
     return webSocket
       ? new Response(null, { ...init, webSocket } as ResponseInit)
       : new Response(answer.body, init as ResponseInit)
+  }
+
+  /** If it may not, this ends it. */
+  private mayStay(ctx: Context, entry: Opened): Promise<boolean> {
+    const now = Date.now()
+    if (entry.asked && now < entry.asked.until) return entry.asked.stays
+    const stays = listStaying(ctx, [entry.held]).then(({ length }) => {
+      if (!length) this.end(keyOf(entry.held))
+      return length > 0
+    })
+    entry.asked = { stays, until: now + SHARED_MS }
+    stays.catch(() => {
+      if (entry.asked?.stays === stays) entry.asked = undefined
+    })
+    return stays
   }
 
   private end(key: string): void {
@@ -122,9 +146,7 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
 const keyOf = ({ runId, pass, what }: Held) => [runId, pass.kind, pass.id, what].join(' ')
 const heldBy = (socket: WorkerSocket) => socket.deserializeAttachment() as Held
 
-async function mayStay(ctx: Context, { runId, pass, what }: Held): Promise<boolean> {
+async function listStaying(ctx: Context, connections: Held[]): Promise<Held[]> {
   // Loaded when needed: most isolates keep no door.
-  const { findDoor } = await import('./access.ts')
-  const { door, isIn } = await findDoor(ctx, { runId }, pass)
-  return isIn && (what !== undefined || door?.state === 'open')
+  return (await import('./access.ts')).listStaying(ctx, connections)
 }

@@ -1,11 +1,9 @@
 import type { Fetcher, WebSocket as WorkerSocket } from '@cloudflare/workers-types'
 import { ACCESS_ENDED } from '../../domain/door.ts'
-import type { Pass } from './access.ts'
+import type { Held } from './access.ts'
 
 /** Only our own Worker can send this: the keeper has no address. */
 export const KEEP_HEADER = 'x-door-keep'
-/** `what`: absent for the run's door, `log` for its log, `site` for what the site itself sends (for no run). */
-export type Held = { runId: string; pass: Pass; what?: 'log' | 'site' }
 
 /** `isHeld`: false if the keeper has too many already, or can't be asked. */
 type Holding = { ended: Promise<void>; isHeld: Promise<boolean>; release(): void }

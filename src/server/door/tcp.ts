@@ -35,7 +35,7 @@ export async function findTcpAddress(
 ): Promise<string> {
   const found = await doors.find(
     `${ctx.config.secretKey} ${runId}`,
-    async () => (await doorQuery(ctx, { runId }))[0] ?? null,
+    async () => (await doorQuery(ctx, { runIds: [runId] }))[0] ?? null,
   )
   if (found?.userId !== userId) throw new AppError('not_found', 'Server not found.')
   if (!door.tcpPorts.includes(port))
