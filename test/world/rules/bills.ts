@@ -93,7 +93,8 @@ export const BILLS_RULES: Rule[] = [
         const isAnnounced = rows.invoices.some(
           ({ billId, step, chargeAt }) =>
             (billId === bill.id || (bill.corrects !== null && theirs.has(billId))) &&
-            step === 'finalize' &&
+            // An invoice that was held is at `resume`.
+            (step === 'finalize' || step === 'resume') &&
             (chargeAt ?? 0) > now,
         )
         const waits =

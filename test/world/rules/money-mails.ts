@@ -44,19 +44,22 @@ export const MONEY_MAILS_RULES: Rule[] = [
               : []
           })
         }),
-        ...rows.invoices.flatMap(({ billId, userId, dueAt, heldAt, heldMs }) => {
+        ...rows.invoices.flatMap(({ billId, userId, dueAt, heldAt, heldMs, chargeAt }) => {
           const found = invoices.get(billId)
           const isOpenAccount = rows.users.some(({ id, closedAt }) => id === userId && closedAt === null)
           const due = (found?.status_transitions.finalized_at ?? 0) * 1000 + 15 * DAY_MS + heldMs
           const isWaiting = heldAt !== null || (found && isBeingPaid(world.stripe, found.id))
           const isDue = found?.status === 'open' && found.amount_remaining > 0 && now < due && !isWaiting
           const charges = found?.collection_method === 'charge_automatically' && found.auto_advance
-          const isReady = isTold(`ready:${billId}`) || announcementOf(rows, billId) !== undefined
+          const isAnnounced = announcementOf(rows, billId) !== undefined
+          const isReady = isTold(`ready:${billId}`) || isAnnounced
+          // One released from its hold is open before the charge that we announced.
+          const willCharge = isAnnounced && (chargeAt ?? 0) > now
           // Each debit that comes back has a cause of its own, and its email has the link.
           const isReturned = [...told.keys()].some((cause) => cause?.startsWith(`charge_failed:${billId}:`))
           const isFailing = isReturned || isTold(`charge_failed:${billId}`) || isTold(`charge_asks:${billId}`)
           const waits = {
-            ready: isDue && !charges && !isReturned && !isTold(`ready:${billId}`),
+            ready: isDue && !charges && !willCharge && !isReturned && !isTold(`ready:${billId}`),
             failed: isDue && charges && Boolean(found?.attempted) && !isFailing,
             due_soon: isDue && isReady && now >= due - DUE_SOON_MS && !isTold(`due_soon:${billId}`),
             paid: found?.status === 'paid' && found.amount_paid > 0 && isReady && !isTold(`paid:${billId}`),
