@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, inject, test } from 'vitest'
 import type { FilesAccess } from '../../src/domain/wire.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
@@ -123,20 +124,34 @@ describe.each([rclone, oldestRclone])('$name', (program) => {
   })
 
   there('renews its credentials while it copies', async () => {
+    const { run, env, here, write, person } = await setup()
+    const { endpoint } = (await person.post<{ credentials: FilesAccess }>(CREDENTIALS, { mode: 'read' })).body
+      .credentials
     let given = 0
+    let expiresAt = 0
+    let asked = 0
+    let pause = Promise.resolve()
+    // At each 70th request, the bucket makes everybody wait until the credentials have expired.
+    const onRequest = () => {
+      if (++asked % 70 === 0) pause = setTimeout(expiresAt - Date.now())
+      return pause
+    }
+    const bucket = await openLine(endpoint, { onRequest })
     const rewrite = (path: string, text: string) => {
       if (path !== CREDENTIALS) return text
       given++
-      const answer = JSON.parse(text) as { credentials: FilesAccess }
-      // The command line lets them end a minute earlier: these last for a moment.
-      answer.credentials.expires_at = new Date(Date.now() + 60_200).toISOString()
+      const answer = JSON.parse(text.replaceAll(endpoint, bucket.url)) as { credentials: FilesAccess }
+      expiresAt = Date.now() + 5_000
+      // The command line lets them end a minute earlier.
+      answer.credentials.expires_at = new Date(expiresAt + 60_000).toISOString()
       return JSON.stringify(answer)
     }
     const line = await openLine(url, { rewrite })
-    const { files, here, write } = await setup({ PROVING_GROUND_URL: line.url })
     for (let i = 0; i < 100; i++) write(`many/${i}.txt`, `${i}`)
-    expect(await files('put', join(here, 'many'))).toMatchObject({ code: 0, out: 'Uploaded 100 files.\n' })
+    const put = await run(['files', 'put', join(here, 'many')], '', { ...env, PROVING_GROUND_URL: line.url })
+    expect(put).toMatchObject({ code: 0, out: 'Uploaded 100 files.\n' })
     line.close()
+    bucket.close()
     // The first, and two more at least.
     expect(given).toBeGreaterThan(2)
   })
