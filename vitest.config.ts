@@ -69,6 +69,8 @@ export default defineConfig({
     outputFile: { json: 'test-results/vitest.json' },
     // Show a test's output only if it failed.
     silent: 'passed-only',
+    // A failure says what was there, not "[ Array(1) ]": often nobody sees more of it than its sentence.
+    chaiConfig: { truncateThreshold: 1_000 },
     // They end what hangs. A busy machine may stall for half a minute, and that is no failure.
     testTimeout: 300_000,
     hookTimeout: 300_000,
