@@ -96,7 +96,11 @@ async function getEnvironment({ db }: Pick<Hand, 'db'>, name: string): Promise<E
     .select()
     .from(environments)
     .where(
-      and(isNull(environments.userId), isNull(environments.retiredAt), sql`lower(name) = lower(${name.slice(0, 99)})`),
+      and(
+        isNull(environments.userId),
+        isNull(environments.retiredAt),
+        sql`lower(name) = lower(${[...name].slice(0, 99).join('')})`,
+      ),
     )
   if (!row) throw new AppError('not_found', `There is no environment called ${name}. List them to see their names.`)
   return row

@@ -48,7 +48,8 @@ const WORDS = { lines: 20, characters: 300 }
 export async function lastWords(ctx: Context, { id, instanceId, billedFrom }: RunRow): Promise<string[]> {
   if (instanceId === null || billedFrom !== null) return []
   const lines = (await findLastLines(ctx, id, WORDS.lines)) ?? []
-  return lines.map(({ text }) => plainText(text).slice(0, WORDS.characters))
+  // Half an emoji is no text: the database would refuse the whole batch that ends the run.
+  return lines.map(({ text }) => [...plainText(text)].slice(0, WORDS.characters).join(''))
 }
 
 /** The log as it is now, in parts, however slowly they are read. Lines that arrive in the meantime aren't in it. */
