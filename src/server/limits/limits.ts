@@ -54,6 +54,9 @@ const PERSONAL = {
   /** A no after a yes starts over with each open invoice. */
   charge_answer: { count: 20, perMs: HOUR_MS },
   cancel_plan: { count: 20, perMs: HOUR_MS },
+  /** Each has us look at a running server. */
+  set_budget: { count: 60, perMs: HOUR_MS, sentence: 'You changed your budget too often.' },
+  set_idle: { count: 60, perMs: HOUR_MS, sentence: 'You changed when idle servers stop too often.' },
   new_password: { count: 10, perMs: HOUR_MS },
   /** People retry while we can't check passwords. This is more often than that. */
   close_account: { count: 30, perMs: HOUR_MS },

@@ -141,6 +141,8 @@ const CALLS: Record<Exclude<Limited, 'ask_stripe' | 'known_sign_in'>, [Role, ...
   ],
   cancel_plan: ['user', ['POST /api/v1/subscriptions/cancel_subscription_at_period_end']],
   charge_answer: ['user', ['POST /api/v1/billings/charge_card', { on: false }]],
+  set_budget: ['user', ['POST /api/v1/billings/budget', { dollars: 10, stops: true }]],
+  set_idle: ['user', ['POST /api/v1/idle', { minutes: 30 }]],
   new_password: ['user', ['PUT /users', newPassword]],
   close_account: ['user', ['DELETE /users', { user: password }]],
   use_reset_link: ['user', ['PUT /users/password', { user: resetFields }, hasResetLink]],

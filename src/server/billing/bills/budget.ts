@@ -7,6 +7,7 @@ import { recordCents } from '../../../domain/money/billing.ts'
 import { type Budget, isBudgetReached } from '../../../domain/money/budget.ts'
 import { budgetForm } from '../../../domain/money/budget-form.ts'
 import { eventQuery } from '../../events/outbox.ts'
+import { limitPerson } from '../../limits/limits.ts'
 import { budgetReachedMail } from '../../mail/money-letters.ts'
 import { tellQueries } from '../../mail/notices.ts'
 import { type Context, siteOrigin } from '../../runtime/context.ts'
@@ -17,6 +18,7 @@ import type { Usage } from './usage.ts'
 /** Sets or removes the budget, and looks at a running server at once. @throws invalid */
 export async function setBudget(ctx: Context, userId: string, input: InferInput<typeof budgetForm>) {
   const budget = requireValid(budgetForm, input)
+  await limitPerson(ctx, 'set_budget', userId)
   const mine = ctx.db.update(users).set({ budgetCents: budget?.cents ?? null, budgetStops: budget?.stops ?? false })
   await writeBatch(ctx.db, [
     mine.where(eq(users.id, userId)),

@@ -188,6 +188,19 @@ test('only accounts that chose it are asked; switching it off takes a set end ba
   expect((await run()).idleEnds).toBe(true)
 })
 
+test('the same choice again asks nobody', async () => {
+  const { ada, run, from, until, asked } = await running()
+  await until(from + 10 * MINUTE)
+  const { idleLookAt } = await run()
+  const choose = async (minutes: number) => {
+    await setIdleMinutes(world.process.ctx, ada.user.id, { minutes })
+    await until(world.clock.ms)
+    return asked.length
+  }
+  expect([await choose(30), (await run()).idleLookAt]).toEqual([0, idleLookAt])
+  expect([await choose(45), await choose(45)]).toEqual([1, 1])
+})
+
 test('an earlier end stays, and a trial ends with its minutes', async () => {
   const { run, from, until } = await running(30, {}, 25 * MINUTE)
   const end = (await run()).endsAt
