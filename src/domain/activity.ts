@@ -64,7 +64,7 @@ const OPERATOR: Record<Act, string | null> = {
 /** What a refused sign-in got wrong. If there was no answer at the second step, the password was right. */
 const WRONG = {
   password: 'Wrong password',
-  code: 'The password was right, but the code was wrong',
+  code: 'The password was right, but the code or passkey was wrong',
   answer: 'The password was right, but the second step was never finished',
 }
 export type Wrong = keyof typeof WRONG

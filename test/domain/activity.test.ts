@@ -13,7 +13,7 @@ test('says what happened in words for its owner', () => {
   })
   expect(activityWords({ ...row, kind: 'refused', name: 'code', count: 2 })).toEqual({
     what: 'Sign-in refused, 2 times in an hour',
-    detail: 'The password was right, but the code was wrong',
+    detail: 'The password was right, but the code or passkey was wrong',
   })
   expect(activityWords({ ...row, kind: 'refused', name: 'answer', count: 1 })?.detail).toBe(
     'The password was right, but the second step was never finished',

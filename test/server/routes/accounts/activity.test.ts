@@ -175,7 +175,7 @@ test('says who had the right password and failed at the code', async () => {
   await settle()
   const html = await page()
   expect(html).toContain('3 sign-ins were refused since your last visit. 2 of them had the right password.')
-  expect(html).toContain('The password was right, but the code was wrong')
+  expect(html).toContain('The password was right, but the code or passkey was wrong')
 })
 
 test('tells of sign-ins that stop at the second step, by email once a day for each network', async () => {
