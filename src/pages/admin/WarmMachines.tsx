@@ -31,27 +31,25 @@ export function WarmMachines({ lines, question }: { lines: WarmLine[]; question:
     },
   }))
   return (
-    <Card title="Warm machines">
+    <Card title="Warm machines" className="stack">
       <p className="hint">
         A warm machine has already booted and pulled the catalog’s images, so a start that gets one is ready in seconds.
         We suggest hours from the last four weeks of starts.
       </p>
       {rows.length ? <DataTable caption="Warm machines" hideCaption columns={COLUMNS} rows={rows} /> : null}
-      <div className="stack">
-        <form className="row filters" action="/admin/places">
-          <Field name="hours" label="Hours" placeholder="sat 9-12" autoComplete="off" defaultValue={hours} />
-          <Field name="count" label="How many" inputMode="numeric" autoComplete="off" defaultValue={count} />
-          <Field
-            name="price"
-            label="Dollars an hour for one"
-            placeholder="1.40"
-            autoComplete="off"
-            defaultValue={price}
-          />
-          <Button type="submit">See the cost</Button>
-        </form>
-        {answer ? <p>{answer}</p> : null}
-      </div>
+      <form className="row filters" action="/admin/places">
+        <Field name="hours" label="Hours" placeholder="sat 9-12" autoComplete="off" defaultValue={hours} />
+        <Field name="count" label="How many" inputMode="numeric" autoComplete="off" defaultValue={count} />
+        <Field
+          name="price"
+          label="Dollars an hour for one"
+          placeholder="1.40"
+          autoComplete="off"
+          defaultValue={price}
+        />
+        <Button type="submit">See the cost</Button>
+      </form>
+      {answer ? <p>{answer}</p> : null}
     </Card>
   )
 }
