@@ -4,11 +4,14 @@ export type Piece = { text: string; style: string }
 type Style = { fg: number | null; bg: number | null; marks: Set<string> }
 
 const ESC = '\u001b'
-/** What a terminal would obey: control sequences, and strings up to their end. None may reach a page. */
+/**
+ * What a terminal would obey: control sequences, and strings up to their end. None may reach a page. A string also ends
+ * before the next sequence: otherwise, a line of their beginnings would be read to its end from each of them.
+ */
 const SEQUENCE = new RegExp(
   [
     `(?:${ESC}\\[|\u009b)([0-?]*)[ -/]*([@-~])`,
-    `(?:${ESC}[\\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007${ESC}\u009c]*(?:\u0007|${ESC}\\\\|\u009c|$)`,
+    `(?:${ESC}[\\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007${ESC}\u009c]*(?:\u0007|${ESC}\\\\|\u009c|(?=${ESC})|$)`,
     `${ESC}[ -/]*[0-~]?`,
   ].join('|'),
   'g',
@@ -18,8 +21,8 @@ const CONTROLS = /[^\P{Cc}\t]/gu
 // Keep variation selectors: letters and emoji need them.
 const UNSEEN = /(?![\u180b-\u180d\ufe00-\ufe0f])[\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu
 
-/** Text in the background's color: a program could hide lines. */
-const CONCEALS = /^[^34]*\b0*8\b/
+/** Text in the background's color: a program could hide lines. An 8 may also be part of a color. */
+const isConcealing = (codes: string) => /(^|;)0*8(;|$)/.test(codes.replace(/(^|;)0*[34]8;0*(5;\d*|2;\d*;\d*;\d*)/g, ''))
 const MARKS: Record<number, string> = { 1: 'bold', 2: 'dim', 3: 'italic', 4: 'underline', 7: 'inverse' }
 /** What each code ends. */
 const ENDS: Record<number, string[]> = { 22: ['bold', 'dim'], 23: ['italic'], 24: ['underline'], 27: ['inverse'] }
@@ -54,8 +57,8 @@ export function terminalText(line: string, colors: boolean): string {
   for (const { 0: all, 2: final, index } of line.matchAll(SEQUENCE)) {
     text += shown(line.slice(from, index))
     from = index + all.length
-    const codes = all.slice(2, -1)
-    if (final !== 'm' || !/^[\d;]*$/.test(codes) || CONCEALS.test(codes)) continue
+    const codes = all.slice(all.startsWith(ESC) ? 2 : 1, -1)
+    if (final !== 'm' || !/^[\d;]*$/.test(codes) || isConcealing(codes)) continue
     text += `${ESC}[${codes}m`
     isColored = true
   }

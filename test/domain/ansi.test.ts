@@ -60,6 +60,12 @@ test.each([
   ['a link', `${ESC}]8;;https://evil.example${ESC}\\text${ESC}]8;;${ESC}\\`, 'text'],
   ['a clipboard', `a${ESC}]52;c;cm0gLXJmIC8K\u0007b`, 'ab'],
   ['a string without an end', `a${ESC}P1$r0m`, 'a'],
+  ['a string that another sequence cuts off', `a${ESC}]0;t${ESC}[1mb\u009d0;t${ESC}[1mc`, 'abc'],
+  [
+    'beginnings of strings, each of which would be read to the end of the line',
+    `${'\u009d'.repeat(200_000)}${ESC}`,
+    '',
+  ],
   ['a sequence without an end', `a${ESC}[31`, 'a31'],
   ['sequences of one byte', `a\u009b31mb\u009d0;t\u009cc`, 'abc'],
   ['controls', 'a\u0000\u0007\u0008\u007f\u0085b', 'ab'],
@@ -98,5 +104,9 @@ test('whatever a program prints, nothing that a terminal obeys is left, and colo
 test('a terminal hides nothing that a program wants hidden, and keeps the eighth of 256 colors', () => {
   expect(terminalText('\u001b[8mhidden', true)).toBe('hidden')
   expect(terminalText('\u001b[1;8mhidden', true)).toBe('hidden')
+  expect(terminalText('\u001b[31;008mhidden', true)).toBe('hidden')
+  expect(terminalText('\u001b[4;38;5;8;8mhidden', true)).toBe('hidden')
   expect(terminalText('\u001b[38;5;8mgray', true)).toBe('\u001b[38;5;8mgray\u001b[0m')
+  expect(terminalText('\u001b[1;48;2;8;8;8mdark', true)).toBe('\u001b[1;48;2;8;8;8mdark\u001b[0m')
+  expect(terminalText('\u009b31mred', true)).toBe('\u001b[31mred\u001b[0m')
 })
