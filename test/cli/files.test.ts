@@ -267,9 +267,9 @@ test('says which files rclone leaves out without a word', async () => {
   line.close()
 })
 
-test('shows the last lines of an rclone that failed', async () => {
+test('shows the last lines of an rclone that failed, in which no name can move the cursor or begin a line', async () => {
   const lines = Array.from({ length: 9 }, (_, i) =>
-    JSON.stringify({ level: 'error', msg: `broke ${i}`, object: 'a.txt' }),
+    JSON.stringify({ level: 'error', msg: `broke ${i}`, object: i < 8 ? 'a.txt' : 'a\u001b[2J\n::b\u009d.txt' }),
   )
   const ends = `console.error(${JSON.stringify([...lines, 'panic: plain text'].join('\n'))}); process.exit(7)`
   const { files, here } = await setup({ ends })
@@ -277,7 +277,8 @@ test('shows the last lines of an rclone that failed', async () => {
   const { code, err } = await files('put', join(here, 'a.txt'))
   expect(code).toBe(1)
   expect(err.split('\n')).toEqual([
-    ...[5, 6, 7, 8].map((i) => `rclone: a.txt: broke ${i}`),
+    ...[5, 6, 7].map((i) => `rclone: a.txt: broke ${i}`),
+    'rclone: a␛[2J␊::b\ufffd.txt: broke 8',
     'rclone: panic: plain text',
     'error: rclone failed. Run it again to copy the remaining files.',
     '',

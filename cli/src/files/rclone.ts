@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
+import { visible } from '../../../src/domain/file-names.ts'
 import { sizeText } from '../../../src/domain/files.ts'
 import type { FilesAccess } from '../../../src/domain/wire.ts'
 import { EXIT, Failure } from '../failure.ts'
@@ -134,7 +135,7 @@ async function run(program: string, args: string[], cwd: string, env: NodeJS.Pro
   // If two files have the same name here, it leaves out the second and says no more about it.
   const leftOut = last.filter((line) => line.includes(DUPLICATE))
   if (code === 0 && !leftOut.length) return { copied: stats?.transfers ?? 0, deleted: stats?.deletes ?? 0 }
-  for (const line of (code === 0 ? leftOut : last).slice(-LAST_LINES)) note(`rclone: ${line.trim()}`)
+  for (const line of (code === 0 ? leftOut : last).slice(-LAST_LINES)) note(`rclone: ${visible(line.trim())}`)
   if (code === 0) throw new Failure(EXIT.refused, 'Copied everything except these files. Get them from the files page.')
   throw new Failure(EXIT.refused, 'rclone failed. Run it again to copy the remaining files.')
 }
