@@ -14,6 +14,7 @@ import { budgetQueries } from './budget.ts'
 import { getUsage, type Usage } from './usage.ts'
 
 const BATCH = 100
+const BATCHES = 20
 const PERCENTS = [80, 100] as const
 
 /**
@@ -23,13 +24,29 @@ const PERCENTS = [80, 100] as const
  */
 export async function mailUsedHours(ctx: Context): Promise<void> {
   const now = ctx.now()
+  let last: RunRow | undefined
+  for (let n = 0; n < BATCHES; n++) {
+    const due = await listDue(ctx, now, last)
+    await fourAtOnce(due, ({ run, email, closedAt }) =>
+      look(ctx, run, closedAt === null ? email : null).catch((error) =>
+        ctx.log('hours_not_mailed', { userId: run.userId, runId: run.id }, error),
+      ),
+    )
+    if (due.length < BATCH) break
+    last = due.at(-1)?.run
+  }
+}
+
+/** Those after that one, which may have failed and still be due. */
+async function listDue(ctx: Context, now: number, last: RunRow | undefined) {
+  const isAfter = last && sql`(${runs.hoursLookAt}, ${runs.id}) > (${last.hoursLookAt}, ${last.id})`
   const [due] = await ctx.db.batch([
     ctx.db
       .select({ run: runs, email: users.email, closedAt: users.closedAt })
       .from(runs)
       .innerJoin(users, eq(users.id, runs.userId))
-      .where(and(lte(runs.hoursLookAt, now), isNotNull(runs.billedFrom)))
-      .orderBy(runs.hoursLookAt)
+      .where(and(lte(runs.hoursLookAt, now), isNotNull(runs.billedFrom), isAfter))
+      .orderBy(runs.hoursLookAt, runs.id)
       .limit(BATCH),
     // They never answered, so they used nothing.
     ctx.db
@@ -43,11 +60,7 @@ export async function mailUsedHours(ctx: Context): Promise<void> {
         ),
       ),
   ])
-  await fourAtOnce(due, ({ run, email, closedAt }) =>
-    look(ctx, run, closedAt === null ? email : null).catch((error) =>
-      ctx.log('hours_not_mailed', { userId: run.userId, runId: run.id }, error),
-    ),
-  )
+  return due
 }
 
 async function look(ctx: Context, run: RunRow, email: string | null): Promise<void> {

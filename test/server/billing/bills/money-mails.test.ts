@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { and, eq, isNotNull } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 import { invoices, outbox, runs, users, webhookDeliveries, webhooks } from '../../../../db/schema.ts'
 import { requireAllowance } from '../../../../src/server/billing/allowance.ts'
@@ -178,6 +178,31 @@ describe('the plan’s hours', () => {
     await running(run)
     await lookAfter(2 * HOUR)
     expect([await subjects(), await nextLook(run)]).toEqual([['Your included hours are used up'], null])
+  })
+
+  test('are looked at for more servers than fit in one batch, even if the first ones fail', async () => {
+    const eve = await stack.newUser()
+    await setBudget(stack.ctx, eve.id, { dollars: 777, stops: false })
+    for (const userId of [eve.id, me.user.id])
+      for (let n = 0; n < 100; n++) {
+        const id = await stack.insertRun(userId, { from: START, until: START + 1 })
+        const hoursLookAt = userId === eve.id ? START + 1 : START + 2
+        await stack.db.update(runs).set({ hoursLookAt }).where(eq(runs.id, id))
+      }
+    stack.clock.now = START + HOUR
+    const { db } = stack.ctx
+    const batch = async (queries: Parameters<typeof db.batch>[0]) => {
+      const read = await db.batch(queries)
+      const [[account]] = read as unknown as [[{ budgetCents?: number | null }?]]
+      if (account?.budgetCents === 77_700) throw new Error('This account is broken.')
+      return read
+    }
+    const failing = new Proxy(db, { get: (target, name) => (name === 'batch' ? batch : Reflect.get(target, name)) })
+    const failed: unknown[] = []
+    const log = (event: string) => void failed.push(event)
+    await mailUsedHours({ ...stack.ctx, db: failing, log })
+    const dueOf = (userId: string) => stack.db.$count(runs, and(eq(runs.userId, userId), isNotNull(runs.hoursLookAt)))
+    expect([failed.length, await dueOf(eve.id), await dueOf(me.user.id)]).toEqual([100, 100, 0])
   })
 
   test('send no email in a trial, without a plan, or to a closed account; with more hours, the count starts over', async () => {
