@@ -1,13 +1,27 @@
 import { and, asc, desc, eq, isNull, lte, sql } from 'drizzle-orm'
+import { isDatabaseBusy, NoAnswer } from '../../../../db/client.ts'
 import { bills, type RunRow, runs } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
+import { HOUR_MS } from '../../../domain/instant.ts'
 import { runSecondsWithin } from '../../../domain/money/billing.ts'
 import { creditsOn } from '../../../domain/money/ec2-credit.ts'
 import { formatUptime } from '../../../domain/server.ts'
+import { alertOperator } from '../../mail/alerts.ts'
 import type { Context } from '../../runtime/context.ts'
 import { correctBill } from './corrections.ts'
 
 const AT_ONCE = 100
+/** A run that fails must not hold up the others or head every batch. */
+const AFTER_FAILURE_MS = HOUR_MS
+
+const FAILED = {
+  matter: 'credit_failed',
+  subject: "We couldn't credit a bill",
+  sentences: [
+    "By EC2's record, a server ran less than its bill says, and we couldn't credit the difference. We retry every hour.",
+    'The log names the run (credit_failed) and says why.',
+  ],
+}
 
 /** Credits what EC2's record takes off bills that were written before we knew it. Safe to repeat. */
 export async function creditDueRuns(ctx: Context): Promise<void> {
@@ -20,12 +34,20 @@ export async function creditDueRuns(ctx: Context): Promise<void> {
   for (const run of due)
     try {
       await creditRun(ctx, run)
-      const isAsRead = and(eq(runs.id, run.id), eq(runs.creditAt, run.creditAt ?? 0))
-      await ctx.db.update(runs).set({ creditAt: null }).where(isAsRead)
+      await lookAgain(ctx, run, null)
     } catch (cause) {
       // If someone just corrected the same bill, the next look credits it.
-      if (!(cause instanceof AppError && cause.code === 'conflict')) throw cause
+      if (cause instanceof AppError && cause.code === 'conflict') continue
+      if (cause instanceof NoAnswer || isDatabaseBusy(cause)) throw cause
+      await alertOperator(ctx, { ...FAILED, fields: { runId: run.id } }, cause)
+      await lookAgain(ctx, run, ctx.now() + AFTER_FAILURE_MS)
     }
+}
+
+/** Unless its meter has changed since. */
+async function lookAgain(ctx: Context, run: RunRow, at: number | null): Promise<void> {
+  const isAsRead = and(eq(runs.id, run.id), eq(runs.creditAt, run.creditAt ?? 0))
+  await ctx.db.update(runs).set({ creditAt: at }).where(isAsRead)
 }
 
 /** Each bill in its own write, once. */

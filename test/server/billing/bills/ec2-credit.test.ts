@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { and, eq, isNotNull } from 'drizzle-orm'
 import { renderToString } from 'react-dom/server'
 import { expect, test } from 'vitest'
 import { writeBatch } from '../../../../db/client.ts'
@@ -163,4 +163,45 @@ test('a credit of more than the bill is given as well, on what corrected it upwa
   ).toEqual([175, 350])
   expect((await getBillingOverview(stack.ctx, user.id)).unpaidDollars).toBe(0)
   expect(inBrief(stack.takeLines())).toEqual([])
+})
+
+test('a credit that fails does not delay the others, and is tried again every hour', async () => {
+  const user = await stack.newUser()
+  await stack.insertPlan(user.id, { hours: 1 })
+  const start = stack.clock.now
+  const ids: string[] = []
+  for (const day of [1, 2]) {
+    const run = { from: start + day * DAY, until: start + day * DAY + 3 * HOUR }
+    ids.push(await ranAtEc2(user.id, run, run.from - 60_000, run.until - HOUR))
+  }
+  await stack.passTime(start + 32 * DAY, DAY)
+  const [broken = '', fine = ''] = ids
+  for (const id of ids) {
+    const { shortSeconds, creditSeconds, creditAt } = (await settleMeter(stack.ctx, await read(id))).run
+    await stack.db.update(runs).set({ shortSeconds, creditSeconds, creditAt }).where(eq(runs.id, id))
+    stack.clock.now += 1
+  }
+  await stack.db.run(`CREATE TRIGGER refuse BEFORE INSERT ON billing_records WHEN NEW.session_id = '${broken}'
+    BEGIN SELECT RAISE(ABORT, 'refused'); END`)
+  stack.takeLines()
+  for (const minutes of [0, 59]) {
+    stack.clock.now += minutes * 60_000
+    await creditDueRuns(stack.ctx)
+  }
+  expect([(await read(fine)).creditAt, (await read(broken)).creditAt]).toEqual([null, stack.clock.now + 60_000])
+  const said = expect.objectContaining({ message: expect.stringContaining('refused') })
+  const line = { event: 'alert', matter: 'credit_failed', runId: broken, error: expect.arrayContaining([said]) }
+  expect(stack.takeLines()).toMatchObject([line])
+  await stack.db.run('DROP TRIGGER refuse')
+  stack.clock.now += 60_000
+  await creditDueRuns(stack.ctx)
+  expect((await read(broken)).creditAt).toBeNull()
+  const credits = await stack.db
+    .select()
+    .from(bills)
+    .where(and(eq(bills.userId, user.id), isNotNull(bills.runId)))
+  expect(credits.map(({ runId, seconds }) => [runId, seconds])).toEqual([
+    [fine, -3_600],
+    [broken, -3_600],
+  ])
 })
