@@ -8,16 +8,21 @@ const COMMENT_MS = 15_000
 /**
  * Server-sent events, one per line. The run's object sends a part once the previous one has been taken, so a slow
  * reader doesn't fill anyone's memory. Null if it has enough readers.
- * @param holding says when the reader loses access
+ * @param holding says when the reader loses access; released when the stream ends, or if there is none
  */
 export async function followLog(
   log: Pick<Fetcher, 'fetch'>,
   { after, isOver }: { after: number; isOver: boolean },
   holding: { ended: Promise<void>; release(): void },
 ): Promise<ReadableStream<Uint8Array> | null> {
-  const answer = await log.fetch(`http://log/${isOver ? '?over' : ''}`, { headers: { upgrade: 'websocket' } })
-  const { webSocket: socket } = answer as unknown as { webSocket: WorkerSocket | null }
-  if (!socket) return null
+  const socket = await openSocket(log, isOver).catch((error) => {
+    holding.release()
+    throw error
+  })
+  if (!socket) {
+    holding.release()
+    return null
+  }
   socket.accept()
   const encoder = new TextEncoder()
   const until = Date.now() + STREAM_MS
@@ -49,6 +54,11 @@ export async function followLog(
     },
     cancel: leave,
   })
+}
+
+async function openSocket(log: Pick<Fetcher, 'fetch'>, isOver: boolean): Promise<WorkerSocket | null> {
+  const answer = await log.fetch(`http://log/${isOver ? '?over' : ''}`, { headers: { upgrade: 'websocket' } })
+  return (answer as unknown as { webSocket: WorkerSocket | null }).webSocket
 }
 
 /** `gone`: the object fell over, in a deploy for example. The reader comes back. */

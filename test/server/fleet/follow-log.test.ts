@@ -6,7 +6,7 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 /** A log that never says anything, and what became of its reader. */
-function silentLog() {
+function silentLog(answer?: () => Promise<unknown>) {
   const state = { closed: false, released: false, asked: [] as string[] }
   const webSocket = {
     readyState: WebSocket.OPEN,
@@ -17,7 +17,7 @@ function silentLog() {
       state.closed = true
     },
   }
-  const log = { fetch: async () => ({ webSocket }) } as unknown as Parameters<typeof followLog>[0]
+  const log = { fetch: answer ?? (async () => ({ webSocket })) } as unknown as Parameters<typeof followLog>[0]
   let end = () => {}
   const ended = new Promise<void>((resolve) => {
     end = resolve
@@ -59,4 +59,12 @@ test('the end of what let its reader in ends it at once', async () => {
   end()
   expect(await reading).toMatchObject({ done: true })
   expect(state).toMatchObject({ closed: true, released: true })
+})
+
+test('a log that cannot be followed leaves nothing of its reader', async () => {
+  const full = silentLog(async () => ({ webSocket: null }))
+  expect([await full.follow(), full.state.released]).toEqual([undefined, true])
+  const broken = silentLog(() => Promise.reject(new Error('Network connection lost.')))
+  await expect(broken.follow()).rejects.toThrow('Network connection lost.')
+  expect(broken.state.released).toBe(true)
 })

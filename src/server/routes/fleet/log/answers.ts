@@ -87,10 +87,7 @@ async function follow(c: C, run: OwnRun, after: number): Promise<Response> {
   const holding = hold(() => c.env.DOOR_KEEPER.getByName(user.id), { runId: run.id, pass, what: 'log' })
   if (!(await holding.isHeld)) throw tooMany("You're already following 20 logs.")
   const body = await followLog(c.env.RUN_LOG.getByName(run.id), { after, isOver: run.isOver }, holding)
-  if (!body) {
-    holding.release()
-    throw tooMany('5 readers are already following this log.')
-  }
+  if (!body) throw tooMany('5 readers are already following this log.')
   return c.body(body, 200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' })
 }
 
