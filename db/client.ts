@@ -1,4 +1,4 @@
-import { createClient, type InStatement, type ResultSet } from '@libsql/client/http'
+import { type Client, createClient, type InStatement, type InValue, type ResultSet } from '@libsql/client/http'
 import { drizzle } from 'drizzle-orm/libsql/http'
 import { AppError } from '../src/domain/error.ts'
 import * as schema from './schema.ts'
@@ -39,10 +39,21 @@ export function openDatabase(url: string, authToken?: string, fetcher: typeof fe
       }
     },
   })
-  client.execute = retryWhileBusy(client.execute.bind(client) as (...args: unknown[]) => Promise<never>)
-  client.batch = retryWhileBusy(client.batch.bind(client))
+  const execute: (statement: Statement) => Promise<ResultSet> = client.execute.bind(client)
+  const batch = client.batch.bind(client)
+  client.execute = retryWhileBusy((statement: Statement) => execute(wellFormed(statement))) as Client['execute']
+  client.batch = retryWhileBusy((all: Statement[], mode) => batch(all.map(wellFormed), mode)) as Client['batch']
   return drizzle(client, { schema })
 }
+
+/** As drizzle and `writeBatch` build them. */
+type Statement = { sql: string; args: InValue[] }
+
+/** libSQL refuses a whole batch for half an emoji, and a text cut in the wrong place must not hold up the rest. */
+const wellFormed = ({ sql, args }: Statement): Statement => ({
+  sql,
+  args: args.map((value) => (typeof value === 'string' ? value.toWellFormed() : value)),
+})
 
 const RETRY_FOR_MS = 8_000
 

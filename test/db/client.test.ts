@@ -25,6 +25,14 @@ test('a write batch applies all of its statements', async () => {
   ])
 })
 
+test('half an emoji holds up neither a batch nor a query', async () => {
+  const db = testDatabase()
+  const user = { ...newUser(), name: 'Ada 🚁'.slice(0, -1) }
+  await writeBatch(db, [db.insert(users).values(user)])
+  const [found] = await db.select({ name: users.name }).from(users).where(eq(users.name, user.name)).limit(1)
+  expect(found?.name).toBe('Ada \ufffd')
+})
+
 test('a write batch that fails applies none of them', async () => {
   const db = testDatabase()
   const user = newUser()
