@@ -132,7 +132,8 @@ export async function openWithServer(world: { browser: Browser; url: string }, o
 }
 
 /** A busy browser skips the animation between two pages. */
-const LEFT_OUT = /^Transition was aborted because of invalid state\. Page already revealed/
+const LEFT_OUT =
+  /^Transition was aborted because of invalid state\. (Page already revealed|ViewTransition opt-in disabled)/
 
 /** The page's complaints: errors in its console and uncaught exceptions. */
 export function complaintsOf(page: Page): string[] {
