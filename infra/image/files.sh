@@ -100,6 +100,19 @@ load() {
   say loaded
 }
 
+# rclone signs with the key of its first credentials for as long as their ID stays, and all of R2's have the same ID
+# (aws/aws-sdk-go-v2#3350). So it connects anew before they expire, and as soon as the site gives new ones.
+reconnect() {
+  while sleep "${FILES_RECONNECT:-600}" && kill -0 $$; do
+    until "$0" credentials; do
+      sleep 10
+      kill -0 $$ || return 0
+    done
+    curl --silent --max-time 60 --unix-socket "$run/rc" --data command=set --data-urlencode "fs=:s3:$FOLDER" \
+      http://rclone/backend/command || true
+  done
+}
+
 mount_data() {
   set -a
   # shellcheck disable=SC1091
@@ -113,6 +126,7 @@ mount_data() {
   mkdir --parents "$data"
   local options=()
   [[ $MODE == write ]] || options=(--read-only)
+  reconnect >/dev/null 2>&1 &
   # What isn't in the bucket yet stays in the cache, and is uploaded after a restart.
   # A listing has the bucket's own times. rclone's would take a call per file, one by one: minutes for 10,000 files.
   # Small files spend their time waiting, so many upload at once. The buffers of large ones are limited.

@@ -26,8 +26,8 @@ describe.skipIf(!canMount)('/data on a machine, with the real rclone', () => {
   })
   afterAll(() => stack.close())
 
-  async function machineOf(person: Client, { load = true, patience = 30 } = {}) {
-    const machine = await startedDataMachine(stack, person, patience)
+  async function machineOf(person: Client, { load = true, patience = 30, reconnect = 600 } = {}) {
+    const machine = await startedDataMachine(stack, person, { patience, reconnect })
     if (load) expect(await machine.run('load')).toEqual({ code: 0, text: '' })
     return machine
   }
@@ -67,10 +67,17 @@ describe.skipIf(!canMount)('/data on a machine, with the real rclone', () => {
 
   test('renews its credentials under the mount, and has none after the run', async () => {
     const ada = await newPerson(stack.url)
-    const machine = await machineOf(ada)
+    await put(ada, 'early.txt', 'early')
     await put(ada, 'late.txt', 'late')
-    await fetch(`${stack.url}/dev/clock`, { method: 'POST', body: JSON.stringify({ advance_seconds: 20 * 60 }) })
-    await writeFile(machine.at('after.txt'), 'after 20 minutes')
+    // A trial's server would end before its credentials do.
+    const db = openDatabase(stack.services.vars.LIBSQL_URL as string)
+    await db.$client.execute("UPDATE subscriptions SET plan_type = 'basic', sub_type = 'paid'")
+    const machine = await machineOf(ada, { reconnect: 1 })
+    expect(await readFile(machine.at('early.txt'), 'utf8')).toBe('early')
+    // From here on, rclone takes expired ones for valid: only a new connection gets new ones.
+    await fetch(`${stack.url}/dev/clock`, { method: 'POST', body: JSON.stringify({ advance_seconds: 31 * 60 }) })
+    await waitFor(async () => (await readFile(machine.at('late.txt'), 'utf8').catch(() => '')) === 'late')
+    await writeFile(machine.at('after.txt'), 'after half an hour')
     await waitFor(async () => (await list(ada)).files.some(({ name }) => name === 'after.txt'))
     const issued = JSON.parse((await machine.run('credentials')).text)
     await machine.end()

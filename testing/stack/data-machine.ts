@@ -46,7 +46,14 @@ exit 1
 `
 
 /** A machine's own side of its user's files: files.sh and rclone for real, with a folder instead of /data. */
-export async function dataMachine(options: { siteUrl: string; address: string; proof: Proof; patience: number }) {
+export async function dataMachine(options: {
+  siteUrl: string
+  address: string
+  proof: Proof
+  patience: number
+  /** Seconds between two new connections. */
+  reconnect?: number
+}) {
   const folder = temporaryFolder('data-machine')
   const at = (name: string) => join(folder, name)
   for (const name of ['bin', 'run', 'cache', 'data']) mkdirSync(at(name))
@@ -63,6 +70,7 @@ export async function dataMachine(options: { siteUrl: string; address: string; p
     FILES_RUN: at('run'),
     FILES_CACHE: at('cache'),
     FILES_PATIENCE: String(options.patience),
+    FILES_RECONNECT: String(options.reconnect ?? 600),
     METADATA_URL: metadata.url,
     SITE: front.url,
   }

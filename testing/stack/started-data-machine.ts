@@ -6,7 +6,7 @@ import { dataMachine } from './data-machine.ts'
 import type { Proof } from './metadata-service.ts'
 
 /** Starts a server, and another machine with the same proof: the stand-in's own doesn't mount anything. */
-export async function startedDataMachine(stack: Stack, person: Client, patience = 30) {
+export async function startedDataMachine(stack: Stack, person: Client, { patience = 30, reconnect = 600 } = {}) {
   const db = openDatabase(stack.services.vars.LIBSQL_URL as string)
   const { body } = await person.post('/api/v1/aws/auto_cloud_start_request')
   const find = () => db.query.runs.findFirst({ where: (run, { eq }) => eq(run.id, body.server.id) })
@@ -15,7 +15,7 @@ export async function startedDataMachine(stack: Stack, person: Client, patience 
     return found?.billedFrom ? found : null
   })
   const proof = (await (await fetch(`${stack.url}/dev/identity/${row.instanceId}`)).json()) as Proof
-  const machine = await dataMachine({ siteUrl: stack.url, address: row.ipAddress ?? '', proof, patience })
+  const machine = await dataMachine({ siteUrl: stack.url, address: row.ipAddress ?? '', proof, patience, reconnect })
   return {
     ...machine,
     /** A path in its /data. */
