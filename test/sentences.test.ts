@@ -10,7 +10,6 @@ const ROOT = resolve(import.meta.dirname, '..')
 const ALLOWED: Record<string, string> = {
   'src/domain/warm-hours.ts: /^([a-z]{3})(?:-([a-z]{3}))?(?: (\\d{1,2})-(\\d{1,2}))?$/.exec(part)':
     'It reads what an operator typed.',
-  'cli/src/files/rclone.ts: line.includes(DUPLICATE)': 'rclone exits with 0 and has no code for it.',
   'src/domain/contact.ts: (HELP_TOPICS as readonly string[]).includes(topic)': 'The form sends what it offers.',
   'src/islands/dashboard/NoticeAlert.tsx: job.progress !== notice.text': 'It shows one text, not the same one twice.',
   'src/islands/files/useUploads.ts: words !== said': 'It announces only what it did not just say.',

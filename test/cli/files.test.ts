@@ -242,18 +242,17 @@ test('refuses without rclone, or with one that is too old', async () => {
   expect(existsSync(rclone.record)).toBe(false)
 })
 
-test('says which files rclone leaves out without a word', async () => {
-  const notice = JSON.stringify({
-    level: 'notice',
-    msg: 'Duplicate object found in source - ignoring',
-    object: 'e.txt',
-  })
-  const twice = await setup({ ends: `console.error(${JSON.stringify(notice)})` })
-  await upload(twice.person, 'out/a.txt', 'a')
-  expect(await twice.files('get', 'out', join(twice.here, 'x'))).toMatchObject({
-    code: 1,
-    err: expect.stringContaining('rclone: e.txt: Duplicate object found'),
-  })
+test('says which files and folders rclone leaves out without a word', async () => {
+  for (const kind of ['object', 'directory']) {
+    const msg = `Duplicate ${kind} found in source - ignoring`
+    const notice = JSON.stringify({ level: 'notice', msg, object: 'e' })
+    const twice = await setup({ ends: `console.error(${JSON.stringify(notice)})` })
+    await upload(twice.person, 'out/a.txt', 'a')
+    expect(await twice.files('get', 'out', join(twice.here, 'x'))).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`rclone: e: Duplicate ${kind} found`),
+    })
+  }
   // As the site lists a key with two slashes.
   const { run, rclone, here, person } = await setup()
   await upload(person, 'out/a.txt', 'a')

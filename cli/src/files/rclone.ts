@@ -14,7 +14,10 @@ import { processFormat } from './credentials.ts'
 
 const OLDEST = [1, 69] as const
 const LAST_LINES = 5
-const DUPLICATE = 'Duplicate object found in source'
+/** After "Duplicate object" or "Duplicate directory", whose files it leaves out as well. */
+const DUPLICATE = 'found in source - ignoring'
+const LEFT_OUT =
+  'Copied everything except these: other names look the same. Upload them under new names, or get them from the files page.'
 const isWindows = process.platform === 'win32'
 
 /** What rclone did. */
@@ -132,11 +135,11 @@ async function run(program: string, args: string[], cwd: string, env: NodeJS.Pro
   live.clear()
   for (const signal of SIGNALS) process.off(signal, interrupt)
   if (interrupted) throw new Failure(EXIT.interrupted, 'Interrupted. Run it again to copy the remaining files.')
-  // If two files have the same name here, it leaves out the second and says no more about it.
+  // If two files or folders have the same name here, it leaves out the second and says no more about it.
   const leftOut = last.filter((line) => line.includes(DUPLICATE))
   if (code === 0 && !leftOut.length) return { copied: stats?.transfers ?? 0, deleted: stats?.deletes ?? 0 }
   for (const line of (code === 0 ? leftOut : last).slice(-LAST_LINES)) note(`rclone: ${visible(line.trim())}`)
-  if (code === 0) throw new Failure(EXIT.refused, 'Copied everything except these files. Get them from the files page.')
+  if (code === 0) throw new Failure(EXIT.refused, LEFT_OUT)
   throw new Failure(EXIT.refused, 'rclone failed. Run it again to copy the remaining files.')
 }
 
