@@ -218,5 +218,9 @@ try {
           : `${paint('error:', 'red', process.stderr)} ${error.message}`,
       )
     process.exitCode = error.exitCode
+  } else if (error instanceof Error && 'syscall' in error) {
+    // Of this computer: a folder that we may not read, or a full disk. Its message names the path.
+    note(`${paint('error:', 'red', process.stderr)} ${error.message}`)
+    process.exitCode = EXIT.refused
   } else throw error
 }

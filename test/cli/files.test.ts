@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import type { FileList, FilesAccess } from '../../src/domain/wire.ts'
@@ -62,6 +62,55 @@ test('says which file or folder is not there', async () => {
   expect(existsSync(rclone.record)).toBe(false)
 })
 
+test('puts no file where a folder is, and no folder where a file is', async () => {
+  const { files, here, person, rclone } = await setup()
+  await upload(person, 'runs/a.txt', 'a')
+  await upload(person, 'x', 'x')
+  mkdirSync(join(here, 'folder'))
+  writeFileSync(join(here, 'file'), 'file')
+  const [folder, file] = [join(here, 'folder'), join(here, 'file')]
+  expect(await files('put', file, 'runs')).toEqual({
+    code: 2,
+    out: '',
+    err: 'error: runs/ is a folder. To put the file into it, write runs/\n',
+  })
+  for (const words of [
+    ['put', folder, 'x'],
+    ['put', folder, 'x/y/z'],
+    ['put', file, 'x/y'],
+    ['sync', folder, 'files:x'],
+  ])
+    expect(await files(...words), words.join(' ')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(' x is a file'),
+    })
+  expect(existsSync(rclone.record)).toBe(false)
+  for (const words of [
+    ['put', file, 'runs/'],
+    ['put', file, 'x'],
+    ['put', folder, 'runs'],
+    ['put', folder, 'xx/y'],
+  ])
+    expect(await files(...words), words.join(' ')).toMatchObject({ code: 0 })
+})
+
+test('uploads the file that a link stands for, under the name of the link', async () => {
+  const { files, here, rclone } = await setup()
+  writeFileSync(join(here, 'a.txt'), 'a')
+  symlinkSync('a.txt', join(here, 'link'))
+  expect(await files('put', join(here, 'link'))).toMatchObject({ code: 0 })
+  const { args } = rclone.recorded()
+  expect(args.slice(1, 3)).toEqual([join(realpathSync(here), 'a.txt'), expect.stringMatching(/\/link$/)])
+})
+
+test('says what is wrong with a folder of this computer', async () => {
+  const { run, here, rclone } = await setup()
+  writeFileSync(join(here, 'a.txt'), 'a')
+  const TMPDIR = join(here, 'gone')
+  const { code, err } = await run(['files', 'put', join(here, 'a.txt')], '', { PATH: rclone.PATH, TMPDIR })
+  expect([code, err]).toEqual([1, expect.stringMatching(/^error: ENOENT.*gone.*\n$/)])
+})
+
 test('deletes nothing where a sync has no source', async () => {
   const { files, here, person, rclone } = await setup()
   mkdirSync(join(here, 'empty/folder'), { recursive: true })
@@ -90,7 +139,7 @@ test('runs rclone with credentials of its own, and nothing of the customer’s',
   const { args, env, config, credentials } = rclone.recorded()
   expect(args.slice(0, 3)).toEqual([
     'copyto',
-    join(here, 'flight 1.csv'),
+    join(realpathSync(here), 'flight 1.csv'),
     expect.stringMatching(/^:s3:files\/.+\/runs\/flight 1\.csv$/),
   ])
   expect(args.join(' ')).toContain(' --config  ')

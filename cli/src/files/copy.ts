@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { opendir, stat } from 'node:fs/promises'
+import { opendir, realpath, stat } from 'node:fs/promises'
 import { basename, join, resolve, sep } from 'node:path'
 import { inText, nameOf, toFolder } from '../../../src/domain/file-names.ts'
 import type { FileList, FilesAccess } from '../../../src/domain/wire.ts'
@@ -7,7 +7,7 @@ import { EXIT, Failure } from '../failure.ts'
 import { currentSite, type Site, type SiteOptions } from '../site.ts'
 import { note, say, sayJson } from '../terminal.ts'
 import { providerOf, requestCredentials } from './credentials.ts'
-import { findAt, hasFiles, untilDeleted } from './list.ts'
+import { findAt, hasFiles, refuseClash, untilDeleted } from './list.ts'
 import { type Done, findRclone, runRclone } from './rclone.ts'
 
 type Options = SiteOptions & { json?: true }
@@ -22,8 +22,10 @@ export async function put(local: string, path: string | undefined, options: Opti
   const name = basename(resolve(local))
   const to = checkPath(path === undefined ? name : path.endsWith('/') ? path + name : path)
   const site = currentSite(options)
-  await untilDeleted(site, to)
-  const done = await copy(site, kind === 'file' ? 'copyto' : 'copy', { local, path: to, way: 'up' })
+  await refuseClash(site, to, kind, await untilDeleted(site, to))
+  // rclone leaves out links.
+  const from = await realpath(local)
+  const done = await copy(site, kind === 'file' ? 'copyto' : 'copy', { local: from, path: to, way: 'up' })
   report(done, 'Uploaded', options)
 }
 
@@ -61,7 +63,7 @@ export async function sync(from: string, to: string, options: Options & { delete
   const path = checkPath(named.slice(REMOTE.length))
   const site = currentSite(options)
   // Before we look: a source that is emptied during the wait must not empty the site.
-  if (isUp) await untilDeleted(site, path)
+  if (isUp) await refuseClash(site, path, 'folder', await untilDeleted(site, path))
   if (isUp && (await kindOfLocal(local)) !== 'folder')
     throw new Failure(EXIT.usage, `There is no folder ${inText(local)}.`)
   const below = isUp && options.delete ? await listBelow(local) : null

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { inText, toFolder } from '../../../src/domain/file-names.ts'
+import { inText, nameOf, toFolder } from '../../../src/domain/file-names.ts'
 import type { FileList } from '../../../src/domain/wire.ts'
 import { call } from '../api.ts'
 import { EXIT, Failure } from '../failure.ts'
@@ -49,17 +49,43 @@ export async function hasFiles(site: Site, { path, folders, files }: FileList): 
 
 /**
  * Until nothing there is being deleted: rclone still sees such a file, finds it unchanged, and leaves it out.
+ * @returns the first page of that folder
  * @throws Failure after 10 minutes
  */
-export async function untilDeleted(site: Site, path: string): Promise<void> {
+export async function untilDeleted(site: Site, path: string): Promise<FileList> {
   const below = toFolder(path)
   for (let polls = 0; ; polls++) {
-    const { deleting } = await listPage(site, below, null)
-    const going = deleting.find((one) => one.path.startsWith(below) || below.startsWith(one.path))
-    if (!going) return
+    const list = await listPage(site, below, null)
+    const going = list.deleting.find((one) => one.path.startsWith(below) || below.startsWith(one.path))
+    if (!going) return list
     const what = inText(going.path) || 'everything'
     if (polls === MOST_POLLS) throw new Failure(EXIT.timeout, `We are still deleting ${what}. Try again later.`)
     if (polls === 0) note(`Waiting until ${what} is deleted…`)
     await sleep(POLL_MS)
+  }
+}
+
+const isEmpty = ({ folders, files }: FileList) => folders.length + files.length === 0
+const above = (path: string) => path.slice(0, path.lastIndexOf('/', path.length - 2) + 1)
+
+/**
+ * A bucket takes any names, but on a disk a name is either a file or a folder, and downloads of the other one fail.
+ * @param below the first page of what is below the path
+ * @throws Failure
+ */
+export async function refuseClash(site: Site, path: string, kind: 'file' | 'folder', below: FileList): Promise<void> {
+  if (kind === 'file' && !isEmpty(below)) {
+    const folder = inText(toFolder(path))
+    throw new Failure(EXIT.usage, `${folder} is a folder. To put the file into it, write ${folder}`)
+  }
+  let folder = kind === 'file' ? above(path) : toFolder(path)
+  let list = kind === 'file' ? await listPage(site, folder, null) : below
+  // Every name above a folder that exists is a folder.
+  while (folder !== '' && isEmpty(list)) {
+    const name = folder.slice(0, -1)
+    folder = above(folder)
+    list = await listFolder(site, folder)
+    if (list.files.some((file) => file.name === nameOf(name)))
+      throw new Failure(EXIT.usage, `${inText(name)} is a file, not a folder. Choose another folder.`)
   }
 }
