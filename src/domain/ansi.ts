@@ -27,7 +27,10 @@ const MARKS: Record<number, string> = { 1: 'bold', 2: 'dim', 3: 'italic', 4: 'un
 /** What each code ends. */
 const ENDS: Record<number, string[]> = { 22: ['bold', 'dim'], 23: ['italic'], 24: ['underline'], 27: ['inverse'] }
 
-/** A line as a 16-color terminal shows it, made harmless. */
+/** Each piece is an element of the page, and a page shows 200 lines at once. */
+const MOST_PIECES = 200
+
+/** A line as a 16-color terminal shows it, made harmless. After its 200th piece, it keeps that one's style. */
 export function styledText(line: string): Piece[] {
   const pieces: Piece[] = []
   let style: Style = { fg: null, bg: null, marks: new Set() }
@@ -35,10 +38,16 @@ export function styledText(line: string): Piece[] {
   const add = (until: number) => {
     const text = shown(line.slice(from, until))
     if (text) pieces.push({ text, style: classesOf(style) })
+    from = until
   }
   for (const { 0: all, 1: codes, 2: final, index } of line.matchAll(SEQUENCE)) {
     add(index)
-    from = index + all.length
+    const last = pieces[MOST_PIECES - 1]
+    if (last) {
+      last.text += plainText(line.slice(from))
+      return pieces
+    }
+    from += all.length
     if (final === 'm') style = changed(style, codes ?? '')
   }
   add(line.length)

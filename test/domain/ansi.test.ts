@@ -80,6 +80,12 @@ test.each([
   expect(plainText(line)).toBe(text)
 })
 
+test('a line of thousands of colors becomes few elements, and loses no text', () => {
+  const pieces = styledText(`${ESC}[1ma${ESC}[22mb`.repeat(700))
+  expect(pieces).toHaveLength(200)
+  expect(pieces.at(-1)).toEqual({ text: 'b'.padEnd(1201, 'ab'), style: '' })
+})
+
 test('a terminal gets colors, each ended with its line, and obeys nothing else', () => {
   const line = `${ESC}[2J${ESC}[1;31mred${ESC}[?25l${ESC}]0;owned\u0007 on`
   expect(terminalText(line, true)).toBe(`${ESC}[1;31mred on${ESC}[0m`)
