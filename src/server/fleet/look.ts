@@ -127,13 +127,17 @@ async function endLost(
     .orderBy(runs.confirmedAt)
     .limit(LOST_AT_ONCE)
   if (!lost.length || (await isMistake())) return
-  await fourAtOnce(lost, async (run) => {
+  const endOne = async (run: RunRow) => {
     const channel = ctx.channel(run.userId)
     await channel.arm(run.userId)
     const failure = await failureOf(run)
     await requestStop(ctx, run, run.confirmedAt ?? 0, { failure, when: sql`confirmed_at = ${run.confirmedAt}` })
     ctx.background(channel.wake(run.userId))
-  })
+  }
+  // The next look finds it again. If its user's object is busy, that must not keep this look from all others.
+  await fourAtOnce(lost, (run) =>
+    endOne(run).catch((error) => ctx.log('lost_not_ended', { userId: run.userId, runId: run.id }, error)),
+  )
 }
 
 function idsOf(instances: CloudInstance[]): SQL {

@@ -4,6 +4,7 @@ import { writeBatch } from '../../../db/client.ts'
 import { places, runs, users } from '../../../db/schema.ts'
 import type { CloudInstance, InstanceState } from '../../../src/server/ports/cloud.ts'
 import { FLEET } from '../../../src/server/ports/objects.ts'
+import { busy } from '../../../src/server/runtime/answered.ts'
 import { alertsOf } from '../../../testing/stack/operator.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
 import {
@@ -317,6 +318,27 @@ test('a page that EC2 refuses proves nothing about the servers on it; those befo
   expect(seen.filter(({ confirmedAt }) => (confirmedAt ?? 0) >= at)).toHaveLength(30)
   expect(seen.filter(({ unseen, stop }) => unseen > 0 || stop !== null)).toEqual([])
   await leave()
+})
+
+test('a lost server that we cannot end now does not keep the look from the others', async () => {
+  const [{ ada, run }, { ada: ben, run: unseen }] = [await pilot(), await pilot()]
+  world.ec2.inject('terminate_instance', 1, { instance_id: run.instanceId ?? '' })
+  cloud.listPage = async (after) => {
+    const page = await listPage(after)
+    return { ...page, instances: page.instances.filter(({ id }) => id !== unseen.instanceId) }
+  }
+  world.wire = (call, effect) => (call === 'channel: arm' ? Promise.reject(busy()) : effect())
+  world.advance(1)
+  await world.watch()
+  expect(inBrief(world.takeLines())).toEqual(['lost_not_ended unavailable'])
+  expect((await latestRun(world, ada.user.id)).stopRequestedAt).toBeNull()
+  expect((await latestRun(world, ben.user.id)).unseenLooks).toBe(1)
+  world.wire = (_, effect) => effect()
+  cloud.listPage = listPage
+  await world.watch()
+  expect((await latestRun(world, ada.user.id)).stopRequestedAt).not.toBeNull()
+  await settle(world, ada)
+  await stop(ben)
 })
 
 test('if EC2 ends hundreds at once, we end them in portions', async () => {
