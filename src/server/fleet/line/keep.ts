@@ -116,8 +116,10 @@ async function offerPlaces(ctx: Context): Promise<void> {
     .innerJoin(users, eq(users.id, line.userId))
     .where(and(isNotNull(line.givenAt), isNull(line.heldUntil), isNull(line.runId)))
     .limit(OFFERS_AT_ONCE)
-  for (const offer of given)
-    await offerPlace(ctx, offer).catch((error) => ctx.log('line_offer_failed', { userId: offer.row.userId }, error))
+  // If someone's object is busy, each call to it may wait for 15 s.
+  await fourAtOnce(given, (offer) =>
+    offerPlace(ctx, offer).catch((error) => ctx.log('line_offer_failed', { userId: offer.row.userId }, error)),
+  )
   if (given.length) ctx.background(deliverMail(ctx))
 }
 

@@ -491,3 +491,28 @@ test('two looks at once give one place to one person', async () => {
   const held = await world.db.$count(places, sql`reserved_by LIKE 'user_%'`)
   expect(held).toBe(1)
 })
+
+test('someone whose object does not answer keeps nobody else from their place', async () => {
+  const [first, second] = await fullFleet(2)
+  const [ada, ben] = [await newCustomer(world), await newCustomer(world)]
+  await join(ada)
+  await join(ben, { start: false })
+  await end(first)
+  await end(second)
+  let answer = () => {}
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const { channel } = world.ctx
+  const silent = (userId: string) =>
+    userId === ada.user.id ? { ...channel(userId), arm: () => answered } : channel(userId)
+  const looking = keepLine({ ...world.ctx, channel: silent })
+  await expect.poll(async () => (await placeOf(ben))?.held_until).toEqual(expect.any(String))
+  expect((await placeOf(ada))?.position).toBe(0)
+  answer()
+  await looking
+  await world.process.settle()
+  expect((await runsOf(world, ada.user.id)).at(-1)?.endedAt).toBeNull()
+  await end(ada)
+  await leaveLine(world.ctx, ben.user.id)
+})
