@@ -22,10 +22,17 @@ const encoder = new TextEncoder()
 
 export const bytesOf = (text: string): number => encoder.encode(text).length
 
+/** A regular expression would look at a long row of them again from each of its returns. */
+function withoutReturns(text: string): string {
+  let end = text.length
+  while (text[end - 1] === '\r') end--
+  return text.slice(0, end)
+}
+
 /** One line of well-formed text within `LINE_BYTES`, which says how much was cut off. */
 export function cutLine(text: string): string {
   // Drops what a carriage return overwrote, as a terminal does. An honest machine has already done so.
-  const shown = text.replace(/\r*\n/g, ' ').replace(/\r+$/, '')
+  const shown = text.split('\n').map(withoutReturns).join(' ')
   const line = shown.slice(shown.lastIndexOf('\r') + 1).toWellFormed()
   // No character has more than three bytes for each of its UTF-16 units.
   if (line.length * 3 <= LINE_BYTES) return line
