@@ -38,10 +38,16 @@ export async function creditDueRuns(ctx: Context): Promise<void> {
     } catch (cause) {
       // If someone just corrected the same bill, the next look credits it.
       if (cause instanceof AppError && cause.code === 'conflict') continue
-      if (cause instanceof NoAnswer || isDatabaseBusy(cause)) throw cause
+      if (isDown(cause)) throw cause
       await alertOperator(ctx, { ...FAILED, fields: { runId: run.id } }, cause)
       await lookAgain(ctx, run, ctx.now() + AFTER_FAILURE_MS)
     }
+}
+
+/** The next trigger retries. Drizzle wraps what a single read threw. */
+function isDown(error: unknown): boolean {
+  for (let e = error; e instanceof Error; e = e.cause) if (e instanceof NoAnswer || isDatabaseBusy(e)) return true
+  return false
 }
 
 /** Unless its meter has changed since. */

@@ -1,7 +1,7 @@
 import { and, eq, isNotNull } from 'drizzle-orm'
 import { renderToString } from 'react-dom/server'
 import { expect, test } from 'vitest'
-import { writeBatch } from '../../../../db/client.ts'
+import { NoAnswer, writeBatch } from '../../../../db/client.ts'
 import { bills, launches, runs, users } from '../../../../db/schema.ts'
 import { sumOfLines } from '../../../../src/domain/money/run-cost.ts'
 import { WhatWasCorrected } from '../../../../src/pages/billing/Correction.tsx'
@@ -14,6 +14,7 @@ import { settleMeter } from '../../../../src/server/billing/bills/settle-meter.t
 import { newId } from '../../../../src/server/crypto/id.ts'
 import { getRun } from '../../../../src/server/operations/run-page.ts'
 import { openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { throughCalls } from '../../../../testing/stack/database.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
 const HOUR = 3_600_000
@@ -184,6 +185,15 @@ test('a credit that fails does not delay the others, and is tried again every ho
   await stack.db.run(`CREATE TRIGGER refuse BEFORE INSERT ON billing_records WHEN NEW.session_id = '${broken}'
     BEGIN SELECT RAISE(ABORT, 'refused'); END`)
   stack.takeLines()
+  // An outage sets none aside.
+  const { $client } = stack.db
+  const execute = async (statement: Parameters<typeof $client.execute>[0]) => {
+    if (JSON.stringify(statement).includes('corrects')) throw new NoAnswer('The network is gone.')
+    return $client.execute(statement)
+  }
+  const before = (await read(broken)).creditAt
+  await expect(creditDueRuns({ ...stack.ctx, db: throughCalls(stack.db, { execute }) })).rejects.toThrow()
+  expect([(await read(broken)).creditAt, inBrief(stack.takeLines())]).toEqual([before, []])
   for (const minutes of [0, 59]) {
     stack.clock.now += minutes * 60_000
     await creditDueRuns(stack.ctx)
