@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout, setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, inject, test } from 'vitest'
 import type { FilesAccess } from '../../src/domain/wire.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
@@ -154,6 +154,30 @@ describe.each([rclone, oldestRclone])('$name', (program) => {
     bucket.close()
     // The first, and two more at least.
     expect(given).toBeGreaterThan(2)
+  })
+
+  there('goes on with the next credentials, whose secret is another', async () => {
+    const { run, env, files, here, write, tree, person } = await setup()
+    for (let i = 0; i < 300; i++) write(`many/${i}.txt`, `${i}`)
+    expect(await files('put', join(here, 'many'))).toMatchObject({ code: 0 })
+    const next = (await person.post<{ credentials: FilesAccess }>(CREDENTIALS, { mode: 'write' })).body
+    // Each read takes a while, so that rclone is at work when its first credentials end.
+    const bucket = await openLine(next.credentials.endpoint, { onRequest: () => sleep(150) })
+    let given = 0
+    const rewrite = (path: string, text: string) => {
+      if (path !== CREDENTIALS) return text
+      const answer = given++ ? structuredClone(next) : (JSON.parse(text) as typeof next)
+      answer.credentials.endpoint = bucket.url
+      if (given === 1) answer.credentials.expires_at = new Date(Date.now() + 63_000).toISOString()
+      return JSON.stringify(answer)
+    }
+    const line = await openLine(url, { rewrite })
+    const more = { ...env, PROVING_GROUND_URL: line.url }
+    const { code, err } = await run(['files', 'get', 'many', join(here, 'got')], '', more)
+    line.close()
+    bucket.close()
+    expect([code, err, given]).toEqual([0, '', 2])
+    expect(tree('got')).toEqual(tree('many'))
   })
 
   there('writes nothing outside of the folder, whatever a file is called', async () => {

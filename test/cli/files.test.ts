@@ -148,6 +148,8 @@ test('runs rclone with credentials of its own, and nothing of the customer’s',
     'AWS_CONFIG_FILE',
     'AWS_SHARED_CREDENTIALS_FILE',
     'AWS_EC2_METADATA_DISABLED',
+    'RCLONE_RC_USER',
+    'RCLONE_RC_PASS',
   ])
   expect(env.HTTPS_PROXY).toBe(more.HTTPS_PROXY)
   expect(config).not.toContain('--read')

@@ -140,7 +140,10 @@ async function copy(
   // A file with the folder's name isn't that folder.
   const there = `:s3:${access.bucket}/${access.prefix}${verb === 'copyto' ? path : toFolder(path)}`
   const [from, to] = way === 'up' ? [here, there] : [there, here]
-  return runRclone(rclone, site, access, [verb, from, to, ...flagsFor(access), ...links.flatMap(leaving)])
+  // A file's own remote is its folder.
+  const remote = there.slice(0, there.lastIndexOf('/') + 1)
+  const args = [verb, from, to, ...flagsFor(access), ...links.flatMap(leaving)]
+  return runRclone(rclone, site, access, { remote, args })
 }
 
 /** Don't delete anything of this name: a link stands for it. */

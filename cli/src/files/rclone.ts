@@ -10,7 +10,8 @@ import type { FilesAccess } from '../../../src/domain/wire.ts'
 import { EXIT, Failure } from '../failure.ts'
 import type { Site } from '../site.ts'
 import { isTerminal, liveLine, note } from '../terminal.ts'
-import { processFormat } from './credentials.ts'
+import { processFormat, requestCredentials } from './credentials.ts'
+import { openControl, renewUntil } from './reconnect.ts'
 
 const OLDEST = [1, 69] as const
 const LAST_LINES = 5
@@ -58,15 +59,36 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Runs rclone with these arguments, and with credentials that it renews on its own. @throws Failure */
-export async function runRclone(program: string, site: Site, access: FilesAccess, args: string[]): Promise<Done> {
+/**
+ * Runs rclone with these arguments, and with credentials that we renew.
+ * @param remote what it copies from or to: a folder
+ * @throws Failure
+ */
+export async function runRclone(
+  program: string,
+  site: Site,
+  access: FilesAccess,
+  { remote, args }: { remote: string; args: string[] },
+): Promise<Done> {
   const folder = mkdtempSync(join(tmpdir(), 'proving-ground-'))
+  const control = await openControl()
+  const ended = new AbortController()
   try {
-    return await run(program, args, folder, credentialsFrom(folder, site, access))
+    const env = { ...credentialsFrom(folder, site, access), ...control.env }
+    void renewUntil(ended.signal, endOf(access), async () => {
+      const next = await requestCredentials(site, access.mode, { until: Date.now() })
+      writeProgram(folder, next)
+      await control.reconnect(remote)
+      return endOf(next)
+    })
+    return await run(program, [...args, ...control.args], folder, env)
   } finally {
+    ended.abort()
     rmSync(folder, { recursive: true, force: true })
   }
 }
+
+const endOf = (access: FilesAccess) => Date.parse(processFormat(access).Expiration)
 
 /**
  * AWS's libraries take renewable credentials only from a file. Its command contains neither spaces nor quotes, which
@@ -76,12 +98,7 @@ export async function runRclone(program: string, site: Site, access: FilesAccess
 function credentialsFrom(folder: string, site: Site, access: FilesAccess): NodeJS.ProcessEnv {
   const node = basename(process.execPath)
   const command = `${node} proving-ground.mjs files credentials --format process${access.mode === 'read' ? ' --read' : ''}`
-  const given = processFormat(access)
-  // The site limits how many it gives.
-  const program = `if (Date.now() < ${Date.parse(given.Expiration)}) console.log(${JSON.stringify(JSON.stringify(given))})
-else await import(${JSON.stringify(import.meta.url)})
-`
-  writeFileSync(join(folder, 'proving-ground.mjs'), program, { mode: 0o600 })
+  writeProgram(folder, access)
   writeFileSync(join(folder, 'aws'), `[default]\ncredential_process = ${command}\n`)
   const env = withoutTheirs()
   return {
@@ -94,8 +111,16 @@ else await import(${JSON.stringify(import.meta.url)})
   }
 }
 
+function writeProgram(folder: string, access: FilesAccess): void {
+  // The site limits how many it gives.
+  const program = `if (Date.now() < ${endOf(access)}) console.log(${JSON.stringify(JSON.stringify(processFormat(access)))})
+else await import(${JSON.stringify(import.meta.url)})
+`
+  writeFileSync(join(folder, 'proving-ground.mjs'), program, { mode: 0o600 })
+}
+
 type Stats = { bytes: number; totalBytes: number; transfers: number; totalTransfers: number; deletes: number }
-type Line = { msg?: string; object?: string; stats?: Stats }
+type Line = { level?: string; msg?: string; object?: string; stats?: Stats }
 
 /** In its own folder, and on Unix out of reach of the terminal's Ctrl-C, which would otherwise reach it twice. */
 async function run(program: string, args: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Done> {
@@ -120,12 +145,15 @@ async function run(program: string, args: string[], cwd: string, env: NodeJS.Pro
   for (const signal of SIGNALS) process.on(signal, interrupt)
   const live = liveLine(process.stderr)
   const last: string[] = []
+  const notices: string[] = []
   let stats: Stats | undefined
   const lines = createInterface({ input: child.stderr })
   lines.on('line', (text) => {
     const line = parsed(text)
     stats = line.stats ?? stats
-    if (!line.stats) last.push(line.object ? `${line.object}: ${line.msg}` : (line.msg ?? text))
+    // rclone 1.69 calls a notice a warning.
+    const isNotice = line.level === 'notice' || line.level === 'warning'
+    if (!line.stats) (isNotice ? notices : last).push(line.object ? `${line.object}: ${line.msg}` : (line.msg ?? text))
     if (line.stats && isTerminal(process.stderr)) live.show(progress(line.stats))
   })
   const code = await new Promise<number | null>((resolve, reject) => {
@@ -136,7 +164,7 @@ async function run(program: string, args: string[], cwd: string, env: NodeJS.Pro
   for (const signal of SIGNALS) process.off(signal, interrupt)
   if (interrupted) throw new Failure(EXIT.interrupted, 'Interrupted. Run it again to copy the remaining files.')
   // If two files or folders have the same name here, it leaves out the second and says no more about it.
-  const leftOut = last.filter((line) => line.includes(DUPLICATE))
+  const leftOut = notices.filter((line) => line.includes(DUPLICATE))
   if (code === 0 && !leftOut.length) return { copied: stats?.transfers ?? 0, deleted: stats?.deletes ?? 0 }
   for (const line of (code === 0 ? leftOut : last).slice(-LAST_LINES)) note(`rclone: ${visible(line.trim())}`)
   if (code === 0) throw new Failure(EXIT.refused, LEFT_OUT)
