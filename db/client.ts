@@ -46,14 +46,17 @@ export function openDatabase(url: string, authToken?: string, fetcher: typeof fe
   return drizzle(client, { schema })
 }
 
-/** As drizzle and `writeBatch` build them. */
-type Statement = { sql: string; args: InValue[] }
+/** As drizzle and `writeBatch` build them, or plain SQL. */
+type Statement = { sql: string; args: InValue[] } | string
 
 /** libSQL refuses a whole batch for half an emoji, and a text cut in the wrong place must not hold up the rest. */
-const wellFormed = ({ sql, args }: Statement): Statement => ({
-  sql,
-  args: args.map((value) => (typeof value === 'string' ? value.toWellFormed() : value)),
-})
+const wellFormed = (statement: Statement): Statement =>
+  typeof statement === 'string'
+    ? statement
+    : {
+        sql: statement.sql,
+        args: statement.args.map((value) => (typeof value === 'string' ? value.toWellFormed() : value)),
+      }
 
 const RETRY_FOR_MS = 8_000
 
