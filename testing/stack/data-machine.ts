@@ -87,7 +87,8 @@ export async function dataMachine(options: {
   atEnd(async () => {
     unmount()
     try {
-      process.kill(pid(), 'SIGKILL')
+      // rclone, and what reconnects it.
+      process.kill(-pid(), 'SIGKILL')
     } catch {}
     await Promise.all([metadata.close(), front.close()])
   })
