@@ -208,19 +208,14 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 try {
   await program.parseAsync()
 } catch (error) {
+  // A folder of this computer that we may not read, or a full disk: the message names the path.
+  const isLocal = error instanceof Error && 'syscall' in error
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode && EXIT.usage
-  } else if (error instanceof Failure) {
-    if (error.message)
-      note(
-        error.exitCode === EXIT.interrupted
-          ? error.message
-          : `${paint('error:', 'red', process.stderr)} ${error.message}`,
-      )
-    process.exitCode = error.exitCode
-  } else if (error instanceof Error && 'syscall' in error) {
-    // Of this computer: a folder that we may not read, or a full disk. Its message names the path.
-    note(`${paint('error:', 'red', process.stderr)} ${error.message}`)
-    process.exitCode = EXIT.refused
+  } else if (error instanceof Failure || isLocal) {
+    const exitCode = isLocal ? EXIT.refused : error.exitCode
+    const label = exitCode === EXIT.interrupted ? '' : `${paint('error:', 'red', process.stderr)} `
+    if (error.message) note(label + error.message)
+    process.exitCode = exitCode
   } else throw error
 }

@@ -13,8 +13,10 @@ import { isTerminal, liveLine, note } from '../terminal.ts'
 import { processFormat, requestCredentials } from './credentials.ts'
 import { openControl, renewUntil } from './reconnect.ts'
 
+const execute = promisify(execFile)
 const OLDEST = [1, 69] as const
 const LAST_LINES = 5
+const RECONNECT_MS = 10_000
 /** After "Duplicate object" or "Duplicate directory", whose files it leaves out as well. */
 const DUPLICATE = 'found in source - ignoring'
 const LEFT_OUT =
@@ -41,9 +43,7 @@ export async function findRclone(): Promise<string> {
   const wanted = `This needs rclone ${OLDEST.join('.')} or newer`
   const get = 'Get it at https://rclone.org/install/'
   if (!program) throw new Failure(EXIT.noRclone, `${wanted}, which isn't on your PATH. ${get}`)
-  const said = await promisify(execFile)(program, ['version', '--config', ''], { env: withoutTheirs() }).catch(
-    () => null,
-  )
+  const said = await execute(program, ['version', '--config', ''], { env: withoutTheirs() }).catch(() => null)
   const [, version, major, minor] = /^rclone v((\d+)\.(\d+)\S*)/.exec(said?.stdout ?? '') ?? []
   const newer = Number(major) - OLDEST[0] || Number(minor) - OLDEST[1]
   if (newer >= 0) return program
@@ -78,7 +78,8 @@ export async function runRclone(
     void renewUntil(ended.signal, endOf(access), async () => {
       const next = await requestCredentials(site, access.mode, { until: Date.now() })
       writeProgram(folder, next)
-      await control.reconnect(remote)
+      const set = ['rc', 'backend/command', 'command=set', `fs=${remote}`, '--config', '']
+      await execute(program, set, { env: { ...env, ...control.callEnv }, timeout: RECONNECT_MS })
       return endOf(next)
     })
     return await run(program, [...args, ...control.args], folder, env)

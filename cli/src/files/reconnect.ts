@@ -7,28 +7,14 @@ const LOOK_MS = 1_000
 /** How long before rclone would renew its credentials. */
 const EARLIER_MS = 60_000
 const RETRY_MS = 30_000
-const TIMEOUT_MS = 10_000
 
-/** How we reach a running rclone: with a password that other users of this computer can't see. */
+/** How `rclone rc` reaches a running rclone: with a password that other users of this computer can't see. */
 export async function openControl() {
-  const [user, password] = ['proving-ground', randomBytes(16).toString('hex')]
-  const address = `127.0.0.1:${await freePort()}`
+  const [address, user, password] = [`127.0.0.1:${await freePort()}`, 'we', randomBytes(16).toString('hex')]
   return {
     args: ['--rc', '--rc-addr', address],
     env: { RCLONE_RC_USER: user, RCLONE_RC_PASS: password },
-    /** @param remote what it copies from or to */
-    reconnect: async (remote: string) => {
-      const { ok } = await fetch(`http://${address}/backend/command`, {
-        method: 'POST',
-        headers: {
-          Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
-          'Content-Type': 'application/json',
-        },
-        body: JSON.stringify({ command: 'set', fs: remote }),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-      })
-      if (!ok) throw new Error('rclone did not reconnect')
-    },
+    callEnv: { RCLONE_URL: `http://${user}:${password}@${address}` },
   }
 }
 
