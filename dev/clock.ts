@@ -27,16 +27,20 @@ export default {
 export function openClock(path: string): StackClock {
   mkdirSync(dirname(path), { recursive: true })
   let offset = readOffset(path)
+  let next = offset
   const listeners: ((offset: number) => Promise<unknown>)[] = []
   return {
     now: () => Date.now() + offset,
     offset: () => offset,
     onMove: (tell) => void listeners.push(tell),
     async advance(seconds) {
-      offset += seconds * 1000
-      writeFileSync(`${path}.new`, String(offset))
+      next += seconds * 1000
+      const moved = next
+      writeFileSync(`${path}.new`, String(moved))
       renameSync(`${path}.new`, path)
-      await Promise.all(listeners.map((tell) => tell(offset)))
+      // The Worker first: a machine ahead of it would report what, by the Worker's clock, can't have happened yet.
+      await Promise.all(listeners.map((tell) => tell(moved)))
+      if (moved === next) offset = moved
     },
   }
 }
