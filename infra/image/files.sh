@@ -104,12 +104,11 @@ load() {
 # (aws/aws-sdk-go-v2#3350). So it connects anew before they expire, and as soon as the site gives new ones.
 reconnect() {
   while sleep "${FILES_RECONNECT:-600}" && kill -0 $$; do
-    until "$0" credentials; do
+    until "$0" credentials && curl --silent --fail --max-time 60 --unix-socket "$run/rc" --data command=set \
+      --data-urlencode "fs=:s3:$FOLDER" http://rclone/backend/command; do
       sleep 10
       kill -0 $$ || return 0
     done
-    curl --silent --max-time 60 --unix-socket "$run/rc" --data command=set --data-urlencode "fs=:s3:$FOLDER" \
-      http://rclone/backend/command || true
   done
 }
 
