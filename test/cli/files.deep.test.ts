@@ -156,7 +156,7 @@ describe.each([rclone, oldestRclone])('$name', (program) => {
     expect(given).toBeGreaterThan(2)
   })
 
-  there('goes on with the next credentials, whose secret is another', async () => {
+  there('goes on with the next credentials, which have another secret', async () => {
     const { run, env, files, here, write, tree, person } = await setup()
     for (let i = 0; i < 300; i++) write(`many/${i}.txt`, `${i}`)
     expect(await files('put', join(here, 'many'))).toMatchObject({ code: 0 })
