@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
+import { SMALLEST_CHARGE_CENTS } from '../../../domain/money/charge.ts'
 import { tellQueries, tellSoon } from '../../mail/notices.ts'
 import { debtMail } from '../../mail/overdue-letters.ts'
 import { type Context, siteOrigin } from '../../runtime/context.ts'
@@ -17,11 +18,12 @@ export const IS_UNPAID = sql`(invoices.status IS NULL OR invoices.status IN ('dr
   AND invoices.step NOT IN ('credit', 'credited')`
 
 /**
- * No operator holds it, and no bank is paying it. A bank debit no longer counts once one came back: someone could send
- * one after another.
+ * No operator holds it, no bank is paying it, and Stripe takes what is left: credits may leave less than it charges. A
+ * bank debit no longer counts once one came back: someone could send one after another.
  */
 export const IS_PRESSING = sql`invoices.held_at IS NULL
-  AND (invoices.processing_at IS NULL OR invoices.debit_returned_at IS NOT NULL)`
+  AND (invoices.processing_at IS NULL OR invoices.debit_returned_at IS NOT NULL)
+  AND coalesce(invoices.remaining_cents, ${SMALLEST_CHARGE_CENTS}) >= ${SMALLEST_CHARGE_CENTS}`
 
 const IS_OWED = sql`${IS_UNPAID} AND ${IS_PRESSING}`
 

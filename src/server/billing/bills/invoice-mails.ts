@@ -1,6 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Query } from '../../../../db/client.ts'
 import { bills, users } from '../../../../db/schema.ts'
+import { SMALLEST_CHARGE_CENTS } from '../../../domain/money/charge.ts'
 import { dueSoonAt } from '../../../domain/money/invoice.ts'
 import { chargeAsksMail, chargeFailedMail } from '../../mail/charge-letters.ts'
 import { dueSoonMail, invoicePaidMail, invoiceReadyMail } from '../../mail/money-letters.ts'
@@ -23,7 +24,7 @@ export async function invoiceMailQueries(
   const now = ctx.now()
   const isOwed = (status === 'open' || status === 'uncollectible') && !processing
   const isLate = dueAt <= now
-  const isOpen = isOwed && (!isLate || cameBack) && hostedUrl !== null && remainingCents > 0
+  const isOpen = isOwed && (!isLate || cameBack) && hostedUrl !== null && remainingCents >= SMALLEST_CHARGE_CENTS
   const isPaid = status === 'paid' && paidCents > 0
   if (!billId || !(isOpen || isPaid)) return []
   const [owner] = await ctx.db

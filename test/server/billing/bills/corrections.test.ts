@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { invoices, users } from '../../../../db/schema.ts'
+import { invoices, outbox, users } from '../../../../db/schema.ts'
 import { billsToCsv, totalDollars } from '../../../../src/domain/money/bill.ts'
 import { findStatement, listBills } from '../../../../src/server/billing/bills/billing-history.ts'
 import { getBillingOverview } from '../../../../src/server/billing/bills/billing-overview.ts'
@@ -156,6 +156,21 @@ test('of everything overdue: lifts the suspension', async () => {
   await advanceInvoices(stack.ctx)
   expect(await suspendedAt()).toBeNull()
   expect((await listBills(stack.ctx, user.id)).map((bill) => bill.paid)).toEqual([true, true])
+})
+
+test('down to less than Stripe takes: nobody is asked for it, or suspended', async () => {
+  const { user, billId } = await billed()
+  await correct(billId, 4100)
+  await advanceInvoices(stack.ctx)
+  expect(await billsAtStripe(billId)).toMatchObject([{ status: 'open', amount_remaining: 24 }])
+  await stack.passTime(stack.clock.now + 20 * DAY, DAY)
+  expect(await stack.db.select().from(users).where(eq(users.id, user.id))).toMatchObject([{ suspendedAt: null }])
+  expect(
+    await stack.db
+      .select()
+      .from(outbox)
+      .where(eq(outbox.cause, `due_soon:${billId}`)),
+  ).toEqual([])
 })
 
 test('upward: gets its own invoice, due like any other', async () => {
