@@ -1,5 +1,5 @@
-/** For this long, ended access may begin another request. If it lasts, the keeper cuts it within another second. */
-const KEPT_MS = 500
+/** For this long, ended access may begin another request. If it lasts, it is watched after half a second, and cut a quarter later. */
+const KEPT_MS = 250
 const MOST_KEPT = 2_000
 
 /** Shares what was read a moment ago: a page loads many files at once, and a program opens many connections. */

@@ -100,7 +100,7 @@ function findVisitor(ctx: Context, label: string, { bearer, pass, key }: Shown):
   )
 }
 
-/** People with a pass load hundreds of files, which cost two reads a second at most. An ended pass doesn't count. */
+/** People with a pass load hundreds of files, which cost four reads a second at most. An ended pass doesn't count. */
 function mayBeStranger({ pass, key }: Shown): boolean {
   const known = visitors.known(key)
   return known ? !known.isIn : pass === null
