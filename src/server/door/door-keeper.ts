@@ -12,7 +12,9 @@ import { KEEP_HEADER } from './hold.ts'
 type Asked = Held & { to: string; path: string }
 /** One run and pass: `stop` aborts their WebSockets. */
 type Opened = { held: Held; stop: AbortController; asked?: { stays: Promise<boolean>; until: number } | undefined }
-/** Streams of logs that one account may follow at once. */
+/** What one account may have open at once: TCP connections, long requests, and logs. All doors share two connectors. */
+const MOST_HELD = 1_000
+/** Of these, streams of logs. */
 const MOST_LOGS = 20
 /** Also catches access that just runs out: a guest's hours, an idle sign-in. */
 const LOOK_EVERY_MS = 10_000
@@ -66,8 +68,11 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
   }
 
   private async accept({ runId, pass, what }: Asked): Promise<Response> {
-    if (what === 'log' && this.holding().filter((socket) => heldBy(socket).what === 'log').length >= MOST_LOGS)
-      return new Response(null, { status: 429 })
+    const holding = this.holding()
+    const isFull =
+      holding.length >= MOST_HELD ||
+      (what === 'log' && holding.filter((socket) => heldBy(socket).what === 'log').length >= MOST_LOGS)
+    if (isFull) return new Response(null, { status: 429 })
     const pair = new WebSocketPair()
     this.ctx.acceptWebSocket(pair[1])
     pair[1].serializeAttachment({ runId, pass, ...(what && { what }) } satisfies Held)

@@ -15,7 +15,7 @@ const TRIES = 5
 const AGAIN_MS = 300
 
 /**
- * Asks the keeper to say when this access ends. If the keeper can't be asked, it counts as ended.
+ * Asks the keeper to say when this access ends. If the keeper can't be asked, or has too many, it counts as ended.
  * @param openKeeper a stub of its own for each try: one whose object fell over, in a deploy for example, keeps failing
  */
 export function hold(openKeeper: () => Keeper, held: Held): Holding {
@@ -34,7 +34,10 @@ export function hold(openKeeper: () => Keeper, held: Held): Holding {
     try {
       const headers = { upgrade: 'websocket', [KEEP_HEADER]: JSON.stringify(held) }
       const answer = await openKeeper().fetch('http://keeper/hold', { headers } as never)
-      if (answer.status === 429) return took(false)
+      if (answer.status === 429) {
+        took(false)
+        return tell()
+      }
       socket = (answer as unknown as { webSocket: WorkerSocket | null }).webSocket
       if (!socket) throw new Error('no socket')
     } catch {

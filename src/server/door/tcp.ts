@@ -8,7 +8,7 @@ import { doorQuery, type FoundDoor, type Pass } from './access.ts'
 import { briefly } from './briefly.ts'
 import { hold, type Keeper } from './hold.ts'
 
-/** The most in flight from a client without windows to a machine that doesn't read. */
+/** The most in flight from all clients of an isolate, which has 128 MB, to machines that don't read. */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024
 /** The size of a read: twice what arrived last. A small frame costs as much as a large one, and each connection has its own buffer. */
 const LEAST_READ_BYTES = 16 * 1024
@@ -22,6 +22,26 @@ const TOO_MUCH = 1009
 const FAILED = 4002
 
 const doors = briefly<FoundDoor | null>()
+
+/** What each connection of this isolate has waiting, in bytes. */
+const waiting = new Map<MachineSocket, number>()
+let waitingInAll = 0
+
+/**
+ * @param bytes more, or fewer
+ * @returns whether it has more than its share of what is too much. A request can't end another's connection.
+ */
+function countWaiting(socket: MachineSocket, bytes: number): boolean {
+  const its = (waiting.get(socket) ?? 0) + bytes
+  waiting.set(socket, its)
+  waitingInAll += bytes
+  return waitingInAll > MOST_WAITING_BYTES && its > MOST_WAITING_BYTES / waiting.size
+}
+
+function forgetWaiting(socket: MachineSocket): void {
+  waitingInAll -= waiting.get(socket) ?? 0
+  waiting.delete(socket)
+}
 
 /**
  * Where this connection would lead.
@@ -102,15 +122,16 @@ async function carry(
     try {
       client.close(code, reason)
     } catch {}
+    forgetWaiting(socket)
     for (const left of [reader.cancel(), socket.close()]) left.catch(() => {})
     // If we aborted right away, the machine wouldn't notice the end. What it doesn't take by then is lost.
     setTimeout(() => writer.abort().catch(() => {}), UNTAKEN_MS)
   }
   const fail = () => end(FAILED, hasAnswered ? 'the connection was reset' : 'nothing answers there')
+  void holding.isHeld.then((isHeld) => isHeld || end(FAILED, 'too many connections are open'))
   void holding.ended.then(() => end(ACCESS_ENDED, 'access ended'))
 
   const report = reporter((bytes) => !isOver && client.send(String(bytes)))
-  let waiting = 0
   let order = Promise.resolve()
   client.addEventListener('message', ({ data }) => {
     if (typeof data === 'string') return hasWindows ? window.passedOn(Number(data) || 0) : undefined
@@ -119,12 +140,12 @@ async function carry(
       if (hasWindows) order = order.then(() => writer.close()).catch(fail)
       return
     }
-    waiting += bytes.length
-    if (waiting > MOST_WAITING_BYTES) return end(TOO_MUCH, "the server doesn't read")
+    if (isOver) return
+    if (countWaiting(socket, bytes.length)) return end(TOO_MUCH, "the server doesn't read")
     order = order
       .then(() => writer.write(bytes))
       .then(() => {
-        waiting -= bytes.length
+        if (!isOver) countWaiting(socket, -bytes.length)
         if (hasWindows) report(bytes.length)
       })
       .catch(fail)

@@ -28,3 +28,12 @@ test('keeps an access while its keeper is replaced, and ends it if no keeper com
   await vi.advanceTimersByTimeAsync(10_000)
   expect(ended).toBe(true)
 })
+
+test('a keeper that has too many ends the access', async () => {
+  const { ended, isHeld } = hold(() => ({ fetch: async () => ({ status: 429 }) }) as unknown as Keeper, {
+    runId: 'ses_1',
+    pass: { kind: 'token', id: 'tok_1' },
+  })
+  expect(await isHeld).toBe(false)
+  await ended
+})

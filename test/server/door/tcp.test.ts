@@ -123,3 +123,15 @@ test('bytes before the turn are refused, since they would be lost', async () => 
   early.socket.send(Buffer.from('before its turn'))
   await expect.poll(() => early.state.closed).toBe(1002)
 })
+
+test('connections to machines that do not read end before they fill the memory that all share', async () => {
+  await listenOn(server.machine, 8989, (socket) => void socket.pause())
+  await listenOn(server.machine, 8990, echo)
+  const greedy = await Promise.all(Array.from({ length: 6 }, () => open(8989)))
+  for (const { socket } of greedy) for (let i = 0; i < 30; i++) socket.send(randomBytes(MB))
+  await expect.poll(() => greedy.filter(({ state }) => state.closed === 1009).length).toBeGreaterThan(2)
+  const { socket, received } = await open(8990)
+  socket.send(Buffer.from('still here'))
+  await expect.poll(() => String(received[0] ?? '')).toBe('still here')
+  for (const { socket: left } of greedy) left.terminate()
+})
