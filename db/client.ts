@@ -90,13 +90,19 @@ export type Query = { toSQL(): { sql: string; params: unknown[] } } | { getQuery
 /** libSQL refuses an answer of more than 10 MB: this many of the longest rows stay well below. */
 const PIECE = 2_000
 
-/** Reads a list that may be of any length. @param read at most `limit` of its rows, from the one after `last` */
-export async function readInPieces<Row>(read: (last: Row | undefined, limit: number) => PromiseLike<Row[]>) {
-  const rows: Row[] = []
+/**
+ * Reads a list that may be of any length, a piece at a time: all of it may not fit into memory.
+ * @param read at most `limit` of its rows, from the one after `last`
+ */
+export async function* readInPieces<Row>(
+  read: (last: Row | undefined, limit: number) => PromiseLike<Row[]>,
+): AsyncGenerator<Row[]> {
+  let last: Row | undefined
   for (;;) {
-    const piece = await read(rows.at(-1), PIECE)
-    rows.push(...piece)
-    if (piece.length < PIECE) return rows
+    const piece = await read(last, PIECE)
+    if (piece.length) yield piece
+    if (piece.length < PIECE) return
+    last = piece.at(-1)
   }
 }
 

@@ -74,8 +74,9 @@ const COLUMNS: Record<string, Cell> = {
   URL: ({ id }, _, origin) => `${origin}/servers/${id}`,
 }
 
-/** RFC 4180 with a byte-order mark, one line per run. */
-export function runsToCsv(servers: Server[], now: number, origin: string): string {
-  const lines = servers.map((server) => csvLine(Object.values(COLUMNS).map((cellOf) => cellOf(server, now, origin))))
-  return [BYTE_ORDER_MARK, csvLine(Object.keys(COLUMNS)), ...lines].join('')
+/** RFC 4180 with a byte-order mark, one line per run: as they come, because there may be any number. */
+export async function* runsToCsv(pieces: AsyncIterable<Server[]>, now: number, origin: string): AsyncGenerator<string> {
+  yield BYTE_ORDER_MARK + csvLine(Object.keys(COLUMNS))
+  for await (const servers of pieces)
+    yield servers.map((server) => csvLine(Object.values(COLUMNS).map((cellOf) => cellOf(server, now, origin)))).join('')
 }

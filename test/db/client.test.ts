@@ -1,7 +1,7 @@
 import { createClient } from '@libsql/client'
 import { eq, sql } from 'drizzle-orm'
 import { expect, inject, test, vi } from 'vitest'
-import { isUniqueViolation, openDatabase, writeBatch } from '../../db/client.ts'
+import { isUniqueViolation, openDatabase, readInPieces, writeBatch } from '../../db/client.ts'
 import { users } from '../../db/schema.ts'
 import { AppError } from '../../src/domain/error.ts'
 import { newId } from '../../src/server/crypto/id.ts'
@@ -96,4 +96,17 @@ test("a write waits for another writer's lock and then succeeds", async () => {
   const write = writeBatch(db, [db.insert(users).values(user)])
   setTimeout(() => void transaction.commit().finally(() => holder.close()), 300)
   expect((await write)[0]?.rowsAffected).toBe(1)
+})
+
+test('a long list is read as fast as its reader takes it', async () => {
+  const asked: (number | undefined)[] = []
+  const pieces = readInPieces<number>(async (last, limit) => {
+    asked.push(last)
+    return last === undefined ? Array.from({ length: limit }, (_, i) => i) : [limit]
+  })
+  const first = (await pieces.next()).value as number[]
+  expect(asked).toEqual([undefined])
+  expect((await pieces.next()).value).toEqual([first.length])
+  expect(asked).toEqual([undefined, first.length - 1])
+  expect((await pieces.next()).done).toBe(true)
 })

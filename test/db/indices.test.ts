@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { freeClosedAddresses, stopServersOfClosed } from '../../src/server/accounts/close-account.ts'
 import { stopOverdueServers } from '../../src/server/accounts/overdue-servers.ts'
 import { collectPersonalData } from '../../src/server/accounts/personal-data.ts'
+import { runLists } from '../../src/server/accounts/personal-runs.ts'
 import { noteStoppedSignIns } from '../../src/server/accounts/stopped-sign-ins.ts'
 import { closeDueCycles } from '../../src/server/billing/bills/close-cycles.ts'
 import { advanceInvoices } from '../../src/server/billing/bills/invoicing.ts'
@@ -72,6 +73,7 @@ test('every query that runs per server or per minute uses an index', async () =>
   ]
   for (const task of [...minutely, stopOverdueServers, stopServersOfClosed, reconcilePlans]) await task(world.ctx)
   await collectPersonalData(world.ctx, ada.user)
+  for (const pieces of Object.values(runLists(world.ctx, ada.user))) for await (const _ of pieces);
 
   expect(asked.size).toBeGreaterThan(40)
   const scans: string[] = []

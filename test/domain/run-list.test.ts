@@ -30,7 +30,7 @@ test('a link keeps the filter', () => {
   expect(linkQuery({ q: '', month: null, status: null }, 1)).toBe('')
 })
 
-test('no name becomes a formula or a second cell', () => {
+test('no name becomes a formula or a second cell', async () => {
   const server: Partial<Server> = {
     id: 'ses_1',
     name: '=1+1,"x"',
@@ -43,10 +43,18 @@ test('no name becomes a formula or a second cell', () => {
     parameters: { A: '=1', B: '"' },
     error_message: '-2',
   }
-  const [head, line] = runsToCsv([server as Server], Date.UTC(2028, 0, 31, 8, 2), 'https://site.test').split('\r\n')
+  async function* pieces() {
+    yield [server as Server]
+    yield [{ ...server, id: 'ses_2' } as Server]
+  }
+  const parts: string[] = []
+  for await (const part of runsToCsv(pieces(), Date.UTC(2028, 0, 31, 8, 2), 'https://site.test')) parts.push(part)
+  const [head, line, other] = parts.join('').split('\r\n')
   expect(head).toMatch(/^\ufeff"Session ID","Name","Status",/)
   expect(line).toContain(`"ses_1","'=1+1,""x""","running"`)
   expect(line).toContain('"60"')
   expect(line).toContain('"A==1\nB="""')
   expect(line).toContain(`"'-2","https://site.test/servers/ses_1"`)
+  expect(other).toContain('"ses_2"')
+  expect(parts).toHaveLength(3)
 })

@@ -90,7 +90,8 @@ export async function openSite(overrides: Partial<Env> = {}) {
       }),
     },
     FLEET_WATCHER: { getByName: () => ({ arm: async () => {}, wake: async () => {}, revive: async () => {} }) },
-    DOOR_KEEPER: { getByName: () => ({ recheck: async () => {} }) },
+    // Nobody's access ends here.
+    DOOR_KEEPER: { getByName: () => ({ recheck: async () => {}, fetch: () => new Promise(() => {}) }) },
     RUN_LOG: { getByName: () => noLog },
     EVENT_SENDER: { getByName: () => ({ wake: async () => {} }) },
     ...overrides,

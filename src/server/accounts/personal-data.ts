@@ -8,8 +8,6 @@ import {
   line,
   lineGroupPeople,
   lineGroups,
-  notices,
-  outbox,
   plans,
   serverRequests,
   signIns,
@@ -23,16 +21,13 @@ import { billsQuery, toBills } from '../billing/bills/billing-history.ts'
 import { planPaymentsQuery } from '../billing/bills/plan-payments.ts'
 import { toDelivery, toWebhook } from '../events/wire.ts'
 import { ownEnvironmentsQuery, toOwnEnvironment } from '../fleet/own-environments.ts'
-import { toJob } from '../fleet/wire.ts'
 import { limitPerson } from '../limits/limits.ts'
-import { toNotice } from '../mail/bell.ts'
 import type { Context } from '../runtime/context.ts'
 import { listActivity, MOST_IN_EXPORT } from './activity.ts'
 import { toApiToken } from './api-tokens.ts'
 import { getFactors } from './credentials/second-factor.ts'
-import { collectRuns } from './personal-runs.ts'
 
-/** Everything we keep about a person, for them to download, except the logs of their servers. @throws too_many */
+/** Everything we keep about a person, for them to download, except what grows with every run. @throws too_many */
 export async function collectPersonalData(ctx: Context, user: User) {
   const { db } = ctx
   const own = user.id
@@ -45,7 +40,6 @@ export async function collectPersonalData(ctx: Context, user: User) {
     visits,
     wishes,
     messages,
-    mails,
     hooks,
     images,
     waits,
@@ -55,7 +49,6 @@ export async function collectPersonalData(ctx: Context, user: User) {
     removals,
     bills,
     payments,
-    heard,
   ] = await db.batch([
     db.select().from(users).where(eq(users.id, own)),
     db.select().from(signIns).where(eq(signIns.userId, own)).orderBy(asc(signIns.createdAt)),
@@ -64,7 +57,6 @@ export async function collectPersonalData(ctx: Context, user: User) {
     db.select().from(checkouts).where(eq(checkouts.userId, own)).orderBy(asc(checkouts.createdAt)),
     db.select().from(serverRequests).where(eq(serverRequests.userId, own)).orderBy(asc(serverRequests.createdAt)),
     db.select().from(contactMessages).where(eq(contactMessages.email, user.email)),
-    db.select().from(outbox).where(eq(outbox.recipient, user.email)).orderBy(asc(outbox.createdAt)),
     db.select().from(webhooks).where(eq(webhooks.userId, own)).orderBy(asc(webhooks.createdAt)),
     ownEnvironmentsQuery({ db }, own),
     db.select().from(line).where(eq(line.userId, own)),
@@ -82,10 +74,8 @@ export async function collectPersonalData(ctx: Context, user: User) {
     db.select().from(fileRemovals).where(eq(fileRemovals.userId, own)).orderBy(asc(fileRemovals.acceptedAt)),
     billsQuery(ctx, own),
     planPaymentsQuery(ctx, own),
-    db.select().from(notices).where(eq(notices.userId, own)).orderBy(asc(notices.at)),
   ])
-  const [{ servers, happened, work }, { totp, recovery_codes, passkeys }, activity] = await Promise.all([
-    collectRuns(ctx, own),
+  const [{ totp, recovery_codes, passkeys }, activity] = await Promise.all([
     getFactors(ctx, own),
     listActivity(ctx, user, null, MOST_IN_EXPORT),
   ])
@@ -159,23 +149,7 @@ export async function collectPersonalData(ctx: Context, user: User) {
       created_at: toIso(row.createdAt),
     })),
     billings: toBills(bills, payments, ctx.now()),
-    servers,
-    server_events: happened.map(({ runId, at, what, detail, by }) => ({
-      server: runId,
-      at: toIso(at),
-      what,
-      detail,
-      by,
-    })),
-    jobs: work.map((row) => toJob(row, null)),
     server_requests: wishes.map((row) => ({ id: row.id, created_at: toIso(row.createdAt) })),
-    notices: heard.map((row) => ({ ...toNotice(row), read_at: toIso(row.readAt) })),
-    // Subjects only: a link that opens the account belongs only in its mailbox.
-    mails: mails.map((row) => ({
-      subject: row.subject,
-      created_at: toIso(row.createdAt),
-      sent_at: toIso(row.sentAt),
-    })),
     contact_messages: messages.map(({ createdAt, ...row }) => ({ ...row, created_at: toIso(createdAt) })),
   }
 }

@@ -1,24 +1,37 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import { runs } from '../../../db/schema.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import { LOG_DAYS } from '../../domain/run-log.ts'
-import type { Server } from '../../domain/wire.ts'
+import type { Server, User } from '../../domain/wire.ts'
 import { readSoFar, toOwnRun } from '../fleet/run-log.ts'
 import type { Context } from '../runtime/context.ts'
+import { runLists } from './personal-runs.ts'
 
 /** Each log takes several calls, and a Worker may make only so many. Older ones are at /servers/:id/log.txt. */
 const MOST_LOGS = 100
 
 /**
- * A person's data as JSON text, and the logs of their latest servers at its end: up to 5 MB each, read as fast as the
- * download takes them.
+ * A person's data as JSON text, with what grows with every run, and the logs of their latest servers at its end: up to
+ * 5 MB each. All of it is read as fast as the download takes it.
  */
-export async function* textWithLogs(ctx: Context, data: { servers: Server[] }): AsyncGenerator<string> {
+export async function* textWithLogs(ctx: Context, user: User, data: object): AsyncGenerator<string> {
   const since = ctx.now() - LOG_DAYS * DAY_MS
-  const kept = data.servers.filter(({ end_time }) => end_time === null || Date.parse(end_time) > since)
-  const latest = kept.slice(-MOST_LOGS)
   // What a server prints after this moment isn't in it. Ended servers print nothing more.
   const live = new Map<string, Parts>()
-  for (const { id, end_time } of latest) if (end_time === null) live.set(id, await partsOf(ctx, id, null))
-  yield `${JSON.stringify(data).slice(0, -1)},"logs":[`
+  const running = await ctx.db
+    .select({ id: runs.id })
+    .from(runs)
+    .where(and(eq(runs.userId, user.id), isNull(runs.endedAt)))
+  for (const { id } of running) live.set(id, await partsOf(ctx, id, null))
+  yield JSON.stringify(data).slice(0, -1)
+  const { servers, ...others } = runLists(ctx, user)
+  let latest: Server[] = []
+  yield* listText('servers', servers, (some) => {
+    const kept = some.filter(({ end_time }) => end_time === null || Date.parse(end_time) > since)
+    latest = [...latest, ...kept].slice(-MOST_LOGS)
+  })
+  for (const [name, pieces] of Object.entries(others)) yield* listText<unknown>(name, pieces)
+  yield ',"logs":['
   let isFirst = true
   for (const { id, end_time } of latest) {
     const lines = linesOf(ctx, id, live.get(id) ?? (await partsOf(ctx, id, end_time)))
@@ -30,6 +43,22 @@ export async function* textWithLogs(ctx: Context, data: { servers: Server[] }): 
     isFirst = false
   }
   yield ']}'
+}
+
+/** A field with a list. @param see gets each piece */
+async function* listText<Row>(
+  name: string,
+  pieces: AsyncIterable<Row[]>,
+  see: (rows: Row[]) => void = () => {},
+): AsyncGenerator<string> {
+  yield `,"${name}":[`
+  let isFirst = true
+  for await (const rows of pieces) {
+    see(rows)
+    yield (isFirst ? '' : ',') + rows.map((row) => JSON.stringify(row)).join()
+    isFirst = false
+  }
+  yield ']'
 }
 
 type Parts = Awaited<ReturnType<typeof readSoFar>> | null

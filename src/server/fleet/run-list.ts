@@ -1,4 +1,4 @@
-import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
 import { readInPieces } from '../../../db/client.ts'
 import { type RunRow, runs } from '../../../db/schema.ts'
 import { monthPeriod } from '../../domain/instant.ts'
@@ -74,15 +74,22 @@ export async function listRunPage(ctx: Context, userId: string, filter: RunFilte
   }
 }
 
-/** All of them, newest first, for a file. */
-export async function listAllRuns(ctx: Context, userId: string, filter: RunFilter = NO_FILTER): Promise<Server[]> {
-  const rows = await readInPieces<RunRow>((last, limit) =>
+/** All of them, for a file, a piece at a time. */
+export async function* listAllRuns(
+  ctx: Context,
+  userId: string,
+  { filter = NO_FILTER, oldestFirst = false } = {},
+): AsyncGenerator<Server[]> {
+  const [order, isAfter] = oldestFirst ? [asc, sql`>`] : [desc, sql`<`]
+  const pieces = readInPieces<RunRow>((last, limit) =>
     ctx.db
       .select()
       .from(runs)
-      .where(and(matching(userId, filter), last && sql`(requested_at, id) < (${last.requestedAt}, ${last.id})`))
-      .orderBy(desc(runs.requestedAt), desc(runs.id))
+      .where(
+        and(matching(userId, filter), last && sql`(requested_at, id) ${isAfter} (${last.requestedAt}, ${last.id})`),
+      )
+      .orderBy(order(runs.requestedAt), order(runs.id))
       .limit(limit),
   )
-  return rows.map((row) => toServer(row, ctx.config))
+  for await (const rows of pieces) yield rows.map((row) => toServer(row, ctx.config))
 }

@@ -67,8 +67,9 @@ const PERSONAL = {
   confirm_factor: { count: 30, perMs: HOUR_MS },
   /** What a passkey must sign to confirm an act. */
   ask_passkey: { count: 60, perMs: HOUR_MS },
-  /** Everything is in memory until it's read. */
+  /** Each reads all that the person ever had. */
   export: { count: 20, perMs: HOUR_MS },
+  runs_file: { count: 60, perMs: HOUR_MS, sentence: 'You downloaded the list of your servers too often.' },
   new_token: { count: 10, perMs: HOUR_MS },
   /** Lookups of a code. Codes expire too soon to find one by guessing. */
   user_code: { count: 30, perMs: HOUR_MS },

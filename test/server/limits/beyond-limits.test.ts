@@ -182,6 +182,7 @@ const CALLS: Record<Exclude<Limited, 'ask_stripe' | 'known_sign_in'>, [Role, ...
   open_door: ['user', ['GET /servers/ses_w/open', null, withDoor('ses_w')]],
   invite_guest: ['user', ['POST /api/v1/servers/ses_z/guests', { hours: 1 }, withDoor('ses_z')]],
   export: ['user', ['GET /api/v1/users/export']],
+  runs_file: ['user', ['GET /servers.csv']],
   feedback: ['user', ['POST /api/v1/feedback', { message: 'Hello' }]],
   new_webhook: ['user', ['POST /webhooks', webhook]],
   files_access: ['user', ['POST /api/v1/files/credentials', { mode: 'read' }]],

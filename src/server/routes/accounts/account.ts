@@ -63,7 +63,8 @@ export const account = [
       import('../../door/while-signed-in.ts'),
     ])
     const { ctx } = c.var
-    return c.body(whileSignedIn(c, textWithLogs(ctx, await collectPersonalData(ctx, signedIn(c).user))))
+    const { user } = signedIn(c)
+    return c.body(whileSignedIn(c, textWithLogs(ctx, user, await collectPersonalData(ctx, user))))
   }),
   route('DELETE /users', {
     access: 'user',

@@ -314,7 +314,14 @@ describe('all runs', () => {
     const file = (await (await get('/servers.csv', cookie)).text()).trim().split('\r\n').slice(1)
     const newestFirst = Array.from({ length: 3_001 }, (_, i) => `ses_${userId}${String(3_000 - i).padStart(6, '0')}`)
     expect(file.map((line) => line.split('"')[1])).toEqual(newestFirst)
-    const exported = (await (await get('/api/v1/users/export', cookie)).json()) as { servers: Server[] }
+    // Each run that ends leaves a notice.
+    await site.db.run(sql`INSERT INTO notices (id, user_id, kind, at, title, text)
+      SELECT 'ntc_' || id, user_id, 'ended', requested_at, 'Stopped', error_message FROM server_sessions WHERE user_id = ${userId}`)
+    const exported = (await (await get('/api/v1/users/export', cookie)).json()) as Record<
+      'servers' | 'notices',
+      { id: string }[]
+    >
     expect(exported.servers.map(({ id }) => id)).toEqual(newestFirst.toReversed())
+    expect(exported.notices.map(({ id }) => id)).toEqual(newestFirst.toReversed().map((id) => `ntc_${id}`))
   })
 })
