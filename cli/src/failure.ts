@@ -37,3 +37,5 @@ export class Failure extends Error {
     this.code = code
   }
 }
+
+export const wrongUsage = (sentence: string) => new Failure(EXIT.usage, sentence)

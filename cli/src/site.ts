@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import { isApiToken } from '../../src/domain/api-token.ts'
 import { OWN_SITE } from '../../src/domain/own-site.ts'
-import { EXIT, Failure } from './failure.ts'
+import { EXIT, Failure, wrongUsage } from './failure.ts'
 
 export type Site = { url: string; token: string }
 /** `ownToken`: `login` created it, so `logout` revokes it. */
@@ -36,13 +36,13 @@ export const ownUrl = /^https?:\S+/.exec(OWN_SITE)?.[0]
 
 export function chosenUrl({ baseUrl }: SiteOptions, known = [findSaved()?.url, ownUrl]): string {
   const text = baseUrl ?? (process.env.PROVING_GROUND_URL || known.find(Boolean))
-  if (!text) throw new Failure(EXIT.usage, 'Name the site: pass --base-url https://… or set PROVING_GROUND_URL.')
+  if (!text) throw wrongUsage('Name the site: pass --base-url https://… or set PROVING_GROUND_URL.')
   const url = URL.canParse(text) ? new URL(text) : null
   if (url?.pathname !== '/' || url.search || url.hash || url.username)
-    throw new Failure(EXIT.usage, `${text} isn't the address of a site. Write it like https://your-site.example`)
+    throw wrongUsage(`${text} isn't the address of a site. Write it like https://your-site.example`)
   const isHere = url.hostname === 'localhost' || url.hostname === '[::1]' || /^127\.[\d.]+$/.test(url.hostname)
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isHere))
-    throw new Failure(EXIT.usage, `${text} would send your token unencrypted. Use https://.`)
+    throw wrongUsage(`${text} would send your token unencrypted. Use https://.`)
   return url.origin
 }
 

@@ -1,16 +1,15 @@
 import { inText } from '../../../src/domain/file-names.ts'
 import { sizeText } from '../../../src/domain/files.ts'
 import { call } from '../api.ts'
-import { EXIT, Failure } from '../failure.ts'
 import { currentSite, type SiteOptions } from '../site.ts'
 import { note, say, sayJson, table, timeText } from '../terminal.ts'
-import { findAt } from './list.ts'
+import { findAt, nothingAt } from './list.ts'
 
 type Options = SiteOptions & { json?: true }
 
 export async function ls(path: string, options: Options): Promise<void> {
   const found = await findAt(currentSite(options), path)
-  if (!found) throw new Failure(EXIT.usage, `There is no file or folder ${inText(path)}.`)
+  if (!found) throw nothingAt(path)
   const { list } = found
   if (options.json) return sayJson(list)
   const { used_bytes, limit_bytes } = list

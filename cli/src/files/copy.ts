@@ -3,11 +3,11 @@ import { opendir, realpath, stat } from 'node:fs/promises'
 import { basename, join, resolve, sep } from 'node:path'
 import { inText, nameOf, toFolder } from '../../../src/domain/file-names.ts'
 import type { FileList, FilesAccess } from '../../../src/domain/wire.ts'
-import { EXIT, Failure } from '../failure.ts'
+import { EXIT, Failure, wrongUsage } from '../failure.ts'
 import { currentSite, type Site, type SiteOptions } from '../site.ts'
 import { note, say, sayJson } from '../terminal.ts'
 import { providerOf, requestCredentials } from './credentials.ts'
-import { findAt, hasFiles, refuseClash, untilDeleted } from './list.ts'
+import { findAt, hasFiles, nothingAt, refuseClash, untilDeleted } from './list.ts'
 import { type Done, findRclone, runRclone } from './rclone.ts'
 
 type Options = SiteOptions & { json?: true }
@@ -58,14 +58,13 @@ function requireAll(path: string, { folders }: FileList): void {
 export async function sync(from: string, to: string, options: Options & { delete?: true }): Promise<void> {
   const isUp = to.startsWith(REMOTE)
   if (isUp === from.startsWith(REMOTE))
-    throw new Failure(EXIT.usage, `Write ${REMOTE} before the folder on the site: sync ./runs ${REMOTE}runs`)
+    throw wrongUsage(`Write ${REMOTE} before the folder on the site: sync ./runs ${REMOTE}runs`)
   const [local, named] = isUp ? [from, to] : [to, from]
   const path = checkPath(named.slice(REMOTE.length))
   const site = currentSite(options)
   // Before we look: a source that is emptied during the wait must not empty the site.
   if (isUp) await refuseClash(site, path, 'folder', await untilDeleted(site, path))
-  if (isUp && (await kindOfLocal(local)) !== 'folder')
-    throw new Failure(EXIT.usage, `There is no folder ${inText(local)}.`)
+  if (isUp && (await kindOfLocal(local)) !== 'folder') throw wrongUsage(`There is no folder ${inText(local)}.`)
   const below = isUp && options.delete ? await listBelow(local) : null
   if (below?.every(({ isLink }) => isLink)) throw wouldDeleteAll(local)
   let list: FileList | null = null
@@ -89,19 +88,14 @@ export async function sync(from: string, to: string, options: Options & { delete
 /** rclone resolves dots, as URLs do, and takes `a//b` for `a/b`. */
 export function checkPath(path: string): string {
   if (/(^|\/)\.\.?(\/|$)/.test(path))
-    throw new Failure(EXIT.usage, `${inText(path)} has "." or ".." as a folder or name. rclone can't reach that.`)
+    throw wrongUsage(`${inText(path)} has "." or ".." as a folder or name. rclone can't reach that.`)
   if (/^\/|\/\//.test(path))
-    throw new Failure(EXIT.usage, `${inText(path)} has a folder without a name. rclone would use a different one.`)
+    throw wrongUsage(`${inText(path)} has a folder without a name. rclone would use a different one.`)
   return path
 }
 
-const nothingAt = (path: string) => new Failure(EXIT.usage, `There is no file or folder ${inText(path)}.`)
-
 const wouldDeleteAll = (from: string) =>
-  new Failure(
-    EXIT.usage,
-    `There are no files in ${inText(from)}, so --delete would delete everything. Nothing changed.`,
-  )
+  wrongUsage(`There are no files in ${inText(from)}, so --delete would delete everything. Nothing changed.`)
 
 const kindOfLocal = (path: string) =>
   stat(path).then(
@@ -123,7 +117,7 @@ async function listBelow(folder: string, path = ''): Promise<{ name: string; isL
 /** Where it goes by default; '' is this folder. On Windows, a key's name may lead out of the folder. */
 function safeName(name: string): string {
   if (!name.includes(sep)) return name || '.'
-  throw new Failure(EXIT.usage, `This computer can't name a file "${inText(name)}". Name it: files get <path> <local>`)
+  throw wrongUsage(`This computer can't name a file "${inText(name)}". Name it: files get <path> <local>`)
 }
 
 type Copy = { local: string; path: string; way: 'up' | 'down'; links?: string[] }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { inText, nameOf, toFolder } from '../../../src/domain/file-names.ts'
 import type { FileList } from '../../../src/domain/wire.ts'
 import { call } from '../api.ts'
-import { EXIT, Failure } from '../failure.ts'
+import { EXIT, Failure, wrongUsage } from '../failure.ts'
 import type { Site } from '../site.ts'
 import { note } from '../terminal.ts'
 
@@ -38,6 +38,8 @@ export async function findAt(site: Site, path: string): Promise<{ kind: 'file' |
   const list = await listFolder(site, path)
   return path === '' || list.folders.length || list.files.length ? { kind: 'folder', list } : null
 }
+
+export const nothingAt = (path: string) => wrongUsage(`There is no file or folder ${inText(path)}.`)
 
 /** Whether a file is anywhere below: an empty folder may be listed for itself. */
 export async function hasFiles(site: Site, { path, folders, files }: FileList): Promise<boolean> {
@@ -76,7 +78,7 @@ const above = (path: string) => path.slice(0, path.lastIndexOf('/', path.length 
 export async function refuseClash(site: Site, path: string, kind: 'file' | 'folder', below: FileList): Promise<void> {
   if (kind === 'file' && !isEmpty(below)) {
     const folder = inText(toFolder(path))
-    throw new Failure(EXIT.usage, `${folder} is a folder. To put the file into it, write ${folder}`)
+    throw wrongUsage(`${folder} is a folder. To put the file into it, write ${folder}`)
   }
   let folder = kind === 'file' ? above(path) : toFolder(path)
   let list = kind === 'file' ? await listPage(site, folder, null) : below
@@ -86,6 +88,6 @@ export async function refuseClash(site: Site, path: string, kind: 'file' | 'fold
     folder = above(folder)
     list = await listFolder(site, folder)
     if (list.files.some((file) => file.name === nameOf(name)))
-      throw new Failure(EXIT.usage, `${inText(name)} is a file, not a folder. Choose another folder.`)
+      throw wrongUsage(`${inText(name)} is a file, not a folder. Choose another folder.`)
   }
 }

@@ -21,6 +21,7 @@ const RECONNECT_MS = 10_000
 const DUPLICATE = 'found in source - ignoring'
 const LEFT_OUT =
   'Copied everything except these: other names look the same. Upload them under new names, or get them from the files page.'
+const AGAIN = ' Run it again to copy the remaining files.'
 const isWindows = process.platform === 'win32'
 
 /** What rclone did. */
@@ -163,13 +164,13 @@ async function run(program: string, args: string[], cwd: string, env: NodeJS.Pro
   })
   live.clear()
   for (const signal of SIGNALS) process.off(signal, interrupt)
-  if (interrupted) throw new Failure(EXIT.interrupted, 'Interrupted. Run it again to copy the remaining files.')
+  if (interrupted) throw new Failure(EXIT.interrupted, `Interrupted.${AGAIN}`)
   // If two files or folders have the same name here, it leaves out the second and says no more about it.
   const leftOut = notices.filter((line) => line.includes(DUPLICATE))
   if (code === 0 && !leftOut.length) return { copied: stats?.transfers ?? 0, deleted: stats?.deletes ?? 0 }
   for (const line of (code === 0 ? leftOut : last).slice(-LAST_LINES)) note(`rclone: ${visible(line.trim())}`)
   if (code === 0) throw new Failure(EXIT.refused, LEFT_OUT)
-  throw new Failure(EXIT.refused, 'rclone failed. Run it again to copy the remaining files.')
+  throw new Failure(EXIT.refused, `rclone failed.${AGAIN}`)
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
