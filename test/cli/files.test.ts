@@ -94,6 +94,32 @@ test('puts no file where a folder is, and no folder where a file is', async () =
     expect(await files(...words), words.join(' ')).toMatchObject({ code: 0 })
 })
 
+test('renews credentials without rclone ever reading half of them', async () => {
+  const compare = `
+if (process.argv[2] === 'rc') process.exit(0)
+const { openSync } = require('node:fs')
+const read = () => readFileSync('proving-ground.mjs', 'utf8')
+const begun = openSync('proving-ground.mjs')
+const first = read()
+while (read() === first || read() === '') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+if (readFileSync(begun, 'utf8') !== first) process.exit(1)`
+  const { run, here, rclone } = await setup({ ends: compare })
+  writeFileSync(join(here, 'a.txt'), 'a')
+  // Due at once, and then in an hour.
+  let seconds = 90
+  const line = await openLine(url, {
+    rewrite: (path, text) => {
+      if (!path.endsWith('/credentials')) return text
+      const end = new Date(Date.now() + seconds * 1000).toISOString()
+      seconds = 3600
+      return text.replace(/("expires_at":")[^"]+/, `$1${end}`)
+    },
+  })
+  const more = { PATH: rclone.PATH, PROVING_GROUND_URL: line.url }
+  expect(await run(['files', 'put', join(here, 'a.txt')], '', more)).toMatchObject({ code: 0, err: '' })
+  line.close()
+})
+
 test('uploads the file that a link stands for, under the name of the link', async () => {
   const { files, here, rclone } = await setup()
   writeFileSync(join(here, 'a.txt'), 'a')

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { accessSync, constants, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -113,12 +113,15 @@ function credentialsFrom(folder: string, site: Site, access: FilesAccess): NodeJ
   }
 }
 
+/** Beside the old one and then in its place: rclone may be reading it. */
 function writeProgram(folder: string, access: FilesAccess): void {
+  const path = join(folder, 'proving-ground.mjs')
   // The site limits how many it gives.
   const program = `if (Date.now() < ${endOf(access)}) console.log(${JSON.stringify(JSON.stringify(processFormat(access)))})
 else await import(${JSON.stringify(import.meta.url)})
 `
-  writeFileSync(join(folder, 'proving-ground.mjs'), program, { mode: 0o600 })
+  writeFileSync(`${path}.new`, program, { mode: 0o600 })
+  renameSync(`${path}.new`, path)
 }
 
 type Stats = { bytes: number; totalBytes: number; transfers: number; totalTransfers: number; deletes: number }
