@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { AwsClient } from 'aws4fetch'
 import { expect, inject, test } from 'vitest'
 import type { FileList, FilesAccess } from '../../src/domain/wire.ts'
 import { type Client, waitFor } from '../../testing/people/client.ts'
@@ -22,6 +23,22 @@ async function upload(person: Client, path: string, content: string): Promise<vo
   const { body } = await person.post('/api/v1/files', { path, size: Buffer.byteLength(content) })
   const { url: to, method, headers } = body.upload
   expect((await fetch(to, { method, headers, body: content })).status).toBe(200)
+}
+
+async function writeMarker(person: Client, path: string): Promise<void> {
+  const { credentials } = (
+    await person.post<{ credentials: FilesAccess }>('/api/v1/files/credentials', { mode: 'write' })
+  ).body
+  const { access_key_id, secret_access_key, session_token, endpoint, region, bucket, prefix } = credentials
+  const program = new AwsClient({
+    accessKeyId: access_key_id,
+    secretAccessKey: secret_access_key,
+    sessionToken: session_token,
+    service: 's3',
+    region,
+  })
+  const { status } = await program.fetch(`${endpoint}/${bucket}/${prefix}${path}`, { method: 'PUT', body: '' })
+  expect(status).toBe(200)
 }
 
 test('takes no path with a folder that has no name: rclone would use a different one', async () => {
@@ -92,6 +109,17 @@ test('puts no file where a folder is, and no folder where a file is', async () =
     ['put', folder, 'xx/y'],
   ])
     expect(await files(...words), words.join(' ')).toMatchObject({ code: 0 })
+})
+
+test('puts no file where an empty folder is, as /data makes one', async () => {
+  const { files, here, person, rclone } = await setup()
+  writeFileSync(join(here, 'file'), 'file')
+  await writeMarker(person, 'runs/empty/')
+  const put = () => files('put', join(here, 'file'), 'runs/empty')
+  expect(await put()).toMatchObject({ code: 2, err: expect.stringContaining('runs/empty/ is a folder.') })
+  expect(existsSync(rclone.record)).toBe(false)
+  await person.request('DELETE', '/api/v1/files?path=runs/empty/')
+  expect(await put()).toMatchObject({ code: 0 })
 })
 
 test('renews credentials without rclone ever reading half of them', async () => {

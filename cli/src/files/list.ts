@@ -76,12 +76,13 @@ const above = (path: string) => path.slice(0, path.lastIndexOf('/', path.length 
  * @throws Failure
  */
 export async function refuseClash(site: Site, path: string, kind: 'file' | 'folder', below: FileList): Promise<void> {
-  if (kind === 'file' && !isEmpty(below)) {
-    const folder = inText(toFolder(path))
-    throw wrongUsage(`${folder} is a folder. To put the file into it, write ${folder}`)
-  }
   let folder = kind === 'file' ? above(path) : toFolder(path)
   let list = kind === 'file' ? await listPage(site, folder, null) : below
+  // Only the folder above shows that an empty one exists.
+  if (kind === 'file' && (!isEmpty(below) || list.folders.some(({ name }) => name === nameOf(path)))) {
+    const it = inText(toFolder(path))
+    throw wrongUsage(`${it} is a folder. To put the file into it, write ${it}`)
+  }
   // Every name above a folder that exists is a folder.
   while (folder !== '' && isEmpty(list)) {
     const name = folder.slice(0, -1)
