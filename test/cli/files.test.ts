@@ -148,6 +148,22 @@ if (readFileSync(begun, 'utf8') !== first) process.exit(1)`
   line.close()
 })
 
+test('uploads with a folder nothing that a killed download left there', async () => {
+  const { files, here, person, rclone } = await setup()
+  mkdirSync(join(here, 'runs'))
+  writeFileSync(join(here, 'runs/a.txt.0a1b2c3d.pg-4e5f.partial'), 'a')
+  const args = async (...words: string[]) => {
+    expect(await files(...words)).toMatchObject({ code: 0 })
+    return rclone.recorded().args.join(' ')
+  }
+  const exclude = '--exclude *.????????.pg-????.partial'
+  expect(await args('put', join(here, 'runs'))).toContain(exclude)
+  await upload(person, 'runs/a.txt', 'a')
+  expect(await args('get', 'runs', join(here, 'got'))).not.toContain(exclude)
+  // A single file that they name is wanted.
+  expect(await args('put', join(here, 'runs/a.txt.0a1b2c3d.pg-4e5f.partial'), 'x')).not.toContain(exclude)
+})
+
 test('uploads the file that a link stands for, under the name of the link', async () => {
   const { files, here, rclone } = await setup()
   writeFileSync(join(here, 'a.txt'), 'a')
@@ -310,7 +326,7 @@ test('two downloads of one file at once share no unfinished file', async () => {
   }
   const first = await suffix()
   // rclone takes 16 characters.
-  expect(first).toMatch(/^\.[0-9a-f]{6}\.partial$/)
+  expect(first).toMatch(/^\.pg-[0-9a-f]{4}\.partial$/)
   expect(await suffix()).not.toBe(first)
 })
 

@@ -15,6 +15,8 @@ type Options = SiteOptions & { json?: true }
 /** How `sync` distinguishes our side from the computer's. */
 const REMOTE = 'files:'
 const MOST_NAMED = 5
+/** What a download leaves behind if it is killed: rclone adds a checksum to the name, then our suffix. */
+const KILLED = '*.????????.pg-????.partial'
 
 export async function put(local: string, path: string | undefined, options: Options): Promise<void> {
   const kind = await kindOfLocal(local)
@@ -136,7 +138,8 @@ async function copy(
   const [from, to] = way === 'up' ? [here, there] : [there, here]
   // A file's own remote is its folder.
   const remote = there.slice(0, there.lastIndexOf('/') + 1)
-  const args = [verb, from, to, ...flagsFor(access), ...links.flatMap(leaving)]
+  const left = verb === 'copyto' || way === 'down' ? [] : ['--exclude', KILLED]
+  const args = [verb, from, to, ...flagsFor(access), ...left, ...links.flatMap(leaving)]
   return runRclone(rclone, site, access, { remote, args })
 }
 
@@ -153,7 +156,7 @@ const flagsFor = (access: FilesAccess) => [
   // Equal bytes need no new time, which a bucket sets only by a copy.
   ...['--no-update-modtime', '--skip-links'],
   // Two at once would write into one file, and the first to end would name it finished.
-  ...['--partial-suffix', `.${randomBytes(3).toString('hex')}.partial`],
+  ...['--partial-suffix', `.pg-${randomBytes(2).toString('hex')}.partial`],
 ]
 
 function report({ copied, deleted }: Done, verb: string, { json }: Options): void {
