@@ -164,6 +164,13 @@ test('uploads with a folder nothing that a killed download left there', async ()
   expect(await args('put', join(here, 'runs/a.txt.0a1b2c3d.pg-4e5f.partial'), 'x')).not.toContain(exclude)
 })
 
+test('counts a file that rclone could only read back the second time', async () => {
+  const stats = { bytes: 4, totalBytes: 4, transfers: 0, totalTransfers: 0, deletes: 0 }
+  const { files, here } = await setup({ ends: `console.error('${JSON.stringify({ level: 'notice', stats })}')` })
+  writeFileSync(join(here, 'a.txt'), 'a')
+  expect(await files('put', join(here, 'a.txt'))).toMatchObject({ code: 0, out: 'Uploaded 1 file.\n' })
+})
+
 test('uploads the file that a link stands for, under the name of the link', async () => {
   const { files, here, rclone } = await setup()
   writeFileSync(join(here, 'a.txt'), 'a')

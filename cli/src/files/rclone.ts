@@ -170,7 +170,9 @@ async function run(program: string, args: string[], cwd: string, env: NodeJS.Pro
   if (interrupted) throw new Failure(EXIT.interrupted, `Interrupted.${AGAIN}`)
   // If two files or folders have the same name here, it leaves out the second and says no more about it.
   const leftOut = notices.filter((line) => line.includes(DUPLICATE))
-  if (code === 0 && !leftOut.length) return { copied: stats?.transfers ?? 0, deleted: stats?.deletes ?? 0 }
+  // It doesn't count a file that it sent but at first couldn't read back.
+  const copied = stats?.transfers || (stats?.bytes ? 1 : 0)
+  if (code === 0 && !leftOut.length) return { copied, deleted: stats?.deletes ?? 0 }
   for (const line of (code === 0 ? leftOut : last).slice(-LAST_LINES)) note(`rclone: ${visible(line.trim())}`)
   if (code === 0) throw new Failure(EXIT.refused, LEFT_OUT)
   throw new Failure(EXIT.refused, `rclone failed.${AGAIN}`)
