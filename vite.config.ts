@@ -1,6 +1,5 @@
 import type { UserConfig } from 'vite'
 import {
-  apiDocument,
   awsXmlInWorkerd,
   cliBuild,
   clientOptions,
@@ -8,6 +7,7 @@ import {
   noCertificates,
   noEventStreams,
   noProtobuf,
+  noWords,
   onlyReadJson,
   plainDynamicImports,
   stringRendererOnly,
@@ -22,7 +22,7 @@ import { reactModules } from './dev/react-modules.ts'
  */
 export default {
   plugins: [
-    apiDocument,
+    noWords,
     awsXmlInWorkerd,
     noCertificates,
     noEventStreams,

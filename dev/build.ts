@@ -168,17 +168,11 @@ export async function importAtBuild(): Promise<typeof import('./at-build.ts')> {
   ).module
 }
 
-/** Leaves those out of the Worker, whose start they would slow, and writes the document instead. */
-export const apiDocument: Plugin = {
-  name: 'api-document',
+/** Leaves those out of the Worker, whose start they would slow. */
+export const noWords: Plugin = {
+  name: 'no-words',
   apply: 'build',
   enforce: 'post',
-  resolveId: (id) => (id === 'virtual:api-document' ? `\0${id}` : null),
-  async load(id) {
-    if (id !== '\0virtual:api-document') return null
-    const { document } = await importAtBuild()
-    return `export default JSON.parse(${JSON.stringify(JSON.stringify(document))})`
-  },
   transform: {
     filter: { id: /src.server.(routes|door)/, code: /\broute\(/ },
     handler(code) {
@@ -272,7 +266,7 @@ export const workerBuild: EnvironmentOptions = {
 }
 
 /**
- * Adds everything else that the site serves to the browser's files: its text pages, the agent of our machines, and the
+ * Adds everything else that the site serves to the browser's files: its texts, the agent of our machines, and the
  * downloads, which are the command line, the package with it and the typed client, and the GitHub Action.
  */
 export async function writeFiles(): Promise<void> {

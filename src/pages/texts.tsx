@@ -9,9 +9,14 @@ import { Terms } from './Terms.tsx'
 
 const MARKDOWN = import.meta.glob<string>('./docs/*.md', { query: '?raw', import: 'default', eager: true })
 
-export type TextName = `docs-${Page['file']}${'' | '-with-door'}` | 'docs-search' | 'terms' | 'terms-without-files'
+export type TextName =
+  | `docs-${Page['file']}${'' | '-with-door'}`
+  | 'docs-search'
+  | 'openapi'
+  | 'terms'
+  | 'terms-without-files'
 
-/** The pages that are only text: the build renders them into files, so the Worker needn't carry them. */
+/** What is only text: the build renders it into files, so the Worker needn't carry it. */
 export function renderTexts(document: ApiDocument): [name: TextName, html: string][] {
   const calls = listCalls(document)
   const htmlOf = (page: Page, hasDoor: boolean) =>
@@ -22,6 +27,7 @@ export function renderTexts(document: ApiDocument): [name: TextName, html: strin
       [`docs-${page.file}-with-door`, renderToString(<Doc page={page} html={htmlOf(page, true)} />)],
     ]),
     ['docs-search', writeIndex(DOCS.flatMap((page) => searched(page, htmlOf(page, false).replaceAll(ORIGIN, ''))))],
+    ['openapi', JSON.stringify({ ...document, servers: [{ url: ORIGIN }] })],
     ['terms', renderToString(<Terms hasFiles />)],
     ['terms-without-files', renderToString(<Terms hasFiles={false} />)],
   ]

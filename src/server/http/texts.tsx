@@ -12,6 +12,7 @@ export async function findText(c: HonoContext<AppEnv>, name: TextName): Promise<
   return <div dangerouslySetInnerHTML={{ __html: await readText(c, name) }} />
 }
 
+/** What the build wrote, with this site's own address. */
 export async function readText(c: HonoContext<AppEnv>, name: TextName): Promise<string> {
   const origin = siteOrigin(c.var.ctx)
   const file = await c.env.ASSETS.fetch(`${origin}/texts/${name}.txt`)

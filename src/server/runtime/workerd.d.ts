@@ -13,12 +13,6 @@ declare module 'cloudflare:workers' {
   }
 }
 
-/** What dev/build.ts writes at build time. */
-declare module 'virtual:api-document' {
-  const document: import('../routes/docs/openapi/document.ts').ApiDocument
-  export default document
-}
-
 declare const IdentityTransformStream: new () => TransformStream<Uint8Array, Uint8Array>
 declare const FixedLengthStream: new (length: number) => TransformStream<Uint8Array, Uint8Array>
 declare const WebSocketPair: new () => {
