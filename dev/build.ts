@@ -159,8 +159,8 @@ export const onlyReadJson: Plugin = {
   },
 }
 
-/** What routes say only for the API's document: see RouteWords in src/server/http/route-table.ts. */
-const WORDS = new Set(['summary', 'answers', 'later', 'refuses', 'query', 'repeatable'])
+/** What routes say only to programs' authors: see RouteWords in src/server/http/route-table.ts. */
+const WORDS = new Set(['summary', 'description', 'answers', 'later', 'refuses', 'when', 'query', 'repeatable'])
 
 export async function importAtBuild(): Promise<typeof import('./at-build.ts')> {
   return (

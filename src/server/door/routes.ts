@@ -41,27 +41,33 @@ export const doorRoutes = [
     const { connectPage } = await import('./screens.tsx')
     return connectPage(c, door, c.req.param('id'))
   }),
-  route('GET /api/v1/servers/:id/tcp/:port', { access: 'user', scope: 'operate', connections: true }).answer(
-    async (c) => {
-      const door = requireDoor(c.var.ctx)
-      const { findTcpAddress, openTcp } = await import('./tcp.ts')
-      const { user, id, scope } = signedIn(c)
-      // A page's WebSocket can't send a token, so no site can open one with its visitor's cookie.
-      if (scope === null) throw new AppError('forbidden', 'Send an API token that may operate.')
-      const wanted = { runId: c.req.param('id'), port: Number(c.req.param('port')) }
-      const address = await findTcpAddress(c.var.ctx, door, user.id, wanted)
-      // Lets a program check first whether it would get through.
-      if (c.req.method !== 'GET' || c.req.header('upgrade')?.toLowerCase() !== 'websocket')
-        throw new AppError('malformed', 'Open a WebSocket here: it carries the bytes of a TCP connection.')
-      const protocols = (c.req.header('sec-websocket-protocol') ?? '').split(',').map((one) => one.trim())
-      return openTcp(c.var.ctx, address, { runId: wanted.runId, pass: { kind: 'token', id }, protocols }, () =>
-        c.env.DOOR_KEEPER.getByName(user.id),
-      )
-    },
-  ),
+  route('GET /api/v1/servers/:id/tcp/:port', {
+    access: 'user',
+    scope: 'operate',
+    connections: true,
+    description:
+      'With `Upgrade: websocket` and an API token: 101, and the bytes of a TCP connection to that port in binary frames.',
+    when: { 404: "also for a port that isn't open", 409: 'not running' },
+  }).answer(async (c) => {
+    const door = requireDoor(c.var.ctx)
+    const { findTcpAddress, openTcp } = await import('./tcp.ts')
+    const { user, id, scope } = signedIn(c)
+    // A page's WebSocket can't send a token, so no site can open one with its visitor's cookie.
+    if (scope === null) throw new AppError('forbidden', 'Send an API token that may operate.')
+    const wanted = { runId: c.req.param('id'), port: Number(c.req.param('port')) }
+    const address = await findTcpAddress(c.var.ctx, door, user.id, wanted)
+    // Lets a program check first whether it would get through.
+    if (c.req.method !== 'GET' || c.req.header('upgrade')?.toLowerCase() !== 'websocket')
+      throw new AppError('malformed', 'Open a WebSocket here: it carries the bytes of a TCP connection.')
+    const protocols = (c.req.header('sec-websocket-protocol') ?? '').split(',').map((one) => one.trim())
+    return openTcp(c.var.ctx, address, { runId: wanted.runId, pass: { kind: 'token', id }, protocols }, () =>
+      c.env.DOOR_KEEPER.getByName(user.id),
+    )
+  }),
   route('GET /api/v1/servers/:id/guests', {
     access: 'user',
     summary: "List the guests of your server's own address",
+    description: 'The links that let guests in, oldest first.',
     answers: [200, z.object({ guests: z.array(shape.guest) })],
     refuses: ['not_found'],
   }).answer(async (c) => {
@@ -74,8 +80,10 @@ export const doorRoutes = [
     form: ON_DOOR,
     takes: z.object({ hours: numberOr(Number.NaN) }),
     summary: 'Make a link that lets guests into your server',
+    description: ['This is the only time you see `url`.', 'From 1 to 72 hours, or until the run ends.'],
     answers: [201, z.object({ guest: z.extend(shape.guest, { url: z.string() }) })],
     refuses: ['not_found', 'not_running', 'conflict', 'invalid'],
+    when: { 409: '20 links are open, or the server stopped', 429: '60 an hour' },
   }).answer(async (c) => {
     const door = requireDoor(c.var.ctx)
     const { inviteGuest } = await import('./links.ts')

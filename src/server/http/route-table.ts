@@ -73,15 +73,22 @@ export type RouteFacts = {
 /** What it means, and its schema; without one, any text. */
 type Parameter = string | { description: string; schema: Record<string, unknown> }
 
-/** For the API's document only, for calls that it lists. The build leaves this out of the Worker: see dev/build.ts. */
+/**
+ * What programs' authors read: in the OpenAPI document, which lists the calls with a summary, and in the table of
+ * docs/api.md. Texts may contain Markdown. The build leaves all of it out of the Worker: see dev/build.ts.
+ */
 export type RouteWords = {
   summary?: string
+  /** What the summary and the shapes don't say, in sentences. Without `answers`, it begins with the status. */
+  description?: string | readonly string[]
   /** The status of success, and the shape of its answer. */
   answers?: [status: 200 | 201 | 202, shape: ZodMiniType]
   /** It answers the same while the work is under way. */
   later?: 202
   /** The codes of refusals that are specific to this call. */
   refuses?: readonly RefusalCode[]
+  /** When it refuses, by status, where the codes don't say it. */
+  when?: Partial<Record<number, string>>
   query?: Record<string, Parameter>
   /** Takes an Idempotency-Key. */
   repeatable?: true

@@ -53,6 +53,10 @@ export const account = [
   route('GET /api/v1/users/export', {
     access: 'user',
     summary: 'Download your data',
+    description: [
+      'Everything we keep about you, as JSON: of `mails` only the subjects, and the `logs` of the latest 100 servers.',
+      'It has no secrets and no registry logins: `GET /api/v1/secrets` and `GET /api/v1/registries` list their names.',
+    ],
     answers: [200, shape.personalData],
   }).answer(async (c) => {
     c.header('Content-Disposition', 'attachment; filename="proving-ground-data.json"')
@@ -72,6 +76,7 @@ export const account = [
     token: 'always',
     takes: confirmation,
     summary: 'Close your account',
+    description: 'This stops its server. The address is free after 30 days.',
     answers: [200, shape.message],
     refuses: [...REFUSES_PROOF, 'provider_failed'],
   }).answer(async (c) => {

@@ -22,8 +22,14 @@ export const apiTokens = [
     token: 'always',
     takes: wanted,
     summary: 'Create an API token',
+    description: [
+      'This is the only time you see `token`.',
+      '`scope` is `read` or `operate`; `days` is from 1 to 365, 90 by default.',
+      'We email you.',
+    ],
     answers: [201, z.extend(shape.apiToken, { token: z.string() })],
     refuses: [...REFUSES_PROOF, 'conflict'],
+    when: { 409: 'the name is taken, or you have 20', 429: 'ten an hour' },
   }).answer(async (c) => {
     const made = await createApiToken(c.var.ctx, signedIn(c).user, c.req.valid('json'))
     // Not a redirect: only this answer shows the token. Sending the form again finds its name taken.

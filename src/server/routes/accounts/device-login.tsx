@@ -79,8 +79,10 @@ export const deviceLogin = [
     token: 'always',
     takes: decision,
     summary: 'Approve a command line, or refuse it',
+    description: '`decision` is `approve`, which needs `name` and `current_password`, or `deny`.',
     answers: [200, shape.message],
-    refuses: [...REFUSES_PROOF, 'not_found', 'conflict'],
+    refuses: [...REFUSES_PROOF, 'not_found', 'conflict', 'too_many'],
+    when: { 404: 'a wrong or old code', 409: 'the name is taken' },
   }).answer(async (c) => {
     const { ctx } = c.var
     const { user_code, decision: decided, name, ...proved } = c.req.valid('json')
@@ -101,6 +103,7 @@ export const deviceLogin = [
     summary: 'Show the API token in use',
     answers: [200, z.object({ api_token: shape.apiToken })],
     refuses: ['not_found'],
+    when: { 404: 'without one' },
   }).answer(async (c) => {
     const { user, id } = signedIn(c)
     return c.json({ api_token: await getApiToken(c.var.ctx, user.id, id) })
@@ -112,6 +115,7 @@ export const deviceLogin = [
     summary: 'Revoke the API token in use',
     answers: [200, shape.message],
     refuses: ['not_found'],
+    when: { 404: 'without one' },
   }).answer(async (c) => {
     const { user, id } = signedIn(c)
     await revokeApiToken(c.var.ctx, user.id, id)

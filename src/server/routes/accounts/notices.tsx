@@ -30,6 +30,7 @@ export const notices = [
     reads: noticeReads,
     byItself: true,
     summary: 'List your latest notices, newest first',
+    description: 'The latest 100.',
     answers: [200, z.object({ notices: z.array(shape.notice), unread: z.int() })],
   }).answer(async (c, found) => (await answers()).list(c, found)),
   route('POST /api/v1/notices/read', {
@@ -38,6 +39,7 @@ export const notices = [
     takes: z.object({ until: optionalText }),
     mayBeEmpty: true,
     summary: 'Mark your notices as read',
+    description: 'On every device; with `until` (optional), only those up to that time.',
     answers: [200, shape.message],
     refuses: ['invalid'],
   }).answer(async (c) => (await answers()).read(c, c.req.valid('json').until || null)),
@@ -52,12 +54,17 @@ export const notices = [
     form: { at: '/mails', done: '/mails' },
     takes: z.object(kinds),
     summary: 'Choose your emails: those you leave out stay as they are',
+    description: [
+      'Each field is a kind of notice that may also come by email.',
+      'Security, money owed, and files that we delete always come.',
+    ],
     answers: [200, z.extend(shape.message, { mails: shape.mails })],
   }).answer(async (c) => (await answers()).choose(c, c.req.valid('json'))),
   route('GET /api/v1/idle', {
     access: 'user',
     scope: 'read',
     summary: 'See after how many minutes without use your server stops',
+    description: 'Null: never.',
     answers: [200, z.object({ minutes: z.nullable(z.int()) })],
   }).answer(async (c) => (await answers()).idleSetting(c)),
   route('POST /api/v1/idle', {
@@ -66,11 +73,26 @@ export const notices = [
     form: { at: '/settings/servers#idle', done: '/settings/servers#idle' },
     takes: z.object({ minutes: numberOrNull }),
     summary: 'Stop idle servers',
+    description: [
+      'After 15 to 240 minutes without use (`/docs/images#idle`).',
+      '`minutes` is required; null means never.',
+    ],
     answers: [200, z.extend(shape.message, { minutes: z.nullable(z.int()) })],
     refuses: ['invalid'],
+    when: { 429: 'sixty an hour' },
   }).answer(async (c) => (await answers()).setIdle(c, c.req.valid('json').minutes)),
   // Opening the link changes nothing: mail scanners do.
   // Their key is all that counts. Mail providers send it.
   route('GET /mails/off', { access: 'public', kind: 'page' }).answer(async (c) => (await answers()).offPage(c)),
-  route('POST /mails/off', { access: 'public', fromPrograms: true }).answer(async (c) => (await answers()).turnOff(c)),
+  route('POST /mails/off', {
+    access: 'public',
+    fromPrograms: true,
+    description: [
+      '200: the link in the `List-Unsubscribe` header of our emails about notices ([RFC 8058](https://www.rfc-editor.org/rfc/rfc8058)), for mail providers, with `List-Unsubscribe=One-Click` as its body.',
+      'It turns off one kind for one account and needs no sign-in.',
+      'Opening the link changes nothing.',
+    ],
+    query: { of: 'Whose', kind: 'Of which notices', key: 'From the email' },
+    when: { 400: 'another body', 404: 'a wrong key' },
+  }).answer(async (c) => (await answers()).turnOff(c)),
 ]

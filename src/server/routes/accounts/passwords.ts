@@ -24,8 +24,9 @@ export const passwords = [
     forAnyone: true,
     takes: email,
     summary: 'Email a link to reset a password',
+    description: 'The answer is the same for every address. The link works once, within an hour.',
     answers: [200, shape.message],
-    refuses: ['invalid'],
+    refuses: ['invalid', 'too_many'],
   }).answer(async (c) => {
     const { requestPasswordReset } = await reset()
     await requestPasswordReset(c.var.ctx, c.req.valid('json').user, callerOf(c))
@@ -42,6 +43,7 @@ export const passwords = [
     forAnyone: true,
     takes: newPassword,
     summary: 'Reset a password',
+    description: 'Ends every sign-in and API token, forgives wrong guesses, and confirms the address.',
     answers: [200, shape.message],
     refuses: ['invalid'],
   }).answer(async (c) => {

@@ -14,6 +14,7 @@ export const registries = [
     access: 'user',
     scope: 'read',
     summary: 'List your registry logins',
+    description: 'By host, and never a token.',
     answers: [200, z.object({ registries: z.array(shape.registryLogin) })],
   }).answer(async (c) => (await answers()).list(c)),
   route('PUT /registries/:host', {
@@ -21,8 +22,20 @@ export const registries = [
     token: 'always',
     takes: z.object(login),
     summary: 'Add a registry login, or replace it',
+    description: [
+      'Servers pull your own images from there with it.',
+      "`host` is what an image's reference begins with, with its port if it has one; `docker.io` is Docker Hub.",
+      '`username` has at most 255 characters, no colon, and no control character.',
+      "`token`, a password or a token, has 1 to 8,192 bytes. It can't be read back.",
+      'We email you.',
+    ],
     answers: [200, shape.registryLogin],
     refuses: [...REFUSES_PROOF, 'conflict', 'not_found'],
+    when: {
+      409: 'you have 5',
+      422: "also for a host that isn't on the public Internet, and for Amazon ECR",
+      429: 'forty an hour, secrets included',
+    },
   }).answer(async (c) => (await answers()).put(c, { host: c.req.param('host'), ...c.req.valid('json') })),
   // The same for a form, in which people type the host.
   route('POST /registries', {
@@ -31,14 +44,21 @@ export const registries = [
     token: 'always',
     takes: z.object({ host: text, ...login }),
     summary: 'Add a registry login, or replace it, by a form',
+    description: 'The same as `PUT /registries/:host`.',
     answers: [200, shape.registryLogin],
     refuses: [...REFUSES_PROOF, 'conflict'],
+    when: {
+      409: 'you have 5',
+      422: "also for a host that isn't on the public Internet, and for Amazon ECR",
+      429: 'forty an hour, secrets included',
+    },
   }).answer(async (c) => (await answers()).put(c, c.req.valid('json'))),
   route('DELETE /registries/:host', {
     access: 'user',
     form: ON_PAGE,
     token: 'always',
     summary: 'Remove a registry login',
+    description: 'We email you.',
     answers: [200, shape.message],
     refuses: ['not_found'],
   }).answer(async (c) => (await answers()).remove(c, c.req.param('host'))),

@@ -14,6 +14,7 @@ export const secrets = [
     access: 'user',
     scope: 'read',
     summary: 'List the names of your secrets',
+    description: 'By name, and never a value.',
     answers: [200, z.object({ secrets: z.array(shape.storedSecret) })],
   }).answer(async (c) => (await answers()).list(c)),
   route('PUT /secrets/:name', {
@@ -21,8 +22,14 @@ export const secrets = [
     token: 'always',
     takes: z.object(value),
     summary: 'Add a secret, or replace its value',
+    description: [
+      '`name` is that of a parameter; `value` is text of 1 to 8,192 bytes, line breaks allowed, without a NUL.',
+      "It can't be read back.",
+      'We email you.',
+    ],
     answers: [200, shape.storedSecret],
     refuses: [...REFUSES_PROOF, 'conflict', 'not_found'],
+    when: { 409: 'you have 20', 429: 'forty an hour' },
   }).answer(async (c) => (await answers()).put(c, { name: c.req.param('name'), ...c.req.valid('json') })),
   // The same for a form, in which people type the name.
   route('POST /secrets', {
@@ -31,14 +38,17 @@ export const secrets = [
     token: 'always',
     takes: z.object({ name: text, ...value }),
     summary: 'Add a secret, or replace its value, by a form',
+    description: 'The same as `PUT /secrets/:name`.',
     answers: [200, shape.storedSecret],
     refuses: [...REFUSES_PROOF, 'conflict'],
+    when: { 409: 'you have 20', 429: 'forty an hour' },
   }).answer(async (c) => (await answers()).put(c, c.req.valid('json'))),
   route('DELETE /secrets/:name', {
     access: 'user',
     form: ON_PAGE,
     token: 'always',
     summary: 'Remove a secret',
+    description: 'We email you.',
     answers: [200, shape.message],
     refuses: ['not_found'],
   }).answer(async (c) => (await answers()).remove(c, c.req.param('name'))),

@@ -48,6 +48,10 @@ export const users = [
     forAnyone: true,
     takes: account,
     summary: 'Sign up',
+    description: [
+      'An address that already has an account gets the same response, and its owner gets an email.',
+      'Until an address is confirmed, signing up with it again replaces the name and password and ends the earlier links.',
+    ],
     answers: [201, shape.message],
     refuses: ['invalid'],
   }).answer(async (c) => {
@@ -60,6 +64,11 @@ export const users = [
     access: 'public',
     form: { at: '/confirm_email', done: '/sign_in' },
     summary: 'Confirm an email address',
+    description: [
+      'The free trial starts, unless the mailbox already had one: then `trial` is false.',
+      'Repeating it within 24 h returns the same and changes nothing.',
+      'A browser that opens it directly (`Accept: text/html`) gets 303 to the next page.',
+    ],
     answers: [200, z.extend(shape.message, { trial: z.boolean() })],
     refuses: ['invalid'],
     query: { confirmation_token: 'From the email' },
@@ -78,8 +87,9 @@ export const users = [
     forAnyone: true,
     takes: emailOnly,
     summary: 'Email the link again',
+    description: 'The answer is the same for every address.',
     answers: [200, shape.message],
-    refuses: ['invalid'],
+    refuses: ['invalid', 'too_many'],
   }).answer(async (c) => {
     const { resendConfirmation } = await confirmation()
     await resendConfirmation(c.var.ctx, c.req.valid('json').user, callerOf(c))
@@ -93,8 +103,10 @@ export const users = [
     forAnyone: true,
     takes: credentials,
     summary: 'Sign in a browser',
+    description: 'Sets the cookie. `page` is where our own pages go next.',
     answers: [200, z.object({ user: shape.user, page: z.string() })],
-    refuses: ['invalid_credentials', 'second_factor_required', 'forbidden', 'invalid'],
+    refuses: ['invalid_credentials', 'second_factor_required', 'forbidden', 'invalid', 'too_many'],
+    when: { 403: "the address isn't confirmed" },
   }).answer(async (c) => {
     const input = c.req.valid('json').user
     const result = await signIn(c.var.ctx, input, deviceOf(c), attemptOf(c))
@@ -112,8 +124,10 @@ export const users = [
     forAnyone: true,
     takes: z.object({ challenge: text, totp: text, recovery: text, passkey: passkeyAnswer }),
     summary: 'Sign in a browser with a second factor',
+    description: 'Takes one of `totp`, `recovery`, and `passkey`, and sets the cookie.',
     answers: [200, z.object({ user: shape.user, page: z.string() })],
-    refuses: ['invalid_code', 'invalid'],
+    refuses: ['invalid_code', 'invalid', 'too_many'],
+    when: { 401: '`invalid_code`, `unauthenticated` (start over)' },
   }).answer(async (c) => (await secondFactor()).finish(c, c.req.valid('json'))),
   route('POST /users/sign_in/passkey/options', {
     access: 'public',
@@ -121,7 +135,9 @@ export const users = [
     token: 'always',
     forAnyone: true,
     summary: 'Start to sign in a browser with a passkey alone',
+    description: 'The answer is the same for everyone.',
     answers: [200, z.object({ challenge: z.string(), options: z.looseObject({}) })],
+    refuses: ['too_many'],
   }).answer(async (c) => (await secondFactor()).passkeyOptions(c)),
   route('POST /users/sign_in/passkey', {
     access: 'public',
@@ -131,8 +147,10 @@ export const users = [
     forAnyone: true,
     takes: z.object({ challenge: text, response: passkeyAnswer }),
     summary: 'Sign in a browser with a passkey alone',
+    description: 'Sets the cookie.',
     answers: [200, z.object({ user: shape.user, page: z.string() })],
-    refuses: ['invalid_code', 'forbidden', 'invalid'],
+    refuses: ['invalid_code', 'forbidden', 'invalid', 'too_many'],
+    when: { 401: '`invalid_code`, `unauthenticated` (start over)', 403: "the address isn't confirmed" },
   }).answer(async (c) => (await secondFactor()).finishWithPasskey(c, c.req.valid('json'))),
   route('DELETE /users/sign_out', {
     access: 'user',
@@ -155,8 +173,10 @@ export const users = [
     errorFields: () => ({ status: 'error' }),
     takes: profile,
     summary: 'Change your name or password',
+    description: 'A new password ends every other sign-in and every API token, and renews the cookie.',
     answers: [200, z.object({ status: z.literal('ok'), user: shape.user, message: z.string() })],
     refuses: REFUSES_PROOF,
+    when: { 422: '`{status: "error"}`', 429: 'ten new passwords an hour' },
   }).answer(async (c) => {
     const { ctx } = c.var
     const current = signedIn(c)
@@ -174,5 +194,6 @@ export const users = [
     byItself: true,
     summary: 'Show who is signed in',
     answers: [200, z.object({ Body: shape.user })],
+    when: { 401: '`{Body: null}`' },
   }).answer((c) => c.json({ Body: signedIn(c).user })),
 ]

@@ -48,7 +48,11 @@ export const billingPages = [
       <BillingStatement statement={statement} customer={user} seller={c.var.ctx.config.seller} />,
     )
   }),
-  route(`GET ${PAY_PLAN}`, { access: 'user', kind: 'page' }).answer(async (c) => {
+  route(`GET ${PAY_PLAN}`, {
+    access: 'user',
+    kind: 'page',
+    description: "303 to Stripe's page for the plan's open invoice, or to `/billing_history` when there is none.",
+  }).answer(async (c) => {
     // HEAD must not call Stripe or leave a message.
     if (c.req.method === 'HEAD') return c.redirect('/billing_history', 303)
     const { ctx } = c.var

@@ -25,6 +25,7 @@ export const subscriptions = [
     summary: 'Cancel your plan at the end of its period',
     answers: [200, z.object({ subscription: z.nullable(shape.subscription), message: z.string() })],
     refuses: ['not_found', 'provider_failed'],
+    when: { 429: 'twenty an hour' },
   }).answer(async (c) => {
     const { ctx } = c.var
     const { user } = signedIn(c)
@@ -39,6 +40,7 @@ export const subscriptions = [
     summary: 'Keep your plan: undo its cancellation, or its change with the next period',
     answers: [200, z.object({ subscription: shape.subscription, message: z.string() })],
     refuses: ['not_found', 'conflict', 'provider_failed'],
+    when: { 409: 'it has just changed', 429: 'twenty an hour, with changes' },
   }).answer(async (c) => {
     const { ctx } = c.var
     const { keepPlan } = await import('../../billing/plans/keep-plan.ts')
@@ -51,8 +53,17 @@ export const subscriptions = [
     form: { at: '/subscriptions/change', done: '/account_overview' },
     takes: z.object({ plan_type: text, quoted_at: z.optional(z.iso.datetime()) }),
     summary: 'Upgrade at once, or switch to the smaller plan with the next period',
+    description: [
+      'Basic to Premium at once, charged to the card; Premium to Basic with the next period.',
+      '`quoted_at` (optional, at most 10 minutes ago) fixes the price, and repeating it charges once.',
+    ],
     answers: [200, z.object({ subscription: shape.subscription, message: z.string() })],
     refuses: ['plan_unpaid', 'not_found', 'conflict', 'invalid', 'not_offered', 'provider_failed'],
+    when: {
+      402: 'the card was declined; with `page`: the plan is unpaid, or the bank wants the payment confirmed there, and the plan changes once it is',
+      409: 'look again',
+      429: 'twenty an hour',
+    },
   }).answer(async (c) => {
     const { ctx } = c.var
     const { plan_type, quoted_at } = c.req.valid('json')
@@ -69,8 +80,10 @@ export const subscriptions = [
     errorFields: ({ errors }) => ({ Errors: errors }),
     takes: z.object({ plan_type: text }),
     summary: 'Open a checkout page',
+    description: 'You get the same page again while it is open.',
     answers: [200, z.object({ url: z.url() })],
     refuses: ['conflict', 'invalid', 'not_offered', 'provider_failed'],
+    when: { 422: 'also while plans are not for sale', 429: 'six an hour' },
   }).answer(async (c) => {
     const { url } = await createCheckout(c.var.ctx, signedIn(c).user, { planType: c.req.valid('json').plan_type })
     return c.get('form') ? c.redirect(url, 303) : c.json({ url })

@@ -15,15 +15,27 @@ export const environments = [
     form: ON_PAGE,
     takes: z.object({ name: text, image: text }),
     summary: 'Add a container image of your own as an environment',
+    description: [
+      'Build Your Own.',
+      '`image` is a reference in a public registry; `digest` is null if it names only a tag.',
+      'The list of environments then includes it.',
+      'We email you, at most three times a day.',
+    ],
     answers: [201, z.extend(shape.message, { environment: shape.ownEnvironment })],
     refuses: ['forbidden', 'conflict', 'invalid'],
+    when: {
+      403: "the plan doesn't include it",
+      409: 'the name is taken, or you have 10',
+      429: '200 an hour, with removals',
+    },
   }).answer(async (c) => (await answers()).add(c, c.req.valid('json'))),
   route('DELETE /api/v1/environments/:name', {
     access: 'user',
     scope: 'operate',
     form: ON_PAGE,
     summary: 'Remove an environment of your own',
+    description: ['Running servers keep running.', 'We email you, at most three times a day.'],
     answers: [200, shape.message],
-    refuses: ['not_found'],
+    refuses: ['not_found', 'too_many'],
   }).answer(async (c) => (await answers()).remove(c, c.req.param('name'))),
 ]

@@ -19,6 +19,7 @@ export const log = [
       },
     },
     refuses: ['not_found', 'invalid'],
+    when: { 422: "`after` isn't a number" },
   }).answer(async (c) => (await answers()).read(c, c.req.param('id'))),
   route('DELETE /api/v1/servers/:id/log', {
     access: 'user',
@@ -41,6 +42,7 @@ export const log = [
       },
     },
     refuses: ['not_found', 'invalid'],
+    when: { 422: "`since` isn't a time" },
   }).answer(async (c) => (await answers()).readMetricsOf(c, c.req.param('id'))),
   route('GET /servers/:id/log.txt', { access: 'user', kind: 'page', scope: 'read', file: true }).answer(async (c) =>
     (await answers()).download(c, c.req.param('id')),

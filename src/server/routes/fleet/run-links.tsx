@@ -47,6 +47,13 @@ export const runLinks = [
     form: { at: '/servers/:id/extend', done: '/servers/:id/extend', keeps: { query: 'key', field: 'key' } },
     forAnyone: true,
     takes: z.object({ key: text, ends_at: text }),
+    description: [
+      '200 `{ends_at}`: the form behind the link in the email before an end.',
+      'It needs no sign-in, adds an hour to the `ends_at` it names, and works for that run until it ends.',
+      'Opening its page changes nothing.',
+    ],
+    refuses: ['too_many'],
+    when: { 404: 'a wrong key', 409: 'the end has moved or come' },
   }).answer(async (c) => {
     const id = c.req.param('id')
     const { key, ends_at } = c.req.valid('json')
@@ -88,6 +95,13 @@ export const runLinks = [
     form: { at: '/servers/:id/stop', done: '/servers/:id/stop', keeps: { query: 'key', field: 'key' } },
     forAnyone: true,
     takes: z.object({ key: text }),
+    description: [
+      '202 `{message}`: the form behind the link in the email we send each day a server runs.',
+      'It needs no sign-in and works for that run until it ends.',
+      'Opening its page changes nothing.',
+    ],
+    refuses: ['too_many'],
+    when: { 404: 'a wrong key', 409: 'it is stopping or stopped' },
   }).answer(async (c) => {
     const id = c.req.param('id')
     const { key } = c.req.valid('json')

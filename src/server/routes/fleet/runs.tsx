@@ -17,6 +17,18 @@ import { requireValid } from '../../runtime/form-rules.ts'
 
 type C = HonoContext<AppEnv>
 
+const filters = {
+  q: {
+    description: 'Part of a name, an ID, a machine, or a zone',
+    schema: { type: 'string', maxLength: 100 },
+  },
+  month: {
+    description: 'When they were requested: YYYY-MM, in UTC',
+    schema: { type: 'string', pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' },
+  },
+  status: { description: 'What it is now', schema: { type: 'string', enum: RUN_STATUSES } },
+}
+
 /** Everything that a person ever ran: the list and single runs, each also for programs. */
 export const runs = [
   route('GET /api/v1/servers', {
@@ -24,18 +36,14 @@ export const runs = [
     scope: 'read',
     byItself: true,
     summary: 'List all your servers, newest first, 50 a page',
+    description: [
+      '`q` finds part of a name, an ID, a machine, a zone, an environment, or a parameter; `month` (`YYYY-MM`, in UTC) and `status` filter.',
+      'A page beyond the last one is empty.',
+    ],
     answers: [200, z.object({ servers: z.array(shape.server), page: z.int(), pages: z.int() })],
     query: {
       page: { description: 'Counts from 1', schema: { type: 'integer', minimum: 1, maximum: 999_999 } },
-      q: {
-        description: 'Part of a name, an ID, a machine, or a zone',
-        schema: { type: 'string', maxLength: 100 },
-      },
-      month: {
-        description: 'When they were requested: YYYY-MM, in UTC',
-        schema: { type: 'string', pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' },
-      },
-      status: { description: 'What it is now', schema: { type: 'string', enum: RUN_STATUSES } },
+      ...filters,
     },
     refuses: ['invalid'],
   }).answer(async (c) => {
@@ -63,8 +71,21 @@ export const runs = [
     form: { at: '/dashboard', done: '/dashboard', back: true },
     takes: z.object({ ends_at: optionalText, name: optionalText }),
     summary: "Change a server's end or its name",
+    description: [
+      'Each field is optional.',
+      '`ends_at` is when it stops, at most 30 days away; null: never.',
+      'Without a zone, it is UTC.',
+      '`name` null removes the name.',
+      'Open pages learn of it on `/cable`.',
+      'A trial still ends once its minutes are used up, if that comes first.',
+    ],
     answers: [200, z.object({ server: shape.server, message: z.string() })],
     refuses: ['not_found', 'not_running', 'conflict', 'invalid'],
+    when: {
+      409: 'an end once it is stopping',
+      422: "also for an end after a smaller plan's",
+      429: '120 changes an hour',
+    },
   }).answer(async (c) => {
     const { ctx } = c.var
     const { changeRun } = await import('../../fleet/change-run.ts')
@@ -80,7 +101,17 @@ export const runs = [
     if (list.page > list.pages) return c.redirect(`/servers${linkQuery(list.filter, list.pages)}`)
     return renderPage(c, { title: 'Servers', assets: 'runs' }, <Runs {...list} now={c.var.ctx.now()} />)
   }),
-  route('GET /servers.csv', { access: 'user', kind: 'page', scope: 'read', file: true }).answer(async (c) => {
+  route('GET /servers.csv', {
+    access: 'user',
+    kind: 'page',
+    scope: 'read',
+    file: true,
+    description:
+      "200: the list of `GET /api/v1/servers` as CSV, unpaged, with a link to each server's page. A month is part of the file's name.",
+    query: filters,
+    refuses: ['invalid'],
+    when: { 429: 'sixty an hour' },
+  }).answer(async (c) => {
     const { ctx } = c.var
     const [{ listAllRuns }, { runQuery, runsToCsv }, { whileSignedIn }] = await Promise.all([
       import('../../fleet/run-list.ts'),

@@ -90,6 +90,7 @@ export const servers = [
     reads: (ctx, userId) => [runsQuery(ctx, userId)] as const,
     byItself: true,
     summary: 'List your latest servers, newest first',
+    description: 'The latest 100.',
     answers: [200, z.object({ servers: z.array(shape.server) })],
   }).answer((c, [rows]) => {
     return c.json({ servers: rows.map((row) => toServer(row, c.var.ctx.config)) })
@@ -100,6 +101,11 @@ export const servers = [
     reads: usageQueries,
     byItself: true,
     summary: 'See which servers are free, and how long a start usually takes',
+    description: [
+      "At most 100 places that your plan allows, including free ones if there are any; `reason` says why one isn't available (`Reserved`, `Out of capacity`).",
+      '`ready_in_seconds` `{p50, p90}` is [how long a start usually takes](#how-long-a-start-takes).',
+      "The parameters are the same as a start's, all optional.",
+    ],
     query: {
       environment: 'What it would start. Without it: your last choice, or the first one',
       max_gpus: {
@@ -109,7 +115,7 @@ export const servers = [
       until: { description: 'Whether it would end with its program', schema: { type: 'string', enum: ['exit'] } },
     },
     answers: [200, shape.availability],
-    refuses: ['invalid'],
+    refuses: ['invalid', 'unavailable'],
   }).answer(async (c, [history, rows]) => {
     const { ctx } = c.var
     const { environment = '', until = '', max_gpus } = c.req.query()
@@ -122,6 +128,7 @@ export const servers = [
     scope: 'read',
     reads: (ctx, userId) => [catalogQuery(ctx, userId), ...usageQueries(ctx, userId)] as const,
     summary: 'List what a server can simulate',
+    description: 'With the plans that include each, and whether yours does.',
     answers: [200, shape.worlds],
   }).answer((c, [catalog, history, rows]) => {
     const { plan } = toAllowance(countUsage(history, rows, c.var.ctx.now()))
@@ -133,11 +140,27 @@ export const servers = [
     takes: z.object(autoWishes),
     mayBeEmpty: true,
     summary: 'Start a server in any free place',
+    description: [
+      'All fields are optional.',
+      'It takes the largest free machine of your plan, or of at most `max_gpus` GPUs.',
+      'Without an `environment` or `vehicle`, it takes your last choice, or the first one that your plan includes.',
+      "One that your plan doesn't include, or that doesn't exist, is a 422.",
+      '`name` has at most 50 characters.',
+      '`stop_after` is 60 to 2592000 seconds from the request; `ends_at` says when that is.',
+      '`parameters` `{NAME: "value"}` become variables of the container\'s environment: at most 32 and 4 KB of UTF-8 in all, names of up to 64 capital letters, digits, and underscores that begin with a letter, no line breaks.',
+      '`PATH`, `HOME`, `ENVIRONMENT`, `VEHICLE`, `LD_*`, `NVIDIA_*`, `CUDA_*`, and `DOCKER_*` are 422, and so are names that make programs run code (`PYTHONPATH`, `NODE_OPTIONS`, `BASH_ENV`, and the like) unless the image is your own; a form sends `NAME=value`, one per line.',
+      '`secrets` `["NAME"]` names the account\'s secrets that a container of your own image also gets as variables.',
+      "One that doesn't exist, or is a parameter, and any for an environment of the catalog, is a 422.",
+      'A form sends `secrets[NAME]`.',
+      '`until` `"exit"` ends the run [with its program](#runs-that-end), and `command` `["…"]` starts that.',
+      "`code` is a [group's](#groups).",
+      'With 503 `no_capacity`, no server is free.',
+    ],
     answers: [
       202,
       z.object({ server: shape.server, job_id: z.string(), errors: z.array(z.string()).check(z.maxLength(0)) }),
     ],
-    refuses: [...MAY_NOT_START, 'no_capacity'],
+    refuses: [...MAY_NOT_START, 'no_capacity', 'too_many'],
     repeatable: true,
   }).answer(async (c) => {
     try {
@@ -159,8 +182,10 @@ export const servers = [
     takes: z.object({ server_id: z.string(), ...wishes }),
     onlyJson: true,
     summary: 'Start a server in a given place',
+    description: 'Its fields mean the same as those of `POST /api/v1/aws/auto_cloud_start_request`.',
     answers: [202, z.object({ job_id: z.string() })],
-    refuses: [...MAY_NOT_START, 'not_found', 'no_capacity'],
+    refuses: [...MAY_NOT_START, 'not_found', 'no_capacity', 'too_many'],
+    when: { 404: 'also for a server larger than the plan allows' },
     repeatable: true,
   }).answer(async (c) => {
     const { server_id, code, ...rest } = c.req.valid('json')
@@ -175,8 +200,10 @@ export const servers = [
     scope: 'operate',
     takes: z.object({ server_id: z.string(), session_id: z.string() }),
     summary: 'Stop a server',
+    description: 'You get the same job again while it is stopping.',
     answers: [202, z.object({ job_id: z.string(), server: shape.server })],
     refuses: ['not_found', 'not_running', 'invalid'],
+    when: { 409: 'already stopped' },
     repeatable: true,
   }).answer(async (c) => {
     const { server_id, session_id } = c.req.valid('json')
@@ -193,8 +220,10 @@ export const servers = [
     takes: z.object({ ip_address: z.string() }),
     onlyJson: true,
     summary: 'See whether your server answers',
+    description: '`status` is `reachable` or `unreachable`.',
     answers: [200, z.object({ status: z.enum(['reachable', 'unreachable']), code: z.nullable(z.string()) })],
     refuses: ['not_found'],
+    when: { 404: 'for any address except that of your own running server' },
   }).answer(async (c) =>
     c.json(await checkServerAddress(c.var.ctx, signedIn(c).user.id, c.req.valid('json').ip_address)),
   ),
@@ -203,6 +232,7 @@ export const servers = [
     scope: 'operate',
     summary: 'Request more servers',
     answers: [202, shape.message],
+    when: { 429: 'once an hour' },
   }).answer(async (c) => {
     await requestMoreServers(c.var.ctx, signedIn(c).user)
     return c.json({ message: 'Thanks! We received your request for more servers.' }, 202)

@@ -26,8 +26,12 @@ export const admin = [
     byItself: true,
     errorFields: vendorErrorOf,
     summary: 'List all instances (admins)',
+    description: [
+      "With the header `X-Page: 1`, 50 of them, by `show` (`running`, `changing`, `impaired`), `q` (words), `sort`, and `order`; the answer's header `X-Instances` then has `{found, page, figures}` as JSON, with the figures for all instances.",
+      'A 502 or 503 has `vendor_code` and `vendor_request_id` if we know them.',
+    ],
     answers: [200, z.array(shape.instance)],
-    refuses: ['provider_failed'],
+    refuses: ['provider_failed', 'unauthenticated', 'forbidden', 'unavailable'],
   }).answer(async (c) => (await screens()).instanceList(c)),
   route('GET /admin/people', { access: 'admin', kind: 'page' }).answer(async (c) => (await screens()).people(c)),
   route('GET /admin/people/:id', { access: 'admin', kind: 'page' }).answer(async (c) =>

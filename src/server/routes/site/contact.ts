@@ -21,8 +21,9 @@ export const contact = [
     errorFields: ({ errors }) => ({ Errors: errors }),
     takes: message,
     summary: 'Write to sales',
+    description: 'Leave `website` empty.',
     answers: [200, z.object({ Errors: z.array(z.string()).check(z.maxLength(0)) })],
-    refuses: ['invalid'],
+    refuses: ['invalid', 'too_many'],
   }).answer(async (c) => {
     const { website, ...form } = c.req.valid('json')
     if (!website) await (await letters()).contactSales(c.var.ctx, form, callerOf(c))
@@ -33,8 +34,9 @@ export const contact = [
     form: { at: '/help', done: '/help' },
     takes: help,
     summary: 'Ask for help',
+    description: ["With a sign-in, the account's name and email count.", 'Leave `website` empty.'],
     answers: [200, shape.message],
-    refuses: ['invalid'],
+    refuses: ['invalid', 'too_many'],
   }).answer(async (c) => {
     const { website, ...form } = c.req.valid('json')
     if (!website) await (await letters()).askForHelp(c.var.ctx, c.var.signIn?.user ?? null, form, callerOf(c))
@@ -46,7 +48,7 @@ export const contact = [
     takes: z.object({ message: text }),
     summary: 'Send feedback',
     answers: [200, shape.message],
-    refuses: ['invalid'],
+    refuses: ['invalid', 'too_many'],
   }).answer(async (c) => {
     await (await letters()).giveFeedback(c.var.ctx, signedIn(c).user, c.req.valid('json'))
     return answer(c, { message: FEEDBACK_RECEIVED })

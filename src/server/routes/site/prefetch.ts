@@ -6,7 +6,10 @@ import type { RouteFacts } from '../../http/route-table.ts'
 
 /** The pages that a browser may prefetch, and when. */
 export const prefetch = [
-  route(`GET ${PREFETCH_RULES}`, { access: 'public' }).answer((c) => {
+  route(`GET ${PREFETCH_RULES}`, {
+    access: 'public',
+    description: '200: speculation rules, the pages a browser may fetch before you follow a link.',
+  }).answer((c) => {
     const rules = {
       prefetch: [
         { where: { href_matches: fetchedAhead(c, 'hover') }, eagerness: 'moderate' },

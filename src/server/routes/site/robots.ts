@@ -14,7 +14,7 @@ const CACHE = { 'Cache-Control': 'public, max-age=86400' }
 
 /** Generated, because both contain the site's own origin. */
 export const robots = [
-  route('GET /robots.txt', { access: 'public' }).answer((c) =>
+  route('GET /robots.txt', { access: 'public', description: '200: for search engines.' }).answer((c) =>
     c.text(
       [
         'User-agent: *',
@@ -26,7 +26,7 @@ export const robots = [
       CACHE,
     ),
   ),
-  route('GET /sitemap.xml', { access: 'public' }).answer((c) => {
+  route('GET /sitemap.xml', { access: 'public', description: '200: for search engines.' }).answer((c) => {
     const pages = c.var.routes
       .pagesWhere(({ search }) => search === 'listed')
       .map((path) => `<url><loc>${origin(c)}${path}</loc></url>`)

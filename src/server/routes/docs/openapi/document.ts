@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { REFUSALS, type RefusalCode } from '../../../../domain/error.ts'
 import * as shapes from '../../../../domain/wire.ts'
 import type { RouteFacts, RouteTable, RouteWords } from '../../../http/route-table.ts'
+import { textOf } from './call-table.ts'
 
 /** The shapes that the document names. */
 const NAMED = {
@@ -89,7 +90,8 @@ export function describeApi({ facts: routes }: RouteTable, origin = '') {
 }
 
 function operation(route: string, call: Call, schemaOf: (answer: z.ZodMiniType) => Schema) {
-  const { summary, answers, later, refuses = [], query = {}, repeatable, takes, mayBeEmpty, scope, access } = call
+  const { summary, description, answers, later, refuses = [], when = {}, query = {}, repeatable } = call
+  const { takes, mayBeEmpty, scope, access } = call
   const isChange = !route.startsWith('GET ')
   const [status, answered] = answers
   const codes: RefusalCode[] = [
@@ -138,6 +140,7 @@ function operation(route: string, call: Call, schemaOf: (answer: z.ZodMiniType) 
   return {
     operationId: route.replace(/\W+/g, '_').toLowerCase(),
     summary,
+    ...(description ? { description: withoutLinks(textOf(description)) } : {}),
     security:
       access === 'public'
         ? []
@@ -158,17 +161,24 @@ function operation(route: string, call: Call, schemaOf: (answer: z.ZodMiniType) 
           { description: REASONS[code], content: json(schemaOf(answered)) },
         ]),
       ),
-      ...Object.fromEntries([...refused].sort().map(([status, codes]) => [status, refusal(status, [...codes])])),
+      ...Object.fromEntries([...refused].sort().map(([status, codes]) => [status, refusal(status, [...codes], when)])),
     },
   }
 }
 
+/** Links lead from docs/api.md. */
+const withoutLinks = (markdown: string) => markdown.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+
 const json = (schema: Schema) => ({ 'application/json': { schema } })
 
-/** @param codes that this call answers with this status */
-function refusal(status: number | 'default', codes: RefusalCode[]) {
+/**
+ * @param codes that this call answers with this status
+ * @param when it does, by status
+ */
+function refusal(status: number | 'default', codes: RefusalCode[], when: NonNullable<RouteWords['when']>) {
+  const remark = status !== 'default' && when[status]
   return {
-    description: `${REASONS[status]} (${codes.join(', ')})`,
+    description: `${REASONS[status]}${remark ? `: ${withoutLinks(remark)}` : ''} (${codes.join(', ')})`,
     'x-codes': codes,
     content: json({ $ref: '#/components/schemas/Refusal' }),
   }
