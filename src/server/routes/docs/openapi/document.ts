@@ -44,8 +44,6 @@ const REASONS: Record<number | 'default', string> = {
 
 type Schema = Record<string, unknown>
 
-export type ApiDocument = ReturnType<typeof describeApi>
-
 /** A route that the document lists: it answers JSON to people's own programs and pages. */
 type Call = RouteFacts & RouteWords & Required<Pick<RouteWords, 'summary' | 'answers'>>
 const isCall = (facts: RouteFacts & RouteWords): facts is Call => facts.summary !== undefined
