@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { AppError } from '../src/domain/error.ts'
 import { isFree } from './free-port.ts'
 import { faultOfServers } from './own-servers.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from './seed.ts'
@@ -33,7 +34,13 @@ const temporary = join(options.dataDir, 'tmp')
 rmSync(temporary, { recursive: true, force: true })
 mkdirSync(temporary, { recursive: true })
 process.env.TMPDIR = temporary
-const stack = mode === 'dev' ? await (await import('./vite.ts')).startViteStack(options) : await startBuilt()
+const stack = await start().catch((error) => {
+  if (!(error instanceof AppError && error.code === 'conflict')) throw error
+  console.error(error.message)
+  if (!options.libsqlUrl)
+    console.error(`"npm start" at that commit also migrates it. Delete ${options.dataDir} to start over.`)
+  process.exit(1)
+})
 const addresses = [
   ...stack.services.addresses,
   ['Sign in as', `${SEED_EMAILS.pilot} (free trial) or ${SEED_EMAILS.admin} (admin), password ${SEED_PASSWORD}`],
@@ -49,7 +56,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     void stack.close().finally(() => process.exit(0))
   })
 
-async function startBuilt() {
+async function start() {
+  if (mode === 'dev') return (await import('./vite.ts')).startViteStack(options)
   return (await import('./stack.ts')).startStack(options)
 }
 

@@ -64,7 +64,6 @@ function steps(env: string, domain: string | undefined): Step[] {
     {
       name: 'tables',
       async next() {
-        if (await count(`sqlite_master WHERE name = '__drizzle_migrations'`)) return null
         const { LIBSQL_URL: url = '', LIBSQL_AUTH_TOKEN: token } = settingsOf(env)
         await expandDatabase(url, token)
         return null

@@ -269,7 +269,7 @@ test('an invoice: ready, due in 3 days, and overdue, once each whatever is repea
   await sync()
   await sync()
   expect((await subjects()).slice(3)).toEqual(['We received $5.25'])
-  // As if a version that kept no numbers had stored it, and a migration made it due.
+  // As if an earlier version, which kept no numbers, had stored it.
   const { number, billId = '' } = (await invoice()) ?? {}
   expect(number).toMatch(/^PG-/)
   const due = { number: null, nextAt: stack.clock.now }

@@ -1,1 +1,0 @@
-ALTER TABLE `servers` ADD `gpus` integer DEFAULT 1 NOT NULL;

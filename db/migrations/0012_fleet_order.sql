@@ -1,2 +1,0 @@
-CREATE INDEX `servers_in_order` ON `servers` (gpus DESC,`position`) WHERE retired_at IS NULL;--> statement-breakpoint
-CREATE INDEX `servers_free` ON `servers` (gpus DESC,`position`) WHERE +reserved_by IS NULL AND retired_at IS NULL;

@@ -1,1 +1,0 @@
-ALTER TABLE `contact_messages` ADD `kind` text DEFAULT 'sales' NOT NULL;

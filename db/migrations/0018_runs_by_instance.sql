@@ -1,1 +1,0 @@
-CREATE INDEX `server_sessions_by_instance` ON `server_sessions` (`instance_id`);

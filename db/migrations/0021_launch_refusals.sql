@@ -1,2 +1,0 @@
-ALTER TABLE `launches` ADD `refusal_code` text;--> statement-breakpoint
-ALTER TABLE `launches` ADD `refusal_request_id` text;

@@ -1,1 +1,0 @@
-ALTER TABLE `subscriptions` ADD `upgrade_until` integer;

@@ -1,1 +1,0 @@
-CREATE INDEX `environments_by_user` ON `environments` (`user_id`);

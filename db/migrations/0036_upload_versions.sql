@@ -1,1 +1,0 @@
-ALTER TABLE `file_uploads` ADD `version` text;

@@ -1,1 +1,0 @@
-ALTER TABLE `server_sessions` ADD `files_read_only` text;

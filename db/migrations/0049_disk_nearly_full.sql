@@ -1,1 +1,0 @@
-ALTER TABLE `server_sessions` ADD `disk_nearly_full` integer DEFAULT false NOT NULL;

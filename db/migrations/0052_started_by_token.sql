@@ -1,1 +1,0 @@
-ALTER TABLE `server_sessions` ADD `by_token` integer DEFAULT false NOT NULL;

@@ -1,1 +1,0 @@
-ALTER TABLE `file_folders` ADD `count_failures` integer DEFAULT 0 NOT NULL;

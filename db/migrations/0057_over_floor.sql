@@ -1,1 +1,0 @@
-ALTER TABLE `file_folders` ADD `over_floor` integer;

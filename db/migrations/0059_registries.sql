@@ -1,2 +1,0 @@
-ALTER TABLE `server_sessions` ADD `registry` text;--> statement-breakpoint
-ALTER TABLE `secrets` ADD `username` text;

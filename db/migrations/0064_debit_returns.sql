@@ -1,1 +1,0 @@
-ALTER TABLE `invoices` ADD `debit_returned_at` integer;

@@ -1,1 +1,0 @@
-ALTER TABLE `passkeys` ADD `waits_for_password` integer DEFAULT false NOT NULL;

@@ -1,1 +1,0 @@
-ALTER TABLE `file_folders` ADD `count_from` text;
