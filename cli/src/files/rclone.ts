@@ -174,8 +174,7 @@ async function run(program: string, args: string[], cwd: string, env: NodeJS.Pro
   const copied = stats?.transfers || (stats?.bytes ? 1 : 0)
   if (code === 0 && !leftOut.length) return { copied, deleted: stats?.deletes ?? 0 }
   for (const line of (code === 0 ? leftOut : last).slice(-LAST_LINES)) note(`rclone: ${visible(line.trim())}`)
-  if (code === 0) throw new Failure(EXIT.refused, LEFT_OUT)
-  throw new Failure(EXIT.refused, `rclone failed.${AGAIN}`)
+  throw new Failure(EXIT.refused, code === 0 ? LEFT_OUT : `rclone failed.${AGAIN}`)
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

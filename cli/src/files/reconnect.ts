@@ -35,6 +35,7 @@ export async function renewUntil(signal: AbortSignal, firstEnd: number, renew: (
   for (let end = firstEnd; !signal.aborted; ) {
     await sleep(LOOK_MS, null, { signal, ref: false }).catch(() => {})
     if (!signal.aborted && Date.now() >= end - EARLIER_MS)
-      end = await renew().catch(() => Date.now() + EARLIER_MS + RETRY_MS)
+      // By a clock that is fast, even new ones have ended.
+      end = Math.max(await renew().catch(() => 0), Date.now() + EARLIER_MS + RETRY_MS)
   }
 }
