@@ -1019,7 +1019,8 @@ class Sampler:
         self._cpu = (0, 0)
 
     def sample(self):
-        disk = os.statvfs("/")
+        # The disk that a program can fill. It may be the machine's own.
+        disk = os.statvfs("/var/lib/docker" if os.path.isdir("/var/lib/docker") else "/")
         return {
             **self._gpu(),
             **self._container(),

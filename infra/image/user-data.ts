@@ -25,7 +25,7 @@ export function userData(image: string, site = ''): { UserData: string; UserData
   const script = (name: string) => read(`./${name}`).replace(/^ *# .*\n/gm, '')
   const text = read('./cloud-init.yaml')
     .replace(/^( *)# .*\n/gm, '')
-    .replace(/^( *)@(\w+\.sh)@\n/gm, (_, indent: string, name: string) => script(name).replace(/^(?=.)/gm, indent))
+    .replace(/^( *)@([\w-]+\.sh)@\n/gm, (_, indent: string, name: string) => script(name).replace(/^(?=.)/gm, indent))
     .replaceAll('@IMAGE@', image)
     .replaceAll('@SITE@', site)
     .replaceAll('@PORTS@', publishedPorts())
