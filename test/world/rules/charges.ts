@@ -86,7 +86,11 @@ export const CHARGES_RULES: Rule[] = [
             ...(isSuspended && isWaiting && invoice.amount_remaining > 0
               ? [`${user.name} is suspended for ${billId}, which Stripe hasn't tried to charge`]
               : []),
-            ...(!isPressing(row) && heldAt === null && isSuspended && rows.invoices.length === 1
+            ...(!isPressing(row) &&
+            row.processingAt !== null &&
+            heldAt === null &&
+            isSuspended &&
+            rows.invoices.length === 1
               ? [`${user.name} is suspended for ${billId}, which a bank is paying`]
               : []),
           ]

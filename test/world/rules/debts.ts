@@ -4,9 +4,14 @@ import type { Rows } from '../database.ts'
 import { isBeingPaid } from '../payers.ts'
 import { isOverdue, iso, type Rule } from './rule.ts'
 
-/** Nobody owes what an operator holds, or what a bank is paying, unless a debit of it came back before. */
-export const isPressing = ({ heldAt, processingAt, debitReturnedAt }: InvoiceRow): boolean =>
-  heldAt === null && (processingAt === null || debitReturnedAt !== null)
+/** Stripe takes no payment of less, in cents. */
+export const LEAST_PAYMENT = 50
+
+/** Nobody owes what an operator holds, what Stripe wouldn't take, or what a bank is paying, unless a debit of it came back before. */
+export const isPressing = ({ heldAt, remainingCents, processingAt, debitReturnedAt }: InvoiceRow): boolean =>
+  heldAt === null &&
+  (remainingCents ?? LEAST_PAYMENT) >= LEAST_PAYMENT &&
+  (processingAt === null || debitReturnedAt !== null)
 
 /** The unpaid bills of closed accounts with this one's mailbox. */
 export function debtsOf({ id, mailbox }: UserRow, { users, invoices }: Pick<Rows, 'users' | 'invoices'>): InvoiceRow[] {
@@ -32,6 +37,7 @@ export const DEBTS_RULES: Rule[] = [
         const overdue = world.stripe
           .invoices()
           .filter(({ status }) => /^(open|uncollectible)$/.test(status))
+          .filter(({ amount_remaining }) => amount_remaining >= LEAST_PAYMENT)
           .flatMap(({ id, metadata, status_transitions: { finalized_at } }) => {
             const row = theirs.get(metadata.record_id ?? '')
             if (!row || row.heldAt !== null) return []

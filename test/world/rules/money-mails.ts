@@ -3,6 +3,7 @@ import { periodAt, runSecondsWithin } from '../../../src/domain/money/billing.ts
 import type { Rows } from '../database.ts'
 import { paidHours, paidSince } from '../paid-hours.ts'
 import { isBeingPaid } from '../payers.ts'
+import { LEAST_PAYMENT } from './debts.ts'
 import { isOverdue, iso, type Rule, type View } from './rule.ts'
 
 /** As the product promises: see docs/billing.md. */
@@ -49,7 +50,8 @@ export const MONEY_MAILS_RULES: Rule[] = [
           const isOpenAccount = rows.users.some(({ id, closedAt }) => id === userId && closedAt === null)
           const due = (found?.status_transitions.finalized_at ?? 0) * 1000 + 15 * DAY_MS + heldMs
           const isWaiting = heldAt !== null || (found && isBeingPaid(world.stripe, found.id))
-          const isDue = found?.status === 'open' && found.amount_remaining > 0 && now < due && !isWaiting
+          const isAsked = found?.status === 'open' && found.amount_remaining >= LEAST_PAYMENT
+          const isDue = isAsked && now < due && !isWaiting
           const charges = found?.collection_method === 'charge_automatically' && found.auto_advance
           const isAnnounced = announcementOf(rows, billId) !== undefined
           const isReady = isTold(`ready:${billId}`) || isAnnounced
