@@ -30,9 +30,14 @@ const SHARED = { isolate: false, restoreMocks: true, unstubGlobals: true, unstub
 
 /** They take half a minute or more. Started last, each would run on alone at the end. */
 const LONG = [
-  'e2e/accessibility.deep',
-  'contract/schemathesis.deep',
+  'world/mistakes.deep',
   'world/sim.deep',
+  'contract/schemathesis.deep',
+  'docs/from-nothing.deep',
+  'contract/data-mount.deep',
+  'e2e/accessibility.deep',
+  'e2e/bookkeeping.deep',
+  'cli/files.deep',
   'e2e/billing.deep',
   'contract/cable/stock-clients.deep',
   'attacks/canary.deep',
