@@ -37,6 +37,7 @@ test('`npm run dev` refuses other origins, and serves the downloads and the sear
   const search = openIndex(await (await fetch(`${url}/texts/docs-search.txt`)).text())
   expect(search('webhook').length).toBeGreaterThan(0)
   expect((await fetch(`${url}/texts/nothing.txt`)).status).toBe(404)
+  expect(await (await fetch(`${url}/api/openapi.json`)).json()).toMatchObject({ servers: [{ url }] })
 })
 
 test('with `npm run dev`, the door lets its owner in, and forward carries each half of a connection to its end', async () => {

@@ -6,6 +6,7 @@ import type { RunFilter } from '../../domain/run-list.ts'
 import type { ServerStatus } from '../../domain/server.ts'
 import type { RunListView } from '../../domain/views.ts'
 import type { Server } from '../../domain/wire.ts'
+import { limitPerson } from '../limits/limits.ts'
 import { contains } from '../runtime/contains.ts'
 import type { Context } from '../runtime/context.ts'
 import { toServer } from './wire.ts'
@@ -92,4 +93,14 @@ export async function* listAllRuns(
       .limit(limit),
   )
   for await (const rows of pieces) yield rows.map((row) => toServer(row, ctx.config))
+}
+
+/** The same for a file that its owner downloads. @throws too_many */
+export async function listRunsForFile(
+  ctx: Context,
+  userId: string,
+  filter: RunFilter,
+): Promise<AsyncGenerator<Server[]>> {
+  await limitPerson(ctx, 'runs_file', userId)
+  return listAllRuns(ctx, userId, { filter })
 }

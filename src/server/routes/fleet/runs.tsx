@@ -11,7 +11,6 @@ import { csrfToken } from '../../http/middleware/csrf.ts'
 import { renderPage } from '../../http/render.tsx'
 import { answer } from '../../http/reply.ts'
 import { route } from '../../http/route.ts'
-import { limitPerson } from '../../limits/limits.ts'
 import { siteOrigin } from '../../runtime/context.ts'
 import { requireValid } from '../../runtime/form-rules.ts'
 
@@ -113,20 +112,19 @@ export const runs = [
     when: { 429: 'sixty an hour' },
   }).answer(async (c) => {
     const { ctx } = c.var
-    const [{ listAllRuns }, { runQuery, runsToCsv }, { whileSignedIn }] = await Promise.all([
+    const [{ listRunsForFile }, { runQuery, runsToCsv }, { whileSignedIn }] = await Promise.all([
       import('../../fleet/run-list.ts'),
       import('../../../domain/run-list.ts'),
       import('../../door/while-signed-in.ts'),
     ])
     const { filter } = requireValid(runQuery, chosenIn(c))
-    const { id } = signedIn(c).user
-    await limitPerson(ctx, 'runs_file', id)
+    const servers = await listRunsForFile(ctx, signedIn(c).user.id, filter)
     c.header('Content-Type', 'text/csv; charset=utf-8')
     c.header(
       'Content-Disposition',
       `attachment; filename="${['proving-ground-servers', filter.month].filter(Boolean).join('-')}.csv"`,
     )
-    return c.body(whileSignedIn(c, runsToCsv(listAllRuns(ctx, id, { filter }), ctx.now(), siteOrigin(ctx))))
+    return c.body(whileSignedIn(c, runsToCsv(servers, ctx.now(), siteOrigin(ctx))))
   }),
   // It counts seconds.
   route('GET /servers/:id', { access: 'user', kind: 'page' }).answer(async (c) => {
