@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
-import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, delimiter, join, resolve } from 'node:path'
+import { basename, delimiter, isAbsolute, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fetchRclone } from './rclone.mts'
 import { input, insist, show, site, Unanswered } from './site.mts'
@@ -13,6 +13,7 @@ const NO_RCLONE = 10
 export async function keepFolder(): Promise<void> {
   if (!input('keep')) return
   const folder = resolve(process.env.GITHUB_WORKSPACE ?? '.', input('keep'))
+  if (await findLink(input('keep'))) throw new Error(`${input('keep')} leads through a link, so it was not kept.`)
   const found = await stat(folder).catch(() => null)
   // A step that failed may not have made it.
   if (!found?.isDirectory()) return show('warning', `There is no folder ${input('keep')} to keep.`)
@@ -29,6 +30,22 @@ export async function keepFolder(): Promise<void> {
   if (code !== 0) throw new Error(`The folder ${input('keep')} was not kept.`)
   const { copied } = JSON.parse(out) as { copied: number }
   console.log(`Kept ${copied} ${copied === 1 ? 'file' : 'files'} in your files: ${to}`)
+}
+
+/**
+ * A link on the way to this path of the job's folder, or below it if something will be written there. A pull request may
+ * bring one, which leads to the runner's own files, or to those of git.
+ */
+export async function findLink(path: string, { below = false } = {}): Promise<boolean> {
+  // Whoever wrote the workflow chose it.
+  if (isAbsolute(path)) return false
+  let at = process.env.GITHUB_WORKSPACE ?? '.'
+  for (const name of path.split(/[\\/]/)) {
+    at = join(at, name)
+    if ((await lstat(at).catch(() => null))?.isSymbolicLink()) return true
+  }
+  const entries = below ? await readdir(at, { recursive: true, withFileTypes: true }).catch(() => []) : []
+  return entries.some((entry) => entry.isSymbolicLink())
 }
 
 export async function fetchCommandLine(tools: string): Promise<string> {

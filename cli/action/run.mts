@@ -4,7 +4,7 @@ import { appendFileSync, existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { fetchCommandLine } from './keep.mts'
+import { fetchCommandLine, findLink } from './keep.mts'
 import { fetchRclone } from './rclone.mts'
 import { input, parameters, seconds, site, tell } from './site.mts'
 
@@ -22,6 +22,9 @@ type Result = {
 
 /** Runs a program on a server of its own to its end, through the command line that the site serves. @returns its exit code */
 export async function runProgram(): Promise<number> {
+  // What the program leaves is written there.
+  if (input('keep') && (await findLink(input('keep'), { below: true })))
+    throw new Error(`${input('keep')} is a link, or has one in it, so what the program leaves might go elsewhere.`)
   // If the runner dies, the post step stops what this file says that we started.
   const file = join(process.env.RUNNER_TEMP ?? tmpdir(), `proving-ground-start-${randomUUID()}`)
   tell('STATE', 'run', file)

@@ -1,9 +1,12 @@
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import { PASSWORD, serversOf } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
 import { newPremiumPerson } from '../../testing/people/premium.ts'
 import { runWorkflow } from '../../testing/stack/actions-runner.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { recordingRclone } from '../../testing/stack/recording-rclone.ts'
 
 const url = inject('url')
@@ -64,6 +67,16 @@ test.concurrent('a program that fails fails the step, with what it left', async 
   expect([ok, log]).toEqual([false, expect.stringMatching(/\npytest\n-k\nfog and rain\n/)])
   expect(log).toContain('::error::Failed, exit code 3.')
   expect(summary).toContain('**Failed**, exit code 3.')
+})
+
+test.concurrent('what a program leaves goes through no link of the job', async () => {
+  const { fly, person } = await withImage('example.com/exits:0')
+  const folder = temporaryFolder('proving-ground-linked')
+  mkdirSync(join(folder, 'out'))
+  symlinkSync('../.git', join(folder, 'out', 'hooks'))
+  const { ok, log } = await fly(['run: default', 'keep: out'], 'echo on', { env: { GITHUB_WORKSPACE: folder } })
+  expect([ok, log]).toEqual([false, expect.stringContaining('::error::out is a link, or has one in it')])
+  expect(await serversOf(person)).toEqual([])
 })
 
 test.concurrent('nothing that a program prints is a command to the runner', async () => {

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { validate } from '@actions/languageservice'
 import { expect, inject, test } from 'vitest'
 import { TextDocument } from 'vscode-languageserver-textdocument'
@@ -143,6 +144,17 @@ test.concurrent('fails if the folder could not be kept', async () => {
   const { ok, log } = await fly(ada, { workflow, env: { PATH: `${rclone.PATH}:${process.env.PATH}` } })
   expect([ok, log]).toEqual([false, expect.stringMatching(/::error::The folder \S+ was not kept\./)])
   expect(await serversOf(ada.person)).toMatchObject([{ end_time: expect.any(String) }])
+})
+
+test.concurrent('keeps nothing that a link of the job leads to', async () => {
+  const ada = await newOperator(url)
+  const folder = temporaryFolder('proving-ground-linked')
+  symlinkSync('/etc', join(folder, 'runs'))
+  const workflow = smoke
+    .replace('stop-after: 15m', '$&\n          keep: runs/ssl')
+    .replace(/run: curl.*/, 'run: echo flown')
+  const { ok, log } = await fly(ada, { workflow, env: { GITHUB_WORKSPACE: folder } })
+  expect([ok, log]).toEqual([false, expect.stringContaining('::error::runs/ssl leads through a link')])
 })
 
 test.concurrent('warns of a folder to keep that nobody made', async () => {
