@@ -1,3 +1,5 @@
+import { LEAST_PAYMENT } from './rules/debts.ts'
+
 /** The groups with places of a size that someone is one of, at a moment. */
 const groupsOf = (
   user: string,
@@ -42,7 +44,8 @@ export const WITNESSES = `
       JOIN users AS closed ON closed.mailbox = me.mailbox AND closed.closed_at IS NOT NULL
       JOIN invoices ON invoices.user_id = closed.id AND invoices.created_at < me.confirmed_at - 3600000
       WHERE me.id = new.user_id AND invoices.status IN ('open', 'uncollectible')
-        AND invoices.held_at IS NULL AND (invoices.processing_at IS NULL OR invoices.debit_returned_at IS NOT NULL);
+        AND invoices.held_at IS NULL AND (invoices.processing_at IS NULL OR invoices.debit_returned_at IS NOT NULL)
+        AND coalesce(invoices.remaining_cents, ${LEAST_PAYMENT}) >= ${LEAST_PAYMENT};
     INSERT INTO witnessed SELECT 'start: held', id FROM users WHERE id = new.user_id AND held_at IS NOT NULL;
     INSERT INTO witnessed SELECT 'start: unpaid', user_id FROM subscriptions WHERE user_id = new.user_id
       AND ended_at IS NULL AND coalesce(cancel_at, 9e15) > new.requested_at AND status IN ('past_due', 'unpaid') AND NOT EXISTS (SELECT 1 FROM witnessed
