@@ -68,7 +68,8 @@ export function budgetQueries(ctx: Context, run: RunRow, email: string | null, u
             { what: endChange(now), detail: toIso(now), by: 'budget' },
             sql`${isOpen} AND ${stands}`,
           ),
-          ctx.db.run(sql`UPDATE server_sessions SET ends_at = ${now}, budget_cents = ${cents}
+          // No longer the end of an idle server, which using it again would take back.
+          ctx.db.run(sql`UPDATE server_sessions SET ends_at = ${now}, budget_cents = ${cents}, idle_ends = 0, own_ends_at = NULL
             WHERE id = ${run.id} AND ${isOpen} AND ${stands}`),
         ]
       : []),

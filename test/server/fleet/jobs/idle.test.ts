@@ -2,7 +2,9 @@ import { eq } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
 import { bills, notices, outbox, plans, runEvents, runs, users } from '../../../../db/schema.ts'
 import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
+import { setBudget } from '../../../../src/server/billing/bills/budget.ts'
 import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
+import { mailUsedHours } from '../../../../src/server/billing/bills/hours-mails.ts'
 import { changeRun } from '../../../../src/server/fleet/change-run.ts'
 import { setIdleMinutes } from '../../../../src/server/fleet/idle-setting.ts'
 import { startRun } from '../../../../src/server/fleet/start-run.ts'
@@ -72,6 +74,24 @@ async function running(
       ).map(({ what, by }) => `${what} ${by}`),
   }
 }
+
+test('a budget ends a server that counts down, even if someone uses it again', async () => {
+  const { ada, run, from, until, use } = await running(60, { secondsUsed: 5 * 3600 })
+  const { ctx } = world.process
+  await until(from + 50 * MINUTE + 1000)
+  const { idleEnds, idleLookAt } = await run()
+  expect(idleEnds).toBe(true)
+  await setBudget(ctx, ada.user.id, { dollars: 1, stops: true })
+  // The look that would take the countdown back is due as well.
+  world.clock.ms = Math.max(world.clock.ms, idleLookAt ?? 0)
+  use()
+  const now = world.clock.ms
+  await mailUsedHours(ctx)
+  await settle(world, ada)
+  const ended = await run()
+  expect(ended.endedBecause).toBe('budget')
+  expect((ended.meteredUntil ?? 0) - now).toBeLessThan(1000)
+})
 
 type Idle = Awaited<ReturnType<typeof running>>
 
