@@ -183,6 +183,13 @@ const CALLS: Record<Exclude<Limited, 'ask_stripe' | 'known_sign_in'>, [Role, ...
   invite_guest: ['user', ['POST /api/v1/servers/ses_z/guests', { hours: 1 }, withDoor('ses_z')]],
   export: ['user', ['GET /api/v1/users/export']],
   runs_file: ['user', ['GET /servers.csv']],
+  find_runs: [
+    'user',
+    ['GET /api/v1/servers?q=a'],
+    ['GET /servers?page=2'],
+    ['GET /servers?month=2026-01'],
+    ['GET /servers?status=error'],
+  ],
   feedback: ['user', ['POST /api/v1/feedback', { message: 'Hello' }]],
   new_webhook: ['user', ['POST /webhooks', webhook]],
   files_access: ['user', ['POST /api/v1/files/credentials', { mode: 'read' }]],

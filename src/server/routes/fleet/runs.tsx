@@ -45,6 +45,7 @@ export const runs = [
       ...filters,
     },
     refuses: ['invalid'],
+    when: { 429: '1,000 searches and later pages in 15 minutes' },
   }).answer(async (c) => {
     const { servers, page, pages } = await readList(c, c.req.query())
     return c.json({ servers, page, pages })
@@ -155,7 +156,7 @@ const SHOWN_LINES = 200
 /** A form sends an empty text if nothing was chosen. */
 const chosenIn = (c: C) => Object.fromEntries(Object.entries(c.req.query()).filter(([, value]) => value !== ''))
 
-/** @throws invalid */
+/** @throws invalid, too_many */
 async function readList(c: C, query: Record<string, string>) {
   const [{ listRunPage }, { runQuery }] = await Promise.all([
     import('../../fleet/run-list.ts'),
