@@ -97,7 +97,7 @@ export async function* listAllRuns(
 }
 
 /** The same for a file that its owner downloads. @throws too_many */
-export async function listRunsForFile(
+export async function readRunsForFile(
   ctx: Context,
   userId: string,
   filter: RunFilter,

@@ -113,13 +113,13 @@ export const runs = [
     when: { 429: 'sixty an hour' },
   }).answer(async (c) => {
     const { ctx } = c.var
-    const [{ listRunsForFile }, { runQuery, runsToCsv }, { whileSignedIn }] = await Promise.all([
+    const [{ readRunsForFile }, { runQuery, runsToCsv }, { whileSignedIn }] = await Promise.all([
       import('../../fleet/run-list.ts'),
       import('../../../domain/run-list.ts'),
       import('../../door/while-signed-in.ts'),
     ])
     const { filter } = requireValid(runQuery, chosenIn(c))
-    const servers = await listRunsForFile(ctx, signedIn(c).user.id, filter)
+    const servers = await readRunsForFile(ctx, signedIn(c).user.id, filter)
     c.header('Content-Type', 'text/csv; charset=utf-8')
     c.header(
       'Content-Disposition',
