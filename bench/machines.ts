@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eq } from 'drizzle-orm'
 import { openDatabase } from '../db/client.ts'
-import { runs } from '../db/schema.ts'
+import { runs } from '../db/schema/fleet.ts'
 import { publicAddress } from '../dev/ec2/addresses.ts'
 import { instanceId } from '../testing/instances.ts'
 import { newSignedInPerson } from '../testing/people/signed-in-person.ts'

@@ -1,4 +1,4 @@
-import { places } from '../db/schema.ts'
+import { places } from '../db/schema/fleet.ts'
 import { keepWarm } from '../src/server/fleet/warm/keep.ts'
 import { seededRandom } from '../testing/random.ts'
 import { endAll } from '../testing/stack/at-end.ts'

@@ -1,7 +1,6 @@
 import { type Client, createClient, type InStatement, type InValue, type ResultSet } from '@libsql/client/http'
 import { drizzle } from 'drizzle-orm/libsql/http'
 import { AppError } from '../src/domain/error.ts'
-import * as schema from './schema.ts'
 
 const TIMEOUT_MS = 8_000
 /** libSQL serves 128 requests at once, and refuses further ones without looking at them. */
@@ -43,7 +42,7 @@ export function openDatabase(url: string, authToken?: string, fetcher: typeof fe
   const batch = client.batch.bind(client)
   client.execute = retryWhileBusy((statement: Statement) => execute(wellFormed(statement))) as Client['execute']
   client.batch = retryWhileBusy((all: Statement[], mode) => batch(all.map(wellFormed), mode)) as Client['batch']
-  return drizzle(client, { schema })
+  return drizzle(client)
 }
 
 /** As drizzle and `writeBatch` build them, or plain SQL. */

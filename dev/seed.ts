@@ -1,5 +1,7 @@
 import { openDatabase, writeBatch } from '../db/client.ts'
-import { places, plans, users } from '../db/schema.ts'
+import { users } from '../db/schema/accounts.ts'
+import { plans } from '../db/schema/billing.ts'
+import { places } from '../db/schema/fleet.ts'
 
 export const SEED_PASSWORD = 'simulate'
 export const SEED_EMAILS = { admin: 'admin@example.com', pilot: 'pilot@example.com' }

@@ -1,4 +1,4 @@
-import { places } from '../db/schema.ts'
+import { places } from '../db/schema/fleet.ts'
 import { userData } from '../infra/image/user-data.ts'
 import { addPlaces } from '../src/server/fleet/places.ts'
 import { ENV, openSettings, readArguments, runCommand } from './arguments.ts'

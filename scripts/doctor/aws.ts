@@ -13,7 +13,7 @@ import {
   TerminateInstancesCommand,
 } from '@aws-sdk/client-ec2'
 import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
-import type { PlaceRow } from '../../db/schema.ts'
+import type { PlaceRow } from '../../db/schema/fleet.ts'
 import { OWNER_TAG, templateIn } from '../../src/server/fleet/ec2.ts'
 import type { Env } from '../../src/server/settings/env.ts'
 import { firstOrigin, type Settings } from '../environment.ts'

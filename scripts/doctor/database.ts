@@ -1,6 +1,6 @@
 import { isNull } from 'drizzle-orm'
 import { openDatabase } from '../../db/client.ts'
-import { type PlaceRow, places } from '../../db/schema.ts'
+import { type PlaceRow, places } from '../../db/schema/fleet.ts'
 import { isMigrated } from '../../src/server/runtime/ready.ts'
 import type { Settings } from '../environment.ts'
 import { databaseSentence } from '../failure.ts'

@@ -5,7 +5,7 @@ import {
   EC2Client,
   type IpPermission,
 } from '@aws-sdk/client-ec2'
-import type { PlaceRow } from '../../db/schema.ts'
+import type { PlaceRow } from '../../db/schema/fleet.ts'
 import { SERVER_WEB_PORT } from '../../src/domain/server.ts'
 import { OWNER_TAG } from '../../src/server/fleet/ec2.ts'
 import type { Settings } from '../environment.ts'

@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises'
-import type { PlaceRow } from '../../db/schema.ts'
+import type { PlaceRow } from '../../db/schema/fleet.ts'
 import { faultsOf } from '../../src/server/settings/settings.ts'
 import type { Settings } from '../environment.ts'
 import { sentenceOf } from '../failure.ts'

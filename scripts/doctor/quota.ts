@@ -1,6 +1,6 @@
 import { type _InstanceType, DescribeInstanceTypesCommand } from '@aws-sdk/client-ec2'
 import { GetServiceQuotaCommand } from '@aws-sdk/client-service-quotas'
-import type { PlaceRow } from '../../db/schema.ts'
+import type { PlaceRow } from '../../db/schema/fleet.ts'
 import { awsRemedy, words } from '../failure.ts'
 import type { Aws } from './aws.ts'
 import { type Finding, fail, ok, skip } from './check.ts'

@@ -1,6 +1,8 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { bills, jobs, places, runs, signIns } from '../../db/schema.ts'
+import { signIns } from '../../db/schema/accounts.ts'
+import { bills } from '../../db/schema/billing.ts'
+import { jobs, places, runs } from '../../db/schema/fleet.ts'
 import { newId } from '../../src/server/crypto/id.ts'
 import { change, openSite } from '../../testing/stack/site.ts'
 

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { outbox } from '../../db/schema.ts'
+import { outbox } from '../../db/schema/mail.ts'
 import { change, openSite, SITE } from '../../testing/stack/site.ts'
 
 const CANARY = 'xyzzy-buy-now'

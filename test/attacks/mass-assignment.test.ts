@@ -1,7 +1,7 @@
 import { eq, getTableColumns } from 'drizzle-orm'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { users } from '../../db/schema.ts'
+import { users } from '../../db/schema/accounts.ts'
 import { accountApp, accountContext } from '../../testing/people/account-app.ts'
 import { openAppBrowser } from '../../testing/people/app-browser.ts'
 import { newAddress, signedInUser, signUpFields } from '../../testing/people/sign-up.ts'

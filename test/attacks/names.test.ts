@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { users } from '../../db/schema.ts'
+import { users } from '../../db/schema/accounts.ts'
 import { normalName, usableName } from '../../src/domain/person.ts'
 import { readBootstrapUser } from '../../src/domain/user-state.ts'
 import { openSite } from '../../testing/stack/site.ts'

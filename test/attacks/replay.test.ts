@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { signIns } from '../../db/schema.ts'
+import { signIns } from '../../db/schema/accounts.ts'
 import { accountApp, accountContext } from '../../testing/people/account-app.ts'
 import { openAppBrowser } from '../../testing/people/app-browser.ts'
 import { PASSWORD, signedInUser } from '../../testing/people/sign-up.ts'

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { plans, users } from '../../db/schema.ts'
+import { users } from '../../db/schema/accounts.ts'
+import { plans } from '../../db/schema/billing.ts'
 import { newAddress, openAccount, PASSWORD, signUpFields } from '../../testing/people/sign-up.ts'
 import { beforeBatch } from '../../testing/stack/database.ts'
 

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { lineGroupPeople, lineGroups } from '../../db/schema.ts'
+import { lineGroupPeople, lineGroups } from '../../db/schema/line.ts'
 import { type Stack, startStack } from '../../dev/stack.ts'
 import { newApiToken } from '../../src/domain/api-token.ts'
 import { ALL_RESERVED } from '../../src/domain/server-list.ts'

@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest'
-import { places, startTimes } from '../../db/schema.ts'
+import { places, startTimes } from '../../db/schema/fleet.ts'
 import { serversOf, stopServer, waitFor } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { newPremiumPerson } from '../../testing/people/premium.ts'

@@ -15,7 +15,7 @@ import {
   StopInstancesCommand,
 } from '@aws-sdk/client-ec2'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { PlaceRow } from '../../db/schema.ts'
+import type { PlaceRow } from '../../db/schema/fleet.ts'
 import { checkDoorOnly } from '../../scripts/doctor/door-only.ts'
 import { TCP_PORTS } from '../../src/domain/machine-ports.ts'
 import { ec2Cloud } from '../../src/server/fleet/ec2.ts'

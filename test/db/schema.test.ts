@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { generateSQLiteDrizzleJson, generateSQLiteMigration } from 'drizzle-kit/api'
 import { expect, test } from 'vitest'
 import journal from '../../db/migrations/meta/_journal.json' with { type: 'json' }
-import * as schema from '../../db/schema.ts'
+import { readSchema } from '../../testing/stack/schema.ts'
 
 /** Each column, key, and index: a line each, in an order that doesn't tell when it came. */
 function shapeOf(statements: string[]) {
@@ -35,6 +35,6 @@ test('a new database knows nobody', () => {
 
 test('the migrations make what the schema says', async () => {
   const nothing = await generateSQLiteDrizzleJson({})
-  const wanted = await generateSQLiteMigration(nothing, await generateSQLiteDrizzleJson(schema))
+  const wanted = await generateSQLiteMigration(nothing, await generateSQLiteDrizzleJson(await readSchema()))
   expect(shapeOf(migrations)).toEqual(shapeOf(wanted))
 })

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join, resolve } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { describe, expect, inject, test } from 'vitest'
-import { plans } from '../../db/schema.ts'
+import { plans } from '../../db/schema/billing.ts'
 import { freePort } from '../../dev/free-port.ts'
 import type { Availability } from '../../src/domain/wire.ts'
 import { serversOf, waitFor } from '../../testing/people/client.ts'

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { plans } from '../../db/schema.ts'
+import { plans } from '../../db/schema/billing.ts'
 import { costText } from '../../src/domain/money/money.ts'
 import type { RunCostSum } from '../../src/domain/money/run-cost.ts'
 import { formatUptime } from '../../src/domain/server.ts'

@@ -1,6 +1,7 @@
 import { isNotNull } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { jobs, places, runs, warmMachines, warmSettings } from '../../db/schema.ts'
+import { jobs, places, runs } from '../../db/schema/fleet.ts'
+import { warmMachines, warmSettings } from '../../db/schema/warm.ts'
 import { HOUR_MS } from '../../src/domain/instant.ts'
 import type { LogPart } from '../../src/domain/run-log.ts'
 import { WEEK_HOURS } from '../../src/domain/warm-hours.ts'

@@ -28,7 +28,7 @@ test.each([
   ['src/client.tsx', 'browser'],
   ['src/pages/Dashboard.tsx', 'worker'],
   ['src/server/index.ts', 'worker'],
-  ['db/schema.ts', 'worker'],
+  ['db/schema/fleet.ts', 'worker'],
   ['db/migrate.ts', 'node'],
   ['cli/src/main.ts', 'cli'],
   ['dev/main.ts', 'node'],

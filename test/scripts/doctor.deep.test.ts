@@ -6,7 +6,7 @@ import { eq, sql } from 'drizzle-orm'
 import Stripe from 'stripe'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import journal from '../../db/migrations/meta/_journal.json' with { type: 'json' }
-import { places } from '../../db/schema.ts'
+import { places } from '../../db/schema/fleet.ts'
 import { startStripe } from '../../dev/stripe/stand-in.ts'
 import { examine } from '../../scripts/doctor/examine.ts'
 import { ec2Cloud } from '../../src/server/fleet/ec2.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { PlaceRow } from '../../db/schema.ts'
+import type { PlaceRow } from '../../db/schema/fleet.ts'
 import { checkDoor } from '../../scripts/doctor/door.ts'
 import { checkDoorOnly } from '../../scripts/doctor/door-only.ts'
 import { serve } from '../../testing/stack/serve.ts'

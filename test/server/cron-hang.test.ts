@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
 import { writeBatch } from '../../db/client.ts'
-import { bills, invoices, users } from '../../db/schema.ts'
+import { users } from '../../db/schema/accounts.ts'
+import { bills, invoices } from '../../db/schema/billing.ts'
 import { startStack } from '../../dev/stack.ts'
 import { newId } from '../../src/server/crypto/id.ts'
 import { composeMail } from '../../src/server/mail/letter.ts'

@@ -1,6 +1,8 @@
 import { eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
-import { alerts, outbox, places, runs } from '../../db/schema.ts'
+import { places, runs } from '../../db/schema/fleet.ts'
+import { outbox } from '../../db/schema/mail.ts'
+import { alerts } from '../../db/schema/operations.ts'
 import { hearMachine } from '../../src/server/fleet/machines/hear.ts'
 import { memoryDatabase } from '../../testing/stack/memory-database.ts'
 import {

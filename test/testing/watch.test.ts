@@ -22,7 +22,7 @@ test('browser and socket tests wait for the built Worker; a rule’s test does n
 test('the Worker is built from src, db and public, the command line from its own src', () => {
   const built = [
     'src/server/app.ts',
-    'db/schema.ts',
+    'db/schema/fleet.ts',
     'public/favicon.svg',
     'cli/src/start.ts',
     'dist/worker/index.js',

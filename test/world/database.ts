@@ -3,36 +3,65 @@ import { getTableColumns, getTableName } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/libsql'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Database } from '../../db/client.ts'
-import * as schema from '../../db/schema.ts'
+import { signIns, totps, type UserRow, users } from '../../db/schema/accounts.ts'
+import {
+  type BillRow,
+  bills,
+  type CheckoutRow,
+  checkouts,
+  type InvoiceRow,
+  invoices,
+  type PlanPaymentRow,
+  type PlanRow,
+  planPayments,
+  plans,
+} from '../../db/schema/billing.ts'
+import { type DeliveryRow, type WebhookRow, webhookDeliveries, webhooks } from '../../db/schema/events.ts'
+import { type FileFolderRow, type FileRemovalRow, fileFolders, fileRemovals } from '../../db/schema/files.ts'
+import {
+  environments,
+  type JobRow,
+  jobs,
+  type LaunchRow,
+  launches,
+  type PlaceRow,
+  places,
+  type RunRow,
+  runs,
+} from '../../db/schema/fleet.ts'
+import { type LineGroupRow, type LineRow, line, lineGroupPeople, lineGroups } from '../../db/schema/line.ts'
+import { type OutboxRow, outbox } from '../../db/schema/mail.ts'
+import { type AuditRow, auditLog } from '../../db/schema/operations.ts'
+import { type WarmMachineRow, type WarmSettingRow, warmMachines, warmSettings } from '../../db/schema/warm.ts'
 import { type Engine, type MemoryClient, memoryClient } from '../../testing/stack/memory-client.ts'
 import { migrate } from '../../testing/stack/memory-database.ts'
 import type { Wire } from '../../testing/world/wire.ts'
 import { WITNESSES } from './witnesses.ts'
 
 export type Rows = {
-  users: schema.UserRow[]
-  places: schema.PlaceRow[]
-  runs: schema.RunRow[]
-  launches: schema.LaunchRow[]
-  warm: schema.WarmMachineRow[]
-  warmSettings: schema.WarmSettingRow[]
-  jobs: schema.JobRow[]
-  plans: schema.PlanRow[]
-  checkouts: schema.CheckoutRow[]
-  bills: schema.BillRow[]
-  invoices: schema.InvoiceRow[]
-  planPayments: schema.PlanPaymentRow[]
-  outbox: schema.OutboxRow[]
-  webhooks: schema.WebhookRow[]
-  deliveries: schema.DeliveryRow[]
-  audit: schema.AuditRow[]
-  line: schema.LineRow[]
-  groups: schema.LineGroupRow[]
-  groupPeople: (typeof schema.lineGroupPeople.$inferSelect)[]
-  folders: schema.FileFolderRow[]
-  removals: schema.FileRemovalRow[]
-  signIns: (typeof schema.signIns.$inferSelect)[]
-  totps: (typeof schema.totps.$inferSelect)[]
+  users: UserRow[]
+  places: PlaceRow[]
+  runs: RunRow[]
+  launches: LaunchRow[]
+  warm: WarmMachineRow[]
+  warmSettings: WarmSettingRow[]
+  jobs: JobRow[]
+  plans: PlanRow[]
+  checkouts: CheckoutRow[]
+  bills: BillRow[]
+  invoices: InvoiceRow[]
+  planPayments: PlanPaymentRow[]
+  outbox: OutboxRow[]
+  webhooks: WebhookRow[]
+  deliveries: DeliveryRow[]
+  audit: AuditRow[]
+  line: LineRow[]
+  groups: LineGroupRow[]
+  groupPeople: (typeof lineGroupPeople.$inferSelect)[]
+  folders: FileFolderRow[]
+  removals: FileRemovalRow[]
+  signIns: (typeof signIns.$inferSelect)[]
+  totps: (typeof totps.$inferSelect)[]
   /** What the triggers in `witnesses.ts` saw, and the ID of the user, run, bill, plan, or mail. */
   witnessed: { what: string; id: string }[]
 }
@@ -67,14 +96,14 @@ export async function openWorldDatabase(engine: Engine = 'node') {
     (table) =>
       client.values(`SELECT "table" FROM pragma_foreign_key_list('${table}')`).map(([parent]) => String(parent)),
   )
-  const db = drizzle(client, { schema }) as Database
-  const catalog = await db.select().from(schema.environments)
+  const db = drizzle(client) as Database
+  const catalog = await db.select().from(environments)
   const known = new Map<string, Known>()
   return {
     /** For the world's own reads and writes: never lost, never cut. */
     db,
     /** For the product: each call waits for its turn and may fail. */
-    wired: (call: Wire) => drizzle(wiredClient(client, call, known), { schema }) as Database,
+    wired: (call: Wire) => drizzle(wiredClient(client, call, known)) as Database,
     // Turning foreign keys off and on again would make SQLite prepare every statement again for every world.
     async empty() {
       await client.batch(
@@ -82,7 +111,7 @@ export async function openWorldDatabase(engine: Engine = 'node') {
         'write',
       )
       // What the migrations seed, and an environment that only larger plans include.
-      await db.insert(schema.environments).values([...catalog, HARBOR])
+      await db.insert(environments).values([...catalog, HARBOR])
     },
     read: reader(client),
   }
@@ -101,29 +130,29 @@ function childrenFirst(tables: string[], parentsOf: (table: string) => string[])
 }
 
 const TABLES = {
-  users: schema.users,
-  places: schema.places,
-  runs: schema.runs,
-  launches: schema.launches,
-  warm: schema.warmMachines,
-  warmSettings: schema.warmSettings,
-  jobs: schema.jobs,
-  plans: schema.plans,
-  checkouts: schema.checkouts,
-  bills: schema.bills,
-  invoices: schema.invoices,
-  planPayments: schema.planPayments,
-  outbox: schema.outbox,
-  webhooks: schema.webhooks,
-  deliveries: schema.webhookDeliveries,
-  audit: schema.auditLog,
-  line: schema.line,
-  groups: schema.lineGroups,
-  groupPeople: schema.lineGroupPeople,
-  folders: schema.fileFolders,
-  removals: schema.fileRemovals,
-  signIns: schema.signIns,
-  totps: schema.totps,
+  users,
+  places,
+  runs,
+  launches,
+  warm: warmMachines,
+  warmSettings,
+  jobs,
+  plans,
+  checkouts,
+  bills,
+  invoices,
+  planPayments,
+  outbox,
+  webhooks,
+  deliveries: webhookDeliveries,
+  audit: auditLog,
+  line,
+  groups: lineGroups,
+  groupPeople: lineGroupPeople,
+  folders: fileFolders,
+  removals: fileRemovals,
+  signIns,
+  totps,
 }
 
 /** Reads all rows. For an unchanged table, returns the previous ones. */

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { users } from '../../db/schema.ts'
+import { users } from '../../db/schema/accounts.ts'
 import { settleCheckout } from '../../src/server/billing/plans/checkout.ts'
 import type { Random } from '../../testing/random.ts'
 import { task } from './habits/habit.ts'

@@ -1,4 +1,4 @@
-import { bills } from '../../db/schema.ts'
+import { bills } from '../../db/schema/billing.ts'
 import { addMonths } from '../../src/domain/money/billing.ts'
 import { correctBill } from '../../src/server/billing/bills/corrections.ts'
 import { endGrantedPlan, grantPlan } from '../../src/server/billing/plans/grants.ts'

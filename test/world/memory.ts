@@ -1,4 +1,7 @@
-import type { BillRow, JobRow, PlaceRow, PlanRow, RunRow, UserRow, WebhookRow } from '../../db/schema.ts'
+import type { UserRow } from '../../db/schema/accounts.ts'
+import type { BillRow, PlanRow } from '../../db/schema/billing.ts'
+import type { WebhookRow } from '../../db/schema/events.ts'
+import type { JobRow, PlaceRow, RunRow } from '../../db/schema/fleet.ts'
 import type { Job } from '../../src/domain/wire.ts'
 import type { Rows } from './database.ts'
 

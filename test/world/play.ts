@@ -1,4 +1,4 @@
-import { warmSettings } from '../../db/schema.ts'
+import { warmSettings } from '../../db/schema/warm.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/instant.ts'
 import { type Random, seededRandom } from '../../testing/random.ts'
 import type { WorldDatabase } from './database.ts'

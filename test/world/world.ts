@@ -1,4 +1,4 @@
-import { places } from '../../db/schema.ts'
+import { places } from '../../db/schema/fleet.ts'
 import { MINUTE_MS } from '../../src/domain/instant.ts'
 import { runCron, TASKS } from '../../src/server/cron.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'

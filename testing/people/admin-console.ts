@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm'
-import { auditLog, places, runs } from '../../db/schema.ts'
+import { places, runs } from '../../db/schema/fleet.ts'
+import { auditLog } from '../../db/schema/operations.ts'
 import { newId } from '../../src/server/crypto/id.ts'
 import { change, openSite } from '../stack/site.ts'
 

@@ -1,25 +1,10 @@
 import { like, sql } from 'drizzle-orm'
 import { openDatabase } from '../../db/client.ts'
-import {
-  apiTokens,
-  bills,
-  contactMessages,
-  environments,
-  invoices,
-  jobs,
-  places,
-  plans,
-  recoveryCodes,
-  refusedSignIns,
-  runs,
-  secrets,
-  serverRequests,
-  signIns,
-  totps,
-  users,
-  webhookDeliveries,
-  webhooks,
-} from '../../db/schema.ts'
+import { apiTokens, recoveryCodes, refusedSignIns, signIns, totps, users } from '../../db/schema/accounts.ts'
+import { bills, invoices, plans } from '../../db/schema/billing.ts'
+import { webhookDeliveries, webhooks } from '../../db/schema/events.ts'
+import { environments, jobs, places, runs, secrets, serverRequests } from '../../db/schema/fleet.ts'
+import { contactMessages } from '../../db/schema/operations.ts'
 import type { Stack } from '../../dev/stack.ts'
 import { EVENT_TYPES } from '../../src/domain/webhook.ts'
 import { newId } from '../../src/server/crypto/id.ts'

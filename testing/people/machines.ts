@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { openDatabase } from '../../db/client.ts'
-import { runs } from '../../db/schema.ts'
+import { runs } from '../../db/schema/fleet.ts'
 import type { LogPart } from '../../src/domain/run-log.ts'
 import { type Client, waitFor } from './client.ts'
 

@@ -1,6 +1,7 @@
 import { asc, eq } from 'drizzle-orm'
 import { beforeEach } from 'vitest'
-import { checkouts, places, plans, runs } from '../../db/schema.ts'
+import { checkouts, plans } from '../../db/schema/billing.ts'
+import { places, runs } from '../../db/schema/fleet.ts'
 import { HOUR_MS } from '../../src/domain/instant.ts'
 import type { User } from '../../src/domain/wire.ts'
 import { getAllowance } from '../../src/server/billing/allowance.ts'

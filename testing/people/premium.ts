@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { openDatabase } from '../../db/client.ts'
-import { plans } from '../../db/schema.ts'
+import { plans } from '../../db/schema/billing.ts'
 import { newId } from '../../src/server/crypto/id.ts'
 import { newPerson } from './client.ts'
 

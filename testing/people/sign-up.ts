@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'
-import { users } from '../../db/schema.ts'
+import { users } from '../../db/schema/accounts.ts'
 import { accountApp, accountContext } from './account-app.ts'
 import { openAppBrowser } from './app-browser.ts'
 

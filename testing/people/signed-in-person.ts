@@ -1,5 +1,6 @@
 import { openDatabase } from '../../db/client.ts'
-import { plans, signIns, users } from '../../db/schema.ts'
+import { signIns, users } from '../../db/schema/accounts.ts'
+import { plans } from '../../db/schema/billing.ts'
 import type { Server } from '../../src/domain/wire.ts'
 import { issueSignInToken } from '../../src/server/accounts/credentials/sign-in-token.ts'
 import { newId } from '../../src/server/crypto/id.ts'

@@ -1,7 +1,6 @@
 import { drizzle } from 'drizzle-orm/libsql'
 import { inject } from 'vitest'
 import { type Database, openDatabase } from '../../db/client.ts'
-import * as schema from '../../db/schema.ts'
 
 /** The test run's libSQL server, shared by all tests: make your own user. */
 export function testDatabase() {
@@ -22,7 +21,7 @@ type Calls = Pick<Database['$client'], 'execute' | 'batch'>
 /** The same database through other calls. */
 export function throughCalls({ $client }: Database, { execute, batch }: Partial<Calls>): Database {
   const client = Object.assign(Object.create($client), execute && { execute }, batch && { batch })
-  return drizzle(client, { schema }) as Database
+  return drizzle(client) as Database
 }
 
 /** Does something just before the next batch that says these words, as after a verb's reads. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { openDatabase, writeBatch } from '../../db/client.ts'
-import { runs, users } from '../../db/schema.ts'
+import { users } from '../../db/schema/accounts.ts'
+import { runs } from '../../db/schema/fleet.ts'
 import type { Instance as KeptInstance } from '../../dev/ec2/instance.ts'
 import { openEc2Store } from '../../dev/ec2/stand-in.ts'
 import { CYCLE, instanceId, launchedAt, MINUTE, ownerEmail, runId, TYPES } from '../instances.ts'

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { InStatement } from '@libsql/client'
 import { drizzle } from 'drizzle-orm/libsql'
 import type { Database } from '../../db/client.ts'
-import * as schema from '../../db/schema.ts'
 import { type MemoryClient, memoryClient } from './memory-client.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '../../db/migrations')
@@ -28,7 +27,7 @@ export function memoryDatabase(): Database {
     await turn()
     return client.batch(statements)
   }
-  return drizzle({ ...client, execute, batch } as MemoryClient, { schema }) as Database
+  return drizzle({ ...client, execute, batch } as MemoryClient) as Database
 }
 
 /** Applies every migration at once. */

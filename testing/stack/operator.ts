@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm'
-import { alerts, outbox } from '../../db/schema.ts'
+import { outbox } from '../../db/schema/mail.ts'
+import { alerts } from '../../db/schema/operations.ts'
 import type { World } from '../world/world.ts'
 
 /** What the operator was alerted about, and the subjects of their mails. */

@@ -1,5 +1,7 @@
 import { join } from 'node:path'
+import { eq } from 'drizzle-orm'
 import { openDatabase } from '../../db/client.ts'
+import { runs } from '../../db/schema/fleet.ts'
 import type { Stack } from '../../dev/stack.ts'
 import { type Client, waitFor } from '../people/client.ts'
 import { dataMachine } from './data-machine.ts'
@@ -9,7 +11,7 @@ import type { Proof } from './metadata-service.ts'
 export async function startedDataMachine(stack: Stack, person: Client, { patience = 30, reconnect = 600 } = {}) {
   const db = openDatabase(stack.services.vars.LIBSQL_URL as string)
   const { body } = await person.post('/api/v1/aws/auto_cloud_start_request')
-  const find = () => db.query.runs.findFirst({ where: (run, { eq }) => eq(run.id, body.server.id) })
+  const find = async () => (await db.select().from(runs).where(eq(runs.id, body.server.id)))[0]
   const row = await waitFor(async () => {
     const found = await find()
     return found?.billedFrom ? found : null

@@ -1,6 +1,6 @@
 import { eq, inArray } from 'drizzle-orm'
 import { expect } from 'vitest'
-import { launches } from '../../db/schema.ts'
+import { launches } from '../../db/schema/fleet.ts'
 import { runSeconds } from '../../src/domain/money/billing.ts'
 import { aliveOf, holders, instancesOf, jobsOf, runsOf } from './fleet.ts'
 import type { World } from './world.ts'

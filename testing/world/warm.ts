@@ -1,5 +1,6 @@
 import { isNull } from 'drizzle-orm'
-import { type RunRow, warmMachines, warmSettings } from '../../db/schema.ts'
+import type { RunRow } from '../../db/schema/fleet.ts'
+import { warmMachines, warmSettings } from '../../db/schema/warm.ts'
 import { ACCOUNT_ID } from '../../dev/ec2/identity.ts'
 import { WEEK_HOURS } from '../../src/domain/warm-hours.ts'
 import { readIdentity } from '../../src/server/fleet/machines/identity.ts'

@@ -2,20 +2,18 @@ import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
 import {
-  environments,
   factorRemovals,
-  lineGroupPeople,
-  notices,
   passkeyChallenges,
   passkeys,
   recoveryCodes,
   refusedSignIns,
-  runs,
-  secrets,
   signInChallenges,
   totps,
   users,
-} from '../../../db/schema.ts'
+} from '../../../db/schema/accounts.ts'
+import { environments, runs, secrets } from '../../../db/schema/fleet.ts'
+import { lineGroupPeople } from '../../../db/schema/line.ts'
+import { notices } from '../../../db/schema/mail.ts'
 import { AppError } from '../../domain/error.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import { CLOSED_DAYS } from '../../domain/retention.ts'

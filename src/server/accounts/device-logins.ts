@@ -1,7 +1,7 @@
 import { createHash, hkdfSync, randomBytes, randomInt } from 'node:crypto'
 import { and, eq, gt, isNotNull, isNull, sql } from 'drizzle-orm'
 import { isUniqueViolation } from '../../../db/client.ts'
-import { apiTokens, deviceLogins, users } from '../../../db/schema.ts'
+import { apiTokens, deviceLogins, users } from '../../../db/schema/accounts.ts'
 import { DEFAULT_TOKEN_DAYS, newApiToken, SECRET_LENGTH, type TokenScope } from '../../domain/api-token.ts'
 import { DEVICE_LOGIN_MS, deviceName, freeTokenName, newUserCode, POLL_EVERY_MS } from '../../domain/device-code.ts'
 import { AppError } from '../../domain/error.ts'

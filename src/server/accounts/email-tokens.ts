@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
-import { emailTokens } from '../../../db/schema.ts'
+import { emailTokens } from '../../../db/schema/accounts.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
 import type { Context } from '../runtime/context.ts'
 

@@ -1,4 +1,4 @@
-import type { RunRow } from '../../../db/schema.ts'
+import type { RunRow } from '../../../db/schema/fleet.ts'
 import { AppError } from '../../domain/error.ts'
 import { HOUR_MS } from '../../domain/instant.ts'
 import { LATEST_END_MS } from '../../domain/run-change.ts'

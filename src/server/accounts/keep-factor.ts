@@ -1,6 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
-import { factorRemovals } from '../../../db/schema.ts'
+import { factorRemovals } from '../../../db/schema/accounts.ts'
 import { AppError } from '../../domain/error.ts'
 import { NOTHING_TO_KEEP } from '../../domain/factor.ts'
 import type { User } from '../../domain/wire.ts'

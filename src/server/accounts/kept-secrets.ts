@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { secrets } from '../../../db/schema.ts'
+import { secrets } from '../../../db/schema/fleet.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { User } from '../../domain/wire.ts'

@@ -1,6 +1,7 @@
 import { and, eq, exists, gt, inArray, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
-import { apiTokens, plans, signIns, users } from '../../../db/schema.ts'
+import { apiTokens, signIns, users } from '../../../db/schema/accounts.ts'
+import { plans } from '../../../db/schema/billing.ts'
 import type { TokenScope } from '../../domain/api-token.ts'
 import type { LiveEnd } from '../../domain/ending.ts'
 import { DAY_MS, MINUTE_MS } from '../../domain/instant.ts'

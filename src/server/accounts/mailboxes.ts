@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { eq, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
-import { keptKeys } from '../../../db/schema.ts'
+import { keptKeys } from '../../../db/schema/accounts.ts'
 import { mailboxOf } from '../../domain/mailbox.ts'
 import { TRIAL_MINUTES } from '../../domain/money/plan.ts'
 import { dueQuery } from '../billing/bills/close-cycles.ts'

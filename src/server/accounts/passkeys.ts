@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { emailTokens, passkeys, users } from '../../../db/schema.ts'
+import { emailTokens, passkeys, users } from '../../../db/schema/accounts.ts'
 import { AppError } from '../../domain/error.ts'
 import {
   LINK_NEEDED,

@@ -1,7 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
-import { emailTokens, users } from '../../../db/schema.ts'
+import { emailTokens, users } from '../../../db/schema/accounts.ts'
 import { AppError } from '../../domain/error.ts'
 import { emailForm, newPasswordForm, RESET_FAILED } from '../../domain/user.ts'
 import { findDebt, suspendDebtorQueries } from '../billing/bills/debts.ts'

@@ -1,20 +1,11 @@
 import { asc, eq, sql } from 'drizzle-orm'
-import {
-  apiTokens,
-  checkouts,
-  contactMessages,
-  fileFolders,
-  fileRemovals,
-  line,
-  lineGroupPeople,
-  lineGroups,
-  plans,
-  serverRequests,
-  signIns,
-  users,
-  webhookDeliveries,
-  webhooks,
-} from '../../../db/schema.ts'
+import { apiTokens, signIns, users } from '../../../db/schema/accounts.ts'
+import { checkouts, plans } from '../../../db/schema/billing.ts'
+import { webhookDeliveries, webhooks } from '../../../db/schema/events.ts'
+import { fileFolders, fileRemovals } from '../../../db/schema/files.ts'
+import { serverRequests } from '../../../db/schema/fleet.ts'
+import { line, lineGroupPeople, lineGroups } from '../../../db/schema/line.ts'
+import { contactMessages } from '../../../db/schema/operations.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { User } from '../../domain/wire.ts'
 import { billsQuery, toBills } from '../billing/bills/billing-history.ts'

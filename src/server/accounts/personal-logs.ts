@@ -1,5 +1,5 @@
 import { and, eq, isNull } from 'drizzle-orm'
-import { runs } from '../../../db/schema.ts'
+import { runs } from '../../../db/schema/fleet.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import { LOG_DAYS } from '../../domain/run-log.ts'
 import type { Server, User } from '../../domain/wire.ts'

@@ -1,6 +1,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { readInPieces } from '../../../db/client.ts'
-import { type JobRow, jobs, type NoticeRow, notices, outbox, type RunEventRow, runEvents } from '../../../db/schema.ts'
+import { type JobRow, jobs, type RunEventRow, runEvents } from '../../../db/schema/fleet.ts'
+import { type NoticeRow, notices, outbox } from '../../../db/schema/mail.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { User } from '../../domain/wire.ts'
 import { listAllRuns } from '../fleet/run-list.ts'

@@ -1,7 +1,7 @@
 import { and, eq, isNull, ne, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
-import { signIns, users } from '../../../db/schema.ts'
+import { signIns, users } from '../../../db/schema/accounts.ts'
 import { profileForm } from '../../domain/user.ts'
 import type { User } from '../../domain/wire.ts'
 import { newId } from '../crypto/id.ts'

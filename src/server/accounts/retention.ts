@@ -1,24 +1,19 @@
 import { and, isNotNull, isNull, lt, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import {
-  alerts,
   apiTokens,
-  contactMessages,
   deviceLogins,
-  doorLinks,
-  incidents,
-  lineGroups,
-  lineWaits,
-  notices,
-  outbox,
   passkeyChallenges,
   refusedSignIns,
-  serverRequests,
   signInChallenges,
   signIns,
-  stripeEvents,
-  webhookDeliveries,
-} from '../../../db/schema.ts'
+} from '../../../db/schema/accounts.ts'
+import { stripeEvents } from '../../../db/schema/billing.ts'
+import { webhookDeliveries } from '../../../db/schema/events.ts'
+import { doorLinks, serverRequests } from '../../../db/schema/fleet.ts'
+import { lineGroups, lineWaits } from '../../../db/schema/line.ts'
+import { notices, outbox } from '../../../db/schema/mail.ts'
+import { alerts, contactMessages, incidents } from '../../../db/schema/operations.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import { DELIVERY_DAYS, TRACE_DAYS } from '../../domain/retention.ts'
 import { IS_UNPAID } from '../billing/bills/debts.ts'

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { type RunRow, runs } from '../../../db/schema.ts'
+import { type RunRow, runs } from '../../../db/schema/fleet.ts'
 import { AppError } from '../../domain/error.ts'
 import { isRunLinkKey } from '../crypto/run-links.ts'
 import { STOPPED } from '../fleet/change-run.ts'

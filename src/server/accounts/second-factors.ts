@@ -1,6 +1,6 @@
 import { and, eq, gt, isNull, ne, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { emailTokens, passkeyChallenges, signIns, totps, users } from '../../../db/schema.ts'
+import { emailTokens, passkeyChallenges, signIns, totps, users } from '../../../db/schema/accounts.ts'
 import { AppError } from '../../domain/error.ts'
 import {
   CHALLENGE_MINUTES,

@@ -1,7 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
-import { signIns, users } from '../../../db/schema.ts'
+import { signIns, users } from '../../../db/schema/accounts.ts'
 import { AppError } from '../../domain/error.ts'
 import { INVALID_CREDENTIALS, NOT_CONFIRMED, signInForm } from '../../domain/user.ts'
 import { limitCalls, limitGuesses, mayStill, signInSecret } from '../limits/limits.ts'

@@ -1,5 +1,5 @@
 import { and, desc, eq, isNull } from 'drizzle-orm'
-import { signIns } from '../../../db/schema.ts'
+import { signIns } from '../../../db/schema/accounts.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { SignIn } from '../../domain/wire.ts'

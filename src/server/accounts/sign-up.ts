@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
-import { users } from '../../../db/schema.ts'
+import { users } from '../../../db/schema/accounts.ts'
 import { signUpForm } from '../../domain/user.ts'
 import { newId } from '../crypto/id.ts'
 import { type Caller, limitCalls } from '../limits/limits.ts'

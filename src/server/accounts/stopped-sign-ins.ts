@@ -1,6 +1,6 @@
 import { asc, eq, lte, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { signInChallenges, users } from '../../../db/schema.ts'
+import { signInChallenges, users } from '../../../db/schema/accounts.ts'
 import { CHALLENGE_MINUTES } from '../../domain/factor.ts'
 import { DAY_MS, MINUTE_MS } from '../../domain/instant.ts'
 import { networkOf } from '../limits/network.ts'

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
-import { webhookDeliveries, webhooks } from '../../../db/schema.ts'
+import { webhookDeliveries, webhooks } from '../../../db/schema/events.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import { currentPasswordForm } from '../../domain/user.ts'

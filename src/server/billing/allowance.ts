@@ -1,5 +1,5 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
-import { plans } from '../../../db/schema.ts'
+import { plans } from '../../../db/schema/billing.ts'
 import { AppError } from '../../domain/error.ts'
 import { trialSecondsLeft } from '../../domain/money/billing.ts'
 import { gpusOf, isUnpaid, type PlanType, planOf } from '../../domain/money/plan.ts'

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { stripeEvents } from '../../../db/schema.ts'
+import { stripeEvents } from '../../../db/schema/billing.ts'
 import type { Context } from '../runtime/context.ts'
 import { syncInvoice } from './bills/invoice-sync.ts'
 import { syncCheckout } from './plans/checkout-sync.ts'

@@ -1,5 +1,6 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
-import { doorLinks, runs, users } from '../../../db/schema.ts'
+import { users } from '../../../db/schema/accounts.ts'
+import { doorLinks, runs } from '../../../db/schema/fleet.ts'
 import { liveSignInsQuery } from '../accounts/live-sign-ins.ts'
 import { isLiveGuest } from '../fleet/guests.ts'
 import type { Context } from '../runtime/context.ts'

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { doorLinks, runs } from '../../../db/schema.ts'
+import { doorLinks, runs } from '../../../db/schema/fleet.ts'
 import { type Door, doorUrl, ENTER_PATH, GUEST_HOURS, guestMs, MAX_GUESTS, TICKET_MS } from '../../domain/door.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'

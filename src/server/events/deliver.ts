@@ -1,6 +1,7 @@
 import { and, asc, eq, isNotNull, isNull, lte, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { type DeliveryRow, users, type WebhookRow, webhookDeliveries, webhooks } from '../../../db/schema.ts'
+import { users } from '../../../db/schema/accounts.ts'
+import { type DeliveryRow, type WebhookRow, webhookDeliveries, webhooks } from '../../../db/schema/events.ts'
 import { DELIVERY_MS, KEPT_DELIVERIES, nextTry, webhookUrlFault } from '../../domain/webhook.ts'
 import { tellQueries } from '../mail/notices.ts'
 import { deliverMail } from '../mail/outbox.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { WebhookSecret } from '../../../db/schema.ts'
+import type { WebhookSecret } from '../../../db/schema/events.ts'
 import { deriveKeys } from '../crypto/keys.ts'
 import type { Context } from '../runtime/context.ts'
 import { liveSecrets, openSecret, sealSecret } from './secrets.ts'

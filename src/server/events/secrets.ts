@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { WebhookSecret } from '../../../db/schema.ts'
+import type { WebhookSecret } from '../../../db/schema/events.ts'
 import { seal, unseal } from '../crypto/sealed.ts'
 
 /** Standard Webhooks asks for 24 to 64 bytes. */

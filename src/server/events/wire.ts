@@ -1,4 +1,4 @@
-import type { DeliveryRow, WebhookRow } from '../../../db/schema.ts'
+import type { DeliveryRow, WebhookRow } from '../../../db/schema/events.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { Delivery, Webhook } from '../../domain/wire.ts'
 

@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { type FileRemovalRow, fileRemovals } from '../../../db/schema.ts'
+import { type FileRemovalRow, fileRemovals } from '../../../db/schema/files.ts'
 import { removalOf } from '../../domain/file-keys.ts'
 import { alertOperator } from '../mail/alerts.ts'
 import type { Bucket } from '../ports/bucket.ts'

@@ -1,5 +1,5 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import { type FileRemovalRow, fileRemovals } from '../../../db/schema.ts'
+import { type FileRemovalRow, fileRemovals } from '../../../db/schema/files.ts'
 import { AppError } from '../../domain/error.ts'
 import { inText, toFolder } from '../../domain/file-names.ts'
 import { FILE_NOT_FOUND, FOLDER_NOT_FOUND } from '../../domain/files.ts'

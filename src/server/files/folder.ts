@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { type FileFolderRow, fileFolders } from '../../../db/schema.ts'
+import { type FileFolderRow, fileFolders } from '../../../db/schema/files.ts'
 import { AppError } from '../../domain/error.ts'
 import { FILES_UNREACHABLE, faultOfPath, toNewPath } from '../../domain/files.ts'
 import { newFolderPrefix } from '../crypto/id.ts'

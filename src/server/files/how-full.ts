@@ -1,5 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
-import { type FileFolderRow, fileFolders, users } from '../../../db/schema.ts'
+import { users } from '../../../db/schema/accounts.ts'
+import { type FileFolderRow, fileFolders } from '../../../db/schema/files.ts'
 import { sizeText } from '../../domain/files.ts'
 import { toDay } from '../../domain/instant.ts'
 import { reachedPercent, usedOfLimit } from '../../domain/money/plan-files.ts'

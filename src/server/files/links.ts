@@ -1,5 +1,5 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
-import { type FileUploadRow, fileUploads } from '../../../db/schema.ts'
+import { type FileUploadRow, fileUploads } from '../../../db/schema/files.ts'
 import type { StoredFile } from '../ports/bucket.ts'
 import type { Context } from '../runtime/context.ts'
 

@@ -1,5 +1,5 @@
 import { and, eq, gt, isNotNull, sql } from 'drizzle-orm'
-import { fileUploads } from '../../../db/schema.ts'
+import { fileUploads } from '../../../db/schema/files.ts'
 import type { FilesReadOnly } from '../../domain/files.ts'
 import type { CredentialsMode, TemporaryCredentials } from '../ports/bucket.ts'
 import type { Context } from '../runtime/context.ts'

@@ -1,5 +1,5 @@
 import { and, asc, eq, isNotNull, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
-import { type FileFolderRow, type FileUploadRow, fileUploads } from '../../../db/schema.ts'
+import { type FileFolderRow, type FileUploadRow, fileUploads } from '../../../db/schema/files.ts'
 import { AppError } from '../../domain/error.ts'
 import { FILES_READ_ONLY, overLimit, sizeText } from '../../domain/files.ts'
 import { DAY_MS } from '../../domain/instant.ts'

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
-import type { FileFolderRow, PlanRow } from '../../../db/schema.ts'
+import type { PlanRow } from '../../../db/schema/billing.ts'
+import type { FileFolderRow } from '../../../db/schema/files.ts'
 import { removalOf } from '../../domain/file-keys.ts'
 import { sizeText } from '../../domain/files.ts'
 import { DAY_MS, MINUTE_MS } from '../../domain/instant.ts'

@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, isNotNull, sql } from 'drizzle-orm'
-import { type FileRemovalRow, type FileUploadRow, fileUploads } from '../../../db/schema.ts'
+import { type FileRemovalRow, type FileUploadRow, fileUploads } from '../../../db/schema/files.ts'
 import { AppError } from '../../domain/error.ts'
 import { inText } from '../../domain/file-names.ts'
 import { lengthOfPart, partCountOf, partSizeOf, partsLeft } from '../../domain/file-parts.ts'

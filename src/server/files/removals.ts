@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { type FileRemovalRow, fileRemovals } from '../../../db/schema.ts'
+import { type FileRemovalRow, fileRemovals } from '../../../db/schema/files.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
 import { TRACE_DAYS } from '../../domain/retention.ts'
 import { newId } from '../crypto/id.ts'

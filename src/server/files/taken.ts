@@ -1,4 +1,4 @@
-import type { FileFolderRow } from '../../../db/schema.ts'
+import type { FileFolderRow } from '../../../db/schema/files.ts'
 import { AppError } from '../../domain/error.ts'
 import { inText } from '../../domain/file-names.ts'
 import type { Bucket } from '../ports/bucket.ts'

@@ -1,5 +1,5 @@
 import { and, eq, gt, isNotNull } from 'drizzle-orm'
-import { type FileFolderRow, fileUploads } from '../../../db/schema.ts'
+import { type FileFolderRow, fileUploads } from '../../../db/schema/files.ts'
 import { isAddressable } from '../../domain/file-keys.ts'
 import { MAX_FILE_BYTES } from '../../domain/files.ts'
 import { DAY_MS } from '../../domain/instant.ts'

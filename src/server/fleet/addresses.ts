@@ -1,5 +1,5 @@
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
-import { runs } from '../../../db/schema.ts'
+import { runs } from '../../../db/schema/fleet.ts'
 import { AppError } from '../../domain/error.ts'
 import { SERVER_WEB_PORT } from '../../domain/server.ts'
 import type { Context } from '../runtime/context.ts'

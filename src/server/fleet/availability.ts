@@ -1,6 +1,6 @@
 import { and, desc, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
-import { type PlaceRow, places } from '../../../db/schema.ts'
+import { type PlaceRow, places } from '../../../db/schema/fleet.ts'
 import { BASIC, ENTERPRISE, PREMIUM } from '../../domain/money/plan.ts'
 import { NO_WISHES, type RunWishes } from '../../domain/run-wishes.ts'
 import { startTimeOf } from '../../domain/start-time.ts'

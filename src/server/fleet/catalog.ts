@@ -1,6 +1,6 @@
 import { and, asc, isNull, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { type EnvironmentRow, environments } from '../../../db/schema.ts'
+import { type EnvironmentRow, environments } from '../../../db/schema/fleet.ts'
 import type { Act } from '../../domain/audit.ts'
 import { AppError } from '../../domain/error.ts'
 import { parseImage } from '../../domain/image-reference.ts'

@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray, notInArray, type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
-import { type RunRow, runEvents, runs } from '../../../db/schema.ts'
+import { type RunRow, runEvents, runs } from '../../../db/schema/fleet.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import { type RunChange, runChange } from '../../domain/run-change.ts'

@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { startTimes } from '../../../db/schema.ts'
+import { startTimes } from '../../../db/schema/fleet.ts'
 import { ESTIMATE_MS, estimateWait, FEWEST_WAITS } from '../../domain/estimate.ts'
 import { DAY_MS, MINUTE_MS } from '../../domain/instant.ts'
 import type { Context } from '../runtime/context.ts'

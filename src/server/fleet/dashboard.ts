@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, isNotNull, or, type SQL, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
-import { jobs, type PlanRow, type RunRow, runs, secrets } from '../../../db/schema.ts'
+import type { PlanRow } from '../../../db/schema/billing.ts'
+import { jobs, type RunRow, runs, secrets } from '../../../db/schema/fleet.ts'
 import { toIso } from '../../domain/instant.ts'
 import { gpusOfType, restartGives } from '../../domain/machine.ts'
 import { gpusOf, planOf } from '../../domain/money/plan.ts'

@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
-import { doorLinks, runs } from '../../../db/schema.ts'
+import { doorLinks, runs } from '../../../db/schema/fleet.ts'
 import type { Context } from '../runtime/context.ts'
 
 /** A link that still lets guests in. The other rows are tickets, which name a sign-in. */

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
-import { users } from '../../../db/schema.ts'
+import { users } from '../../../db/schema/accounts.ts'
 import { idleForm } from '../../domain/idle.ts'
 import { limitPerson } from '../limits/limits.ts'
 import type { Context } from '../runtime/context.ts'

@@ -1,5 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
-import { type RunRow, runs, users } from '../../../db/schema.ts'
+import { users } from '../../../db/schema/accounts.ts'
+import { type RunRow, runs } from '../../../db/schema/fleet.ts'
 import { toIso } from '../../domain/instant.ts'
 import { dollarsOf, meterEnd, runSeconds } from '../../domain/money/billing.ts'
 import type { Instance } from '../../domain/wire.ts'

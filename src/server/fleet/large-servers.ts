@@ -1,6 +1,7 @@
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { places, type RunRow, runs, users } from '../../../db/schema.ts'
+import { users } from '../../../db/schema/accounts.ts'
+import { places, type RunRow, runs } from '../../../db/schema/fleet.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from '../../domain/instant.ts'
 import { BASIC, PREMIUM } from '../../domain/money/plan.ts'
 import { findPlanEnd } from '../billing/allowance.ts'

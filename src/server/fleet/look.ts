@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type RunRow, runs } from '../../../db/schema.ts'
+import { type RunRow, runs } from '../../../db/schema/fleet.ts'
 import { AppError } from '../../domain/error.ts'
 import type { Failure } from '../../domain/run-end.ts'
 import type { CloudInstance, InstanceState } from '../ports/cloud.ts'

@@ -1,4 +1,4 @@
-import type { RunRow } from '../../../db/schema.ts'
+import type { RunRow } from '../../../db/schema/fleet.ts'
 import type { Machine, MachineSocket } from '../ports/machine.ts'
 import type { Context } from '../runtime/context.ts'
 import type { Env } from '../settings/env.ts'

@@ -1,7 +1,7 @@
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { type Query, writeBatch } from '../../../db/client.ts'
-import { environments } from '../../../db/schema.ts'
+import { environments } from '../../../db/schema/fleet.ts'
 import { AppError } from '../../domain/error.ts'
 import { parseImage } from '../../domain/image-reference.ts'
 import { toIso } from '../../domain/instant.ts'

@@ -1,6 +1,7 @@
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
-import { type PlaceRow, places, type WarmMachineRow, warmMachines } from '../../../db/schema.ts'
+import { type PlaceRow, places } from '../../../db/schema/fleet.ts'
+import { type WarmMachineRow, warmMachines } from '../../../db/schema/warm.ts'
 import type { Act } from '../../domain/audit.ts'
 import { AppError } from '../../domain/error.ts'
 import { MINUTE_MS, toIso } from '../../domain/instant.ts'

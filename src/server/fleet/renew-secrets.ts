@@ -1,5 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
-import { secrets } from '../../../db/schema.ts'
+import { secrets } from '../../../db/schema/fleet.ts'
 import { deriveKeys } from '../crypto/keys.ts'
 import type { Context } from '../runtime/context.ts'
 import { openSecret, sealSecret } from './secrets.ts'

@@ -1,6 +1,6 @@
 import { and, eq, gt, type SQL, sql } from 'drizzle-orm'
 import type { Query } from '../../../db/client.ts'
-import { idempotencyKeys, type JobRow, jobs, type RunRow, runs } from '../../../db/schema.ts'
+import { idempotencyKeys, type JobRow, jobs, type RunRow, runs } from '../../../db/schema/fleet.ts'
 import { AppError } from '../../domain/error.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import type { Context } from '../runtime/context.ts'

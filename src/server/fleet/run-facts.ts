@@ -1,6 +1,6 @@
 import { and, asc, eq, type SQL } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
-import { launches, places, type RunEventRow, type RunRow, runEvents, runs } from '../../../db/schema.ts'
+import { launches, places, type RunEventRow, type RunRow, runEvents, runs } from '../../../db/schema/fleet.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { RunFacts } from '../../domain/run-timeline.ts'
 import { endedBecause } from '../../domain/server.ts'

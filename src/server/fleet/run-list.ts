@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
 import { readInPieces } from '../../../db/client.ts'
-import { type RunRow, runs } from '../../../db/schema.ts'
+import { type RunRow, runs } from '../../../db/schema/fleet.ts'
 import { monthPeriod } from '../../domain/instant.ts'
 import type { RunFilter } from '../../domain/run-list.ts'
 import type { ServerStatus } from '../../domain/server.ts'

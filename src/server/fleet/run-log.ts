@@ -1,5 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
-import { type RunRow, runs } from '../../../db/schema.ts'
+import { type RunRow, runs } from '../../../db/schema/fleet.ts'
 import { plainText } from '../../domain/ansi.ts'
 import { AppError } from '../../domain/error.ts'
 import { DAY_MS, MINUTE_MS } from '../../domain/instant.ts'

@@ -1,5 +1,5 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
-import { type RunRow, type SecretRow, secrets } from '../../../db/schema.ts'
+import { type RunRow, type SecretRow, secrets } from '../../../db/schema/fleet.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { RegistryLogin, StoredSecret } from '../../domain/wire.ts'

@@ -1,4 +1,4 @@
-import type { RunRow } from '../../../db/schema.ts'
+import type { RunRow } from '../../../db/schema/fleet.ts'
 import type { EventType } from '../../domain/webhook.ts'
 import type { OutgoingEvent } from '../events/outbox.ts'
 import type { Context } from '../runtime/context.ts'

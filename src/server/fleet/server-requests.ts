@@ -1,6 +1,6 @@
 import { desc, eq, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { serverRequests } from '../../../db/schema.ts'
+import { serverRequests } from '../../../db/schema/fleet.ts'
 import { AppError } from '../../domain/error.ts'
 import { HOUR_MS } from '../../domain/instant.ts'
 import type { User } from '../../domain/wire.ts'

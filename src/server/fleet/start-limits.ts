@@ -1,5 +1,5 @@
 import { and, eq, gt, isNotNull, min, type SQL, sql, sum } from 'drizzle-orm'
-import { jobs, runs } from '../../../db/schema.ts'
+import { jobs, runs } from '../../../db/schema/fleet.ts'
 import { LONGEST_PULL_MS } from '../../domain/image-pull.ts'
 import { MINUTE_MS } from '../../domain/instant.ts'
 import { ANSWER_DEADLINE_MS } from '../../domain/server.ts'

@@ -1,5 +1,6 @@
 import { and, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
-import { places, runs, users } from '../../../db/schema.ts'
+import { users } from '../../../db/schema/accounts.ts'
+import { places, runs } from '../../../db/schema/fleet.ts'
 import { AppError } from '../../domain/error.ts'
 import { HELD, SUSPENDED } from '../../domain/money/start-cost.ts'
 import { ALL_RESERVED } from '../../domain/server-list.ts'

@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { type JobRow, jobs, type RunRow, runs } from '../../../db/schema.ts'
+import { type JobRow, jobs, type RunRow, runs } from '../../../db/schema/fleet.ts'
 import { toIso } from '../../domain/instant.ts'
 import { NO_WISHES, type RunWishes } from '../../domain/run-wishes.ts'
 import { isOnTrial, requireAllowance } from '../billing/allowance.ts'

@@ -1,5 +1,5 @@
 import { and, inArray, isNotNull, or, type SQL } from 'drizzle-orm'
-import { startTimes } from '../../../db/schema.ts'
+import { startTimes } from '../../../db/schema/fleet.ts'
 import type { StartTimes } from '../../domain/start-time.ts'
 import type { Context } from '../runtime/context.ts'
 

@@ -1,5 +1,5 @@
 import { and, desc, eq, gte, isNotNull, isNull, or, type SQL } from 'drizzle-orm'
-import { type RunRow, runs } from '../../../db/schema.ts'
+import { type RunRow, runs } from '../../../db/schema/fleet.ts'
 import { FIRST_STOP_AFTER } from '../../domain/ending.ts'
 import { firstPaidAt } from '../billing/bills/usage.ts'
 import type { Context } from '../runtime/context.ts'

@@ -1,6 +1,6 @@
 import { and, desc, eq, or, type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
-import { type JobRow, jobs, type RunRow, runs } from '../../../db/schema.ts'
+import { type JobRow, jobs, type RunRow, runs } from '../../../db/schema/fleet.ts'
 import { AppError } from '../../domain/error.ts'
 import { NOT_CHARGED } from '../../domain/money/receipt.ts'
 import { endOfFailure, type Failure } from '../../domain/run-end.ts'

@@ -1,4 +1,4 @@
-import type { JobRow, RunRow } from '../../../db/schema.ts'
+import type { JobRow, RunRow } from '../../../db/schema/fleet.ts'
 import { doorUrl } from '../../domain/door.ts'
 import { toIso } from '../../domain/instant.ts'
 import { UNITS_PER_DOLLAR } from '../../domain/money/money.ts'

@@ -1,6 +1,6 @@
 import { and, desc, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
-import { environments, runs } from '../../../db/schema.ts'
+import { environments, runs } from '../../../db/schema/fleet.ts'
 import { AppError } from '../../domain/error.ts'
 import { type PlanType, UNPAID_STATUSES } from '../../domain/money/plan.ts'
 import { obeyedParameter } from '../../domain/parameters.ts'

@@ -1,6 +1,6 @@
 import { and, gt, inArray, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { alerts } from '../../../db/schema.ts'
+import { alerts } from '../../../db/schema/operations.ts'
 import { HOUR_MS } from '../../domain/instant.ts'
 import type { Context } from '../runtime/context.ts'
 import { composeMail } from './letter.ts'

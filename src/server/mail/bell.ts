@@ -1,5 +1,6 @@
 import { desc, eq, type SQL, sql } from 'drizzle-orm'
-import { type NoticeRow, notices, users } from '../../../db/schema.ts'
+import { users } from '../../../db/schema/accounts.ts'
+import { type NoticeRow, notices } from '../../../db/schema/mail.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import { LISTED_NOTICES, MAIL_KINDS, type MailKind } from '../../domain/notice.ts'

@@ -1,6 +1,6 @@
 import type { InferInput, InferOutput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
-import { contactMessages } from '../../../db/schema.ts'
+import { contactMessages } from '../../../db/schema/operations.ts'
 import { CONTACT_FAILED, contactForm, feedbackForm, helpForm } from '../../domain/contact.ts'
 import { orElse } from '../../domain/error.ts'
 import type { User } from '../../domain/wire.ts'

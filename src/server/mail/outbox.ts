@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm'
-import { type OutboxRow, outbox } from '../../../db/schema.ts'
+import { type OutboxRow, outbox } from '../../../db/schema/mail.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
 import { newId } from '../crypto/id.ts'
 import type { Context } from '../runtime/context.ts'

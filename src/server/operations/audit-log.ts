@@ -1,6 +1,7 @@
 import { and, desc, eq, lt, or } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { auditLog, users } from '../../../db/schema.ts'
+import { users } from '../../../db/schema/accounts.ts'
+import { auditLog } from '../../../db/schema/operations.ts'
 import { AUDIT_CSV_HEAD, type AuditLine, auditCsv, isAct } from '../../domain/audit.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { Context } from '../runtime/context.ts'

@@ -1,6 +1,6 @@
 import { eq, or, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { launches, runs } from '../../../db/schema.ts'
+import { launches, runs } from '../../../db/schema/fleet.ts'
 import { AppError } from '../../domain/error.ts'
 import { endedCause } from '../fleet/jobs/ends.ts'
 import { requestStop } from '../fleet/stop-run.ts'

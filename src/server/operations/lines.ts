@@ -1,5 +1,7 @@
 import { and, asc, eq, gt, isNull, or } from 'drizzle-orm'
-import { incidents, line, lineWaits, users } from '../../../db/schema.ts'
+import { users } from '../../../db/schema/accounts.ts'
+import { line, lineWaits } from '../../../db/schema/line.ts'
+import { incidents } from '../../../db/schema/operations.ts'
 import { DAY_MS, toIso } from '../../domain/instant.ts'
 import { hourLabel, shortMinutes } from '../../domain/line-week.ts'
 import type { InLine, Waited } from '../../domain/views.ts'

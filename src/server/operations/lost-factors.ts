@@ -1,6 +1,6 @@
 import { lte, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { factorRemovals } from '../../../db/schema.ts'
+import { factorRemovals } from '../../../db/schema/accounts.ts'
 import { AppError } from '../../domain/error.ts'
 import { REMOVAL_MS } from '../../domain/factor.ts'
 import { keepFactorQueries } from '../accounts/keep-factor.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { callCounts, statusChecks } from '../../../db/schema.ts'
+import { callCounts, statusChecks } from '../../../db/schema/operations.ts'
 import { HOUR_MS } from '../../domain/instant.ts'
 import { isOfferedAt } from '../fleet/places.ts'
 import type { Context } from '../runtime/context.ts'

@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { auditLog, signIns, users } from '../../../db/schema.ts'
+import { signIns, users } from '../../../db/schema/accounts.ts'
+import { auditLog } from '../../../db/schema/operations.ts'
 import { LONGEST_REASON } from '../../domain/audit.ts'
 import { AppError } from '../../domain/error.ts'
 import type { User } from '../../domain/wire.ts'

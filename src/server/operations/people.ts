@@ -1,5 +1,7 @@
 import { and, desc, eq, isNull, or, sql } from 'drizzle-orm'
-import { bills, factorRemovals, invoices, plans, runs, signIns, users } from '../../../db/schema.ts'
+import { factorRemovals, signIns, users } from '../../../db/schema/accounts.ts'
+import { bills, invoices, plans } from '../../../db/schema/billing.ts'
+import { runs } from '../../../db/schema/fleet.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import { dollarsOf, meterEnd, runSeconds } from '../../domain/money/billing.ts'

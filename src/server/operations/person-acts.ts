@@ -1,6 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
-import { bills } from '../../../db/schema.ts'
+import { bills } from '../../../db/schema/billing.ts'
 import { AppError } from '../../domain/error.ts'
 import type { PlanType } from '../../domain/money/plan.ts'
 import { revokeTokensQuery } from '../accounts/api-tokens.ts'

@@ -8,7 +8,7 @@ import {
   signInChallenges,
   totps,
   users,
-} from '../../../db/schema.ts'
+} from '../../../db/schema/accounts.ts'
 import { AppError } from '../../domain/error.ts'
 import { hasFactor } from '../accounts/live-sign-ins.ts'
 import { factorsRemovedMail } from '../mail/factor-letters.ts'

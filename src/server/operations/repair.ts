@@ -1,6 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { type RunRow, runs, users } from '../../../db/schema.ts'
+import { users } from '../../../db/schema/accounts.ts'
+import { type RunRow, runs } from '../../../db/schema/fleet.ts'
 import { LONGEST_START_MS } from '../../domain/image-pull.ts'
 import { getAllowance } from '../billing/allowance.ts'
 import { endReasonAt } from '../fleet/jobs/ends.ts'

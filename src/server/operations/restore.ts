@@ -1,5 +1,5 @@
 import { inArray, isNull, sql } from 'drizzle-orm'
-import { places, type RunRow, runs } from '../../../db/schema.ts'
+import { places, type RunRow, runs } from '../../../db/schema/fleet.ts'
 import { areMany } from '../fleet/jobs/sight.ts'
 import type { CloudInstance } from '../ports/cloud.ts'
 import type { Context } from '../runtime/context.ts'

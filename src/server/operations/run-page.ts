@@ -1,5 +1,5 @@
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
-import { type JobRow, jobs, type RunRow } from '../../../db/schema.ts'
+import { type JobRow, jobs, type RunRow } from '../../../db/schema/fleet.ts'
 import { FIRST_STOP_AFTER } from '../../domain/ending.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'

@@ -1,5 +1,6 @@
 import { asc, eq, sql } from 'drizzle-orm'
-import { jobs, users } from '../../../db/schema.ts'
+import { users } from '../../../db/schema/accounts.ts'
+import { jobs } from '../../../db/schema/fleet.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import { dollarsOf, meterEnd, runSeconds } from '../../domain/money/billing.ts'

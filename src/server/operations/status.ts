@@ -1,6 +1,6 @@
 import { and, desc, gt, isNull, notInArray, or, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
-import { incidents, statusChecks } from '../../../db/schema.ts'
+import { incidents, statusChecks } from '../../../db/schema/operations.ts'
 import { DAY_MS, MINUTE_MS } from '../../domain/instant.ts'
 import { type IncidentKind, SILENT_MS, STATUS_DAYS } from '../../domain/status.ts'
 import type { StatusView } from '../../domain/views.ts'

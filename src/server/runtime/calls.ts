@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/client.ts'
-import { callCounts } from '../../../db/schema.ts'
+import { callCounts } from '../../../db/schema/operations.ts'
 import { AppError } from '../../domain/error.ts'
 import type { Log } from '../settings/log.ts'
 import type { Calls } from './on-demand.ts'

@@ -1,23 +1,10 @@
 import { expect, test } from 'vitest'
-import {
-  alerts,
-  apiTokens,
-  contactMessages,
-  emailTokens,
-  idempotencyKeys,
-  jobs,
-  lineGroupPeople,
-  lineGroups,
-  notices,
-  outbox,
-  places,
-  runs,
-  serverRequests,
-  signInChallenges,
-  signIns,
-  stripeEvents,
-  users,
-} from '../../../db/schema.ts'
+import { apiTokens, emailTokens, signInChallenges, signIns, users } from '../../../db/schema/accounts.ts'
+import { stripeEvents } from '../../../db/schema/billing.ts'
+import { idempotencyKeys, jobs, places, runs, serverRequests } from '../../../db/schema/fleet.ts'
+import { lineGroupPeople, lineGroups } from '../../../db/schema/line.ts'
+import { notices, outbox } from '../../../db/schema/mail.ts'
+import { alerts, contactMessages } from '../../../db/schema/operations.ts'
 import { forgetTraces } from '../../../src/server/accounts/retention.ts'
 import { ownDatabase } from '../../../testing/stack/own-database.ts'
 

@@ -1,6 +1,6 @@
 import { asc, eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
-import { checkouts, plans, stripeEvents } from '../../../db/schema.ts'
+import { checkouts, plans, stripeEvents } from '../../../db/schema/billing.ts'
 import { signature } from '../../../dev/stripe/webhooks.ts'
 import type { User } from '../../../src/domain/wire.ts'
 import { cancelAtPeriodEnd } from '../../../src/server/billing/plans/cancel-plan.ts'

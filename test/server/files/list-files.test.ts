@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fileFolders } from '../../../db/schema.ts'
+import { fileFolders } from '../../../db/schema/files.ts'
 import { listFiles } from '../../../src/server/files/list-files.ts'
 import { openFilesAccount } from '../../../testing/stack/files-account.ts'
 

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { plans } from '../../../db/schema.ts'
+import { plans } from '../../../db/schema/billing.ts'
 import { filesModeOf } from '../../../src/server/files/mode.ts'
 import { filesThen } from '../../../src/server/files/over-limit.ts'
 import { endFilesWithPlans } from '../../../src/server/files/plan-end.ts'

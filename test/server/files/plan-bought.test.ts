@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { fileFolders, plans } from '../../../db/schema.ts'
+import { plans } from '../../../db/schema/billing.ts'
+import { fileFolders } from '../../../db/schema/files.ts'
 import { openFolder } from '../../../src/server/files/folder.ts'
 import { endFilesWithPlans } from '../../../src/server/files/plan-end.ts'
 import { continueRemovals } from '../../../src/server/files/removals.ts'

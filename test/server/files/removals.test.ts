@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { fileRemovals } from '../../../db/schema.ts'
+import { fileRemovals } from '../../../db/schema/files.ts'
 import { deleteFiles, sizeUpFolder } from '../../../src/server/files/delete.ts'
 import { linkToFile } from '../../../src/server/files/download.ts'
 import { listFiles } from '../../../src/server/files/list-files.ts'

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { fileFolders } from '../../../db/schema.ts'
+import { fileFolders } from '../../../db/schema/files.ts'
 import { deleteFiles } from '../../../src/server/files/delete.ts'
 import { openFolder } from '../../../src/server/files/folder.ts'
 import { filesModeOf, issueFilesCredentials } from '../../../src/server/files/mode.ts'

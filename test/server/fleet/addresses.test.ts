@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { runs } from '../../../db/schema.ts'
+import { runs } from '../../../db/schema/fleet.ts'
 import { checkServerAddress } from '../../../src/server/fleet/addresses.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { aliveOf, freshPlaces, newCustomer } from '../../../testing/world/fleet.ts'

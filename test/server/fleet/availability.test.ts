@@ -1,7 +1,7 @@
 import { eq, inArray, isNull, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { writeBatch } from '../../../db/client.ts'
-import { places } from '../../../db/schema.ts'
+import { places } from '../../../db/schema/fleet.ts'
 import { machinesOf, machineText } from '../../../src/domain/machine.ts'
 import { getAllowance } from '../../../src/server/billing/allowance.ts'
 import { findAvailability, machineQueries, toMachines } from '../../../src/server/fleet/availability.ts'

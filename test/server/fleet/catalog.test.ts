@@ -1,6 +1,7 @@
 import { desc, eq, sql } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
-import { auditLog, environments } from '../../../db/schema.ts'
+import { environments } from '../../../db/schema/fleet.ts'
+import { auditLog } from '../../../db/schema/operations.ts'
 import {
   addEnvironment,
   changeEnvironment,

@@ -1,6 +1,6 @@
 import { and, asc, eq, ne } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { runEvents } from '../../../db/schema.ts'
+import { runEvents } from '../../../db/schema/fleet.ts'
 import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
 import { changeRun } from '../../../src/server/fleet/change-run.ts'
 import { startRun } from '../../../src/server/fleet/start-run.ts'

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { environments, places, runs, secrets } from '../../../db/schema.ts'
+import { environments, places, runs, secrets } from '../../../db/schema/fleet.ts'
 import { toIso } from '../../../src/domain/instant.ts'
 import type { PlanType } from '../../../src/domain/money/plan.ts'
 import { NO_WISHES } from '../../../src/domain/run-wishes.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RunRow } from '../../../db/schema.ts'
+import type { RunRow } from '../../../db/schema/fleet.ts'
 import { lastWords } from '../../../src/server/fleet/run-log.ts'
 import type { Context } from '../../../src/server/runtime/context.ts'
 

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
-import { environments, plans } from '../../../db/schema.ts'
+import { plans } from '../../../db/schema/billing.ts'
+import { environments } from '../../../db/schema/fleet.ts'
 import { DAY_MS } from '../../../src/domain/instant.ts'
 import type { PlanType } from '../../../src/domain/money/plan.ts'
 import {

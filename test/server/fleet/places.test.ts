@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { places } from '../../../db/schema.ts'
+import { places } from '../../../db/schema/fleet.ts'
 import { getAllowance } from '../../../src/server/billing/allowance.ts'
 import { findAvailability } from '../../../src/server/fleet/availability.ts'
 import { addPlaces, listPlaces, retirePlace } from '../../../src/server/fleet/places.ts'

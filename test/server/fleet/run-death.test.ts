@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, inject, test } from 'vitest'
 import { openDatabase } from '../../../db/client.ts'
-import { jobs } from '../../../db/schema.ts'
+import { jobs } from '../../../db/schema/fleet.ts'
 import type { LogPart } from '../../../src/domain/run-log.ts'
 import type { Notice, Server } from '../../../src/domain/wire.ts'
 import { mailedTo, newPerson, waitFor } from '../../../testing/people/client.ts'

@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { jobs, type RunRow, runs } from '../../../db/schema.ts'
+import { jobs, type RunRow, runs } from '../../../db/schema/fleet.ts'
 import type { JobErrorCode } from '../../../src/domain/run-end.ts'
 import { requestStop } from '../../../src/server/fleet/stop-run.ts'
 import { toServer } from '../../../src/server/fleet/wire.ts'

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { openDatabase } from '../../../db/client.ts'
-import { runs } from '../../../db/schema.ts'
+import { runs } from '../../../db/schema/fleet.ts'
 import type { LogLine, LogPart } from '../../../src/domain/run-log.ts'
 import { type Client, newPerson, PASSWORD, waitFor } from '../../../testing/people/client.ts'
 import { type Machine, machinesOf, type Post } from '../../../testing/people/machines.ts'

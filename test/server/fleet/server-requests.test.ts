@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { serverRequests } from '../../../db/schema.ts'
+import { serverRequests } from '../../../db/schema/fleet.ts'
 import { openSite, SITE } from '../../../testing/stack/site.ts'
 
 const site = await openSite()

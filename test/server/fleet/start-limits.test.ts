@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runs } from '../../../db/schema.ts'
+import { places, runs } from '../../../db/schema/fleet.ts'
 import { AppError } from '../../../src/domain/error.ts'
 import { newId } from '../../../src/server/crypto/id.ts'
 import { unansweredQuery } from '../../../src/server/fleet/start-limits.ts'
@@ -11,7 +11,7 @@ import { openWorld } from '../../../testing/world/world.ts'
 const world = await openWorld(memoryDatabase())
 /** Runs that are over, requested this many seconds ago. */
 async function started(customer: Customer, secondsAgo: number[]) {
-  const [place] = await world.db.query.places.findMany({ limit: 1 })
+  const [place] = await world.db.select().from(places).limit(1)
   await world.db.insert(runs).values(
     secondsAgo.map((seconds) => {
       const at = world.clock.ms - seconds * 1000
@@ -125,7 +125,7 @@ test.each([
 ])('a server that %s is free for 2 hours a day, not all day', async (_, more, end) => {
   await freshPlaces(world, 2)
   const [ada, eve] = [await newCustomer(world), await newCustomer(world)]
-  const [place] = await world.db.query.places.findMany({ limit: 1 })
+  const [place] = await world.db.select().from(places).limit(1)
   const first = world.clock.ms
   const run = async (user: { id: string }, at: number) =>
     world.db.insert(runs).values({
@@ -156,7 +156,7 @@ test.each([
 ])('a registry that drips holds no machine for free: %s', async (_, count, end) => {
   await freshPlaces(world, 2)
   const [ada, eve] = [await newCustomer(world), await newCustomer(world)]
-  const [place] = await world.db.query.places.findMany({ limit: 1 })
+  const [place] = await world.db.select().from(places).limit(1)
   const first = world.clock.ms
   const run = (user: { id: string }, at: number) =>
     world.db.insert(runs).values({
@@ -175,7 +175,7 @@ const pull = { startedAt: 0, heardAt: 0, percent: 0, percentAt: 0, bytes: 0 }
 test('stopping each server as its machine comes up works 120 times a day, not 720', async () => {
   await freshPlaces(world, 2)
   const [ada, eve] = [await newCustomer(world), await newCustomer(world)]
-  const [place] = await world.db.query.places.findMany({ limit: 1 })
+  const [place] = await world.db.select().from(places).limit(1)
   const first = world.clock.ms
   const run = ({ user }: Customer, nth: number) => {
     const at = first + nth * 125_000
@@ -200,7 +200,7 @@ test.each([
 ])('after the last word of a program, it counts no more than the machine could win: %s', async (_, ends, minutes) => {
   await freshPlaces(world, 1)
   const { user } = await newCustomer(world)
-  const [place] = await world.db.query.places.findMany({ limit: 1 })
+  const [place] = await world.db.select().from(places).limit(1)
   const at = world.clock.ms
   const times = Object.fromEntries(Object.entries(ends).map(([name, ms]) => [name, at + ms]))
   await world.db.insert(runs).values({

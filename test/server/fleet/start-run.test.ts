@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { places, users } from '../../../db/schema.ts'
+import { users } from '../../../db/schema/accounts.ts'
+import { places } from '../../../db/schema/fleet.ts'
 import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
 import { getAllowance } from '../../../src/server/billing/allowance.ts'
 import { findAvailability } from '../../../src/server/fleet/availability.ts'

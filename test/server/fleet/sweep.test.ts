@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { launches } from '../../../db/schema.ts'
+import { launches } from '../../../db/schema/fleet.ts'
 import { endOrphans, reviveWatcher, wakeOverdue } from '../../../src/server/fleet/sweep.ts'
 import { FLEET } from '../../../src/server/ports/objects.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'

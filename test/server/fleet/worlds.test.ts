@@ -1,6 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
-import { environments, places, plans } from '../../../db/schema.ts'
+import { plans } from '../../../db/schema/billing.ts'
+import { environments, places } from '../../../db/schema/fleet.ts'
 import { NO_WISHES, type RunWishes } from '../../../src/domain/run-wishes.ts'
 import { startRun } from '../../../src/server/fleet/start-run.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'

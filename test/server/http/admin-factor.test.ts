@@ -1,6 +1,7 @@
 import { and, eq, isNotNull } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { auditLog, passkeys, signIns, users } from '../../../db/schema.ts'
+import { passkeys, signIns, users } from '../../../db/schema/accounts.ts'
+import { auditLog } from '../../../db/schema/operations.ts'
 import { LINK_NEEDED, LINK_SENT } from '../../../src/domain/factor.ts'
 import { removeFactors } from '../../../src/server/operations/remove-factors.ts'
 import { accountApp, accountContext } from '../../../testing/people/account-app.ts'

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { users } from '../../../db/schema.ts'
+import { users } from '../../../db/schema/accounts.ts'
 import { deriveKeys } from '../../../src/server/crypto/keys.ts'
 import { openAppBrowser } from '../../../testing/people/app-browser.ts'
 import { openAccount, PASSWORD, signedInUser } from '../../../testing/people/sign-up.ts'

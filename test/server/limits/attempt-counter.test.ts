@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, expect, test } from 'vitest'
-import { users } from '../../../db/schema.ts'
+import { users } from '../../../db/schema/accounts.ts'
 import { startStack } from '../../../dev/stack.ts'
 import { delayAfter, FREE_GUESSES } from '../../../src/domain/attempts.ts'
 import { Client, newPerson, PASSWORD, waitFor } from '../../../testing/people/client.ts'

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test, vi } from 'vitest'
-import { signIns, users } from '../../../db/schema.ts'
+import { signIns, users } from '../../../db/schema/accounts.ts'
 import { newId } from '../../../src/server/crypto/id.ts'
 import { limitCalls } from '../../../src/server/limits/limits.ts'
 import { networkOf } from '../../../src/server/limits/network.ts'

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
-import { notices, outbox, users } from '../../../db/schema.ts'
+import { users } from '../../../db/schema/accounts.ts'
+import { notices, outbox } from '../../../db/schema/mail.ts'
 import type { MailKind } from '../../../src/domain/notice.ts'
 import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
 import { newId } from '../../../src/server/crypto/id.ts'

@@ -1,7 +1,7 @@
 import { asc } from 'drizzle-orm'
 import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
-import { outbox } from '../../../db/schema.ts'
+import { outbox } from '../../../db/schema/mail.ts'
 import { emailBinding } from '../../../src/server/mail/email-binding.ts'
 import { composeMail } from '../../../src/server/mail/letter.ts'
 import { deliverMail, mailQuery } from '../../../src/server/mail/outbox.ts'

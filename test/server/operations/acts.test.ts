@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { launches, places, runs, users } from '../../../db/schema.ts'
+import { users } from '../../../db/schema/accounts.ts'
+import { launches, places, runs } from '../../../db/schema/fleet.ts'
 import { openAdminConsole } from '../../../testing/people/admin-console.ts'
 import { openPage, openSite, SITE } from '../../../testing/stack/site.ts'
 import { localEc2 } from '../../dev/ec2/local-ec2.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { line, lineWaits } from '../../../db/schema.ts'
+import { line, lineWaits } from '../../../db/schema/line.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
 import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
 import { readLines } from '../../../src/server/operations/lines.ts'

@@ -1,6 +1,7 @@
 import { desc, eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { auditLog, factorRemovals, recoveryCodes, totps, users } from '../../../db/schema.ts'
+import { factorRemovals, recoveryCodes, totps, users } from '../../../db/schema/accounts.ts'
+import { auditLog } from '../../../db/schema/operations.ts'
 import { removeLostFactors } from '../../../src/server/operations/lost-factors.ts'
 import { openAppBrowser } from '../../../testing/people/app-browser.ts'
 import { addAuthenticator } from '../../../testing/people/authenticator.ts'

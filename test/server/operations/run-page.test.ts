@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RunRow } from '../../../db/schema.ts'
+import type { RunRow } from '../../../db/schema/fleet.ts'
 import { stopAfterLike } from '../../../src/server/operations/run-page.ts'
 
 const RUN = {

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { incidents, jobs, places } from '../../../db/schema.ts'
+import { jobs, places } from '../../../db/schema/fleet.ts'
+import { incidents } from '../../../db/schema/operations.ts'
 import type { JobErrorCode } from '../../../src/domain/run-end.ts'
 import { newId } from '../../../src/server/crypto/id.ts'
 import { checkStarts, readStatus } from '../../../src/server/operations/status.ts'

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { callCounts } from '../../../db/schema.ts'
+import { callCounts } from '../../../db/schema/operations.ts'
 import { AppError } from '../../../src/domain/error.ts'
 import { counted, writeCounts } from '../../../src/server/runtime/calls.ts'
 import { ownDatabase } from '../../../testing/stack/own-database.ts'

@@ -1,4 +1,4 @@
-import type { FileRemovalRow } from '../../../db/schema.ts'
+import type { FileRemovalRow } from '../../../db/schema/files.ts'
 import { isMishap } from '../mishaps.ts'
 
 type Ask = {

@@ -1,5 +1,5 @@
 import { isNotNull } from 'drizzle-orm'
-import { line } from '../../../db/schema.ts'
+import { line } from '../../../db/schema/line.ts'
 import { MINUTE_MS, toIso } from '../../../src/domain/instant.ts'
 import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
 import { ALL_RESERVED } from '../../../src/domain/server-list.ts'

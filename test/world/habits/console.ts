@@ -1,5 +1,5 @@
 import { and, eq, isNull } from 'drizzle-orm'
-import { environments } from '../../../db/schema.ts'
+import { environments } from '../../../db/schema/fleet.ts'
 import { MINUTE_MS } from '../../../src/domain/instant.ts'
 import { addEnvironment, retireEnvironment } from '../../../src/server/fleet/catalog.ts'
 import { forceStop } from '../../../src/server/operations/fleet-acts.ts'

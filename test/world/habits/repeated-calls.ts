@@ -1,5 +1,5 @@
 import { and, eq } from 'drizzle-orm'
-import { idempotencyKeys } from '../../../db/schema.ts'
+import { idempotencyKeys } from '../../../db/schema/fleet.ts'
 import { DAY_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
 import { startRun } from '../../../src/server/fleet/start-run.ts'
 import { stopRun } from '../../../src/server/fleet/stop-run.ts'

@@ -1,4 +1,4 @@
-import { emailTokens, users } from '../../../db/schema.ts'
+import { emailTokens, users } from '../../../db/schema/accounts.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
 import { confirmEmail } from '../../../src/server/accounts/confirmation.ts'
 import { newEmailToken } from '../../../src/server/accounts/email-tokens.ts'

@@ -1,5 +1,6 @@
 import { and, desc, eq } from 'drizzle-orm'
-import { outbox, signIns, totps } from '../../../db/schema.ts'
+import { signIns, totps } from '../../../db/schema/accounts.ts'
+import { outbox } from '../../../db/schema/mail.ts'
 import { MINUTE_MS } from '../../../src/domain/instant.ts'
 import { createApiToken } from '../../../src/server/accounts/api-tokens.ts'
 import { closeAccount } from '../../../src/server/accounts/close-account.ts'

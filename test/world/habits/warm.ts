@@ -1,4 +1,4 @@
-import type { WarmMachineRow } from '../../../db/schema.ts'
+import type { WarmMachineRow } from '../../../db/schema/warm.ts'
 import { MINUTE_MS } from '../../../src/domain/instant.ts'
 import { setWarm } from '../../../src/server/fleet/warm/settings.ts'
 import type { World } from '../world.ts'

@@ -1,4 +1,4 @@
-import type { RunRow } from '../../../db/schema.ts'
+import type { RunRow } from '../../../db/schema/fleet.ts'
 import { hasBegun } from '../../../dev/ec2/instance.ts'
 import { LogStore } from '../../../src/server/channel/log-store.ts'
 import type { RunLogCalls } from '../../../src/server/ports/objects.ts'

@@ -1,4 +1,4 @@
-import type { RunRow } from '../../../db/schema.ts'
+import type { RunRow } from '../../../db/schema/fleet.ts'
 import { DAY_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
 import { periodAt, runSecondsWithin } from '../../../src/domain/money/billing.ts'
 import type { Rows } from '../database.ts'

@@ -1,4 +1,5 @@
-import type { InvoiceRow, UserRow } from '../../../db/schema.ts'
+import type { UserRow } from '../../../db/schema/accounts.ts'
+import type { InvoiceRow } from '../../../db/schema/billing.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/domain/instant.ts'
 import type { Rows } from '../database.ts'
 import { isBeingPaid } from '../payers.ts'

@@ -1,4 +1,4 @@
-import type { RunRow } from '../../../db/schema.ts'
+import type { RunRow } from '../../../db/schema/fleet.ts'
 import type { InstanceRecord } from '../../../dev/ec2/history.ts'
 import { MINUTE_MS } from '../../../src/domain/instant.ts'
 import { runSeconds, runSecondsWithin } from '../../../src/domain/money/billing.ts'

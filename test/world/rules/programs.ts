@@ -1,4 +1,4 @@
-import type { RunRow } from '../../../db/schema.ts'
+import type { RunRow } from '../../../db/schema/fleet.ts'
 import { MINUTE_MS } from '../../../src/domain/instant.ts'
 import { toServer } from '../../../src/server/fleet/wire.ts'
 import type { Agent } from '../programs/agent.ts'

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { and, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { line, passkeyChallenges, passkeys, signInChallenges, users } from '../../../../db/schema.ts'
+import { passkeyChallenges, passkeys, signInChallenges, users } from '../../../../db/schema/accounts.ts'
+import { line } from '../../../../db/schema/line.ts'
 import { AppError } from '../../../domain/error.ts'
 import {
   CHALLENGE_MINUTES,

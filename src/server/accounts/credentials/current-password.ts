@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
 import { AppError } from '../../../domain/error.ts'
 import type { GivenFactor } from '../../../domain/factor.ts'
 import { CURRENT_PASSWORD_WRONG } from '../../../domain/user.ts'

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { asc, eq, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { type PasskeyRow, passkeyChallenges, passkeys } from '../../../../db/schema.ts'
+import { type PasskeyRow, passkeyChallenges, passkeys } from '../../../../db/schema/accounts.ts'
 import { AppError } from '../../../domain/error.ts'
 import {
   CHALLENGE_MINUTES,

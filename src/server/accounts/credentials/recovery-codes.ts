@@ -1,7 +1,7 @@
 import { createHash, randomInt } from 'node:crypto'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Query } from '../../../../db/client.ts'
-import { recoveryCodes } from '../../../../db/schema.ts'
+import { recoveryCodes } from '../../../../db/schema/accounts.ts'
 import { newRecoveryCode, normalRecoveryCode, RECOVERY_CODES } from '../../../domain/factor.ts'
 import { factorMail } from '../../mail/factor-letters.ts'
 import { mailQuery } from '../../mail/outbox.ts'

@@ -1,5 +1,5 @@
 import { and, count, eq, isNull, max } from 'drizzle-orm'
-import { recoveryCodes } from '../../../../db/schema.ts'
+import { recoveryCodes } from '../../../../db/schema/accounts.ts'
 import { AppError } from '../../../domain/error.ts'
 import { CODE_WRONG, FACTOR_REQUIRED, type Factor, type GivenFactor, readFactor } from '../../../domain/factor.ts'
 import { toIso } from '../../../domain/instant.ts'

@@ -1,5 +1,5 @@
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
-import { totps } from '../../../../db/schema.ts'
+import { totps } from '../../../../db/schema/accounts.ts'
 import { TOTP_PERIOD_S } from '../../../domain/factor.ts'
 import { deriveKeys } from '../../crypto/keys.ts'
 import { seal, unseal } from '../../crypto/sealed.ts'

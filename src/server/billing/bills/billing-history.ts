@@ -1,13 +1,6 @@
 import { and, desc, eq, gt, inArray, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
-import {
-  type BillRow,
-  bills,
-  type InvoiceRow,
-  invoices,
-  type PlanPaymentRow,
-  type RunRow,
-  runs,
-} from '../../../../db/schema.ts'
+import { type BillRow, bills, type InvoiceRow, invoices, type PlanPaymentRow } from '../../../../db/schema/billing.ts'
+import { type RunRow, runs } from '../../../../db/schema/fleet.ts'
 import { DAY_MS, toDay, toIso } from '../../../domain/instant.ts'
 import { type Bill, openInvoices, type Statement, unpaidDollars } from '../../../domain/money/bill.ts'
 import { chargedSeconds, meterEnd } from '../../../domain/money/billing.ts'

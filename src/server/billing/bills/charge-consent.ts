@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
-import { checkouts } from '../../../../db/schema.ts'
+import { checkouts } from '../../../../db/schema/billing.ts'
 import { AppError } from '../../../domain/error.ts'
 import { limitPerson } from '../../limits/limits.ts'
 import type { Checkout } from '../../ports/payments.ts'

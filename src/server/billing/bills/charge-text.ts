@@ -1,4 +1,4 @@
-import type { BillRow } from '../../../../db/schema.ts'
+import type { BillRow } from '../../../../db/schema/billing.ts'
 import { toDay } from '../../../domain/instant.ts'
 import { chargedSeconds } from '../../../domain/money/billing.ts'
 import { OVERAGE_DOLLARS_PER_SECOND, planName } from '../../../domain/money/plan.ts'

@@ -1,15 +1,8 @@
 import { and, between, desc, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
-import {
-  type BillRow,
-  bills,
-  type InvoiceRow,
-  invoices,
-  type OutboxRow,
-  outbox,
-  plans,
-  users,
-} from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { type BillRow, bills, type InvoiceRow, invoices, plans } from '../../../../db/schema/billing.ts'
+import { type OutboxRow, outbox } from '../../../../db/schema/mail.ts'
 import { DAY_MS } from '../../../domain/instant.ts'
 import { CHARGE_NOTICE_MS, chargeChoice, SMALLEST_CHARGE_CENTS } from '../../../domain/money/charge.ts'
 import { chargeSoonMail } from '../../mail/charge-letters.ts'

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, type Query, writeBatch } from '../../../../db/client.ts'
-import type { BillRow } from '../../../../db/schema.ts'
+import type { BillRow } from '../../../../db/schema/billing.ts'
 import { type ClosedCycle, closeCycles } from '../../../domain/money/closing.ts'
 import { cyclesSince } from '../../../domain/money/cycle.ts'
 import { shareCycle } from '../../../domain/money/run-cost.ts'

@@ -1,6 +1,6 @@
 import { eq, or, sql } from 'drizzle-orm'
 import { type Database, isUniqueViolation, type Query, writeBatch } from '../../../../db/client.ts'
-import { type BillRow, bills, invoices } from '../../../../db/schema.ts'
+import { type BillRow, bills, invoices } from '../../../../db/schema/billing.ts'
 import { AppError } from '../../../domain/error.ts'
 import { instantText, toDay } from '../../../domain/instant.ts'
 import { correctionTo } from '../../../domain/money/correction.ts'

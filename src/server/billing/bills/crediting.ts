@@ -1,5 +1,5 @@
 import { and, asc, eq, or, sql } from 'drizzle-orm'
-import { type BillRow, bills, type InvoiceRow, invoices } from '../../../../db/schema.ts'
+import { type BillRow, bills, type InvoiceRow, invoices } from '../../../../db/schema/billing.ts'
 import { AppError } from '../../../domain/error.ts'
 import type { InvoiceStep } from '../../../domain/money/invoice.ts'
 import type { Invoice } from '../../ports/payments.ts'

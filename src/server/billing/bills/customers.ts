@@ -1,5 +1,5 @@
 import { and, eq, isNull } from 'drizzle-orm'
-import { users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
 import { AppError } from '../../../domain/error.ts'
 import { CustomerMissing } from '../../ports/payments.ts'
 import type { Context } from '../../runtime/context.ts'

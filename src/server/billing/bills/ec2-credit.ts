@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, isNull, lte, sql } from 'drizzle-orm'
 import { isDatabaseBusy, NoAnswer } from '../../../../db/client.ts'
-import { bills, type RunRow, runs } from '../../../../db/schema.ts'
+import { bills } from '../../../../db/schema/billing.ts'
+import { type RunRow, runs } from '../../../../db/schema/fleet.ts'
 import { AppError } from '../../../domain/error.ts'
 import { HOUR_MS } from '../../../domain/instant.ts'
 import { runSecondsWithin } from '../../../domain/money/billing.ts'

@@ -1,6 +1,7 @@
 import { and, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { type RunRow, runs, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { type RunRow, runs } from '../../../../db/schema/fleet.ts'
 import { HOUR_MS } from '../../../domain/instant.ts'
 import { hoursToSeconds } from '../../../domain/money/billing.ts'
 import { secondsToBudget } from '../../../domain/money/budget-form.ts'

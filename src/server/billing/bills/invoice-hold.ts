@@ -1,6 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
-import { type InvoiceRow, invoices } from '../../../../db/schema.ts'
+import { type InvoiceRow, invoices } from '../../../../db/schema/billing.ts'
 import type { Act } from '../../../domain/audit.ts'
 import { AppError } from '../../../domain/error.ts'
 import { DAY_MS } from '../../../domain/instant.ts'

@@ -1,6 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Query } from '../../../../db/client.ts'
-import { bills, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { bills } from '../../../../db/schema/billing.ts'
 import { SMALLEST_CHARGE_CENTS } from '../../../domain/money/charge.ts'
 import { dueSoonAt } from '../../../domain/money/invoice.ts'
 import { chargeAsksMail, chargeFailedMail } from '../../mail/charge-letters.ts'

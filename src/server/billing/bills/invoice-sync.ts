@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
-import { invoices } from '../../../../db/schema.ts'
+import { invoices } from '../../../../db/schema/billing.ts'
 import { DAY_MS } from '../../../domain/instant.ts'
 import { AFTER_DEBIT_MS, dueSoonAt, invoiceDueAt } from '../../../domain/money/invoice.ts'
 import { tellSoon } from '../../mail/notices.ts'

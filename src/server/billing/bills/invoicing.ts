@@ -1,6 +1,6 @@
 import { and, asc, eq, lte } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { type BillRow, bills, type InvoiceRow, invoices } from '../../../../db/schema.ts'
+import { type BillRow, bills, type InvoiceRow, invoices } from '../../../../db/schema/billing.ts'
 import { AppError } from '../../../domain/error.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../domain/instant.ts'
 import type { InvoiceStep } from '../../../domain/money/invoice.ts'

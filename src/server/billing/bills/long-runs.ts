@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { runs, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { runs } from '../../../../db/schema/fleet.ts'
 import { DAY_MS, HOUR_MS } from '../../../domain/instant.ts'
 import { sumOfLines } from '../../../domain/money/run-cost.ts'
 import { runLinkPath } from '../../crypto/run-links.ts'

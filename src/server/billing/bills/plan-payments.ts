@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, lte, ne, type SQL, sql } from 'drizzle-orm'
 import type { Query } from '../../../../db/client.ts'
-import { type PlanPaymentRow, planPayments } from '../../../../db/schema.ts'
+import { type PlanPaymentRow, planPayments } from '../../../../db/schema/billing.ts'
 import { DAY_MS, HOUR_MS, toDay } from '../../../domain/instant.ts'
 import type { Bill } from '../../../domain/money/bill.ts'
 import { planName } from '../../../domain/money/plan.ts'

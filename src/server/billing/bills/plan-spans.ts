@@ -1,4 +1,4 @@
-import type { PlanRow } from '../../../../db/schema.ts'
+import type { PlanRow } from '../../../../db/schema/billing.ts'
 import { periodAt } from '../../../domain/money/billing.ts'
 import type { EarlierPlan, PlanSpan, Upgrade } from '../../../domain/money/cycle.ts'
 import { type PlanType, planOffered } from '../../../domain/money/plan.ts'

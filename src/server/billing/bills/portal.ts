@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { type UserRow, users } from '../../../../db/schema.ts'
+import { type UserRow, users } from '../../../../db/schema/accounts.ts'
 import { AppError } from '../../../domain/error.ts'
 import { type ChargeChoice, chargeChoice } from '../../../domain/money/charge.ts'
 import { limitPerson } from '../../limits/limits.ts'

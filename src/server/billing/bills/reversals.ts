@@ -1,6 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
-import { invoices, planPayments, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { invoices, planPayments } from '../../../../db/schema/billing.ts'
 import { disputedMail } from '../../mail/charge-letters.ts'
 import { composeMail } from '../../mail/letter.ts'
 import { tellQueries } from '../../mail/notices.ts'

@@ -1,6 +1,7 @@
 import { and, isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
-import { type BillRow, type RunRow, runs } from '../../../../db/schema.ts'
+import type { BillRow } from '../../../../db/schema/billing.ts'
+import { type RunRow, runs } from '../../../../db/schema/fleet.ts'
 import { toDay, toIso } from '../../../domain/instant.ts'
 import { shareBill } from '../../../domain/money/billing.ts'
 import { type Cycle, cyclesSince } from '../../../domain/money/cycle.ts'

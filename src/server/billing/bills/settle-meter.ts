@@ -1,6 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Query } from '../../../../db/client.ts'
-import { launches, type RunRow, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { launches, type RunRow } from '../../../../db/schema/fleet.ts'
 import { shortSeconds, takeOff } from '../../../domain/money/ec2-credit.ts'
 import type { Context } from '../../runtime/context.ts'
 import { dueQuery } from './close-cycles.ts'

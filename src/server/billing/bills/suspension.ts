@@ -1,6 +1,7 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Query } from '../../../../db/client.ts'
-import { bills, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { bills } from '../../../../db/schema/billing.ts'
 import { tellQueries } from '../../mail/notices.ts'
 import { suspendedMail } from '../../mail/overdue-letters.ts'
 import { type Context, siteOrigin } from '../../runtime/context.ts'

@@ -1,5 +1,7 @@
 import { and, desc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
-import { type PlanRow, plans, type RunRow, runs, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { type PlanRow, plans } from '../../../../db/schema/billing.ts'
+import { type RunRow, runs } from '../../../../db/schema/fleet.ts'
 import { DAY_MS, toIso } from '../../../domain/instant.ts'
 import { meterEnd, recordCents, runSecondsWithin } from '../../../domain/money/billing.ts'
 import { BUDGET_PAGE, type Budget, isBudgetReached, OVER_BUDGET } from '../../../domain/money/budget.ts'

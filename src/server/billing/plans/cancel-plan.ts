@@ -1,6 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { plans } from '../../../../db/schema.ts'
+import { plans } from '../../../../db/schema/billing.ts'
 import { AppError } from '../../../domain/error.ts'
 import { periodAt } from '../../../domain/money/billing.ts'
 import type { User } from '../../../domain/wire.ts'

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { type PlanRow, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import type { PlanRow } from '../../../../db/schema/billing.ts'
 import { AppError } from '../../../domain/error.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import { upgradedHours } from '../../../domain/money/cycle.ts'

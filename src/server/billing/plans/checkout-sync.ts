@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
-import { checkouts } from '../../../../db/schema.ts'
+import { checkouts } from '../../../../db/schema/billing.ts'
 import { HOUR_MS } from '../../../domain/instant.ts'
 import type { Checkout } from '../../ports/payments.ts'
 import type { Context } from '../../runtime/context.ts'

@@ -1,6 +1,7 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { isUniqueViolation } from '../../../../db/client.ts'
-import { type CheckoutRow, checkouts, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { type CheckoutRow, checkouts } from '../../../../db/schema/billing.ts'
 import { AppError } from '../../../domain/error.ts'
 import { DAY_MS, HOUR_MS } from '../../../domain/instant.ts'
 import { isUnpaid, type PlanType, planForSale } from '../../../domain/money/plan.ts'

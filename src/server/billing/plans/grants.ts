@@ -1,6 +1,7 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { type Database, isUniqueViolation, type Query, writeBatch } from '../../../../db/client.ts'
-import { plans, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { plans } from '../../../../db/schema/billing.ts'
 import { FIRST_STOP_AFTER } from '../../../domain/ending.ts'
 import { AppError } from '../../../domain/error.ts'
 import { MINUTE_MS, toIso } from '../../../domain/instant.ts'

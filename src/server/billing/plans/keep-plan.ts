@@ -1,5 +1,5 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import { type PlanRow, plans } from '../../../../db/schema.ts'
+import { type PlanRow, plans } from '../../../../db/schema/billing.ts'
 import { AppError } from '../../../domain/error.ts'
 import type { User } from '../../../domain/wire.ts'
 import { newId } from '../../crypto/id.ts'

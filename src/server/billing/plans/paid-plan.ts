@@ -1,5 +1,5 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import { type PlanRow, plans } from '../../../../db/schema.ts'
+import { type PlanRow, plans } from '../../../../db/schema/billing.ts'
 import { AppError } from '../../../domain/error.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import { stands } from '../../../domain/money/plan.ts'

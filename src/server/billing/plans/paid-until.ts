@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { plans } from '../../../../db/schema.ts'
+import { plans } from '../../../../db/schema/billing.ts'
 import { isUnpaid } from '../../../domain/money/plan.ts'
 import type { PaidSubscription } from '../../ports/payments.ts'
 import type { Context } from '../../runtime/context.ts'

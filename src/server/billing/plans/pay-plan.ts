@@ -1,5 +1,5 @@
 import { and, eq, gt, inArray, isNull, or } from 'drizzle-orm'
-import { plans } from '../../../../db/schema.ts'
+import { plans } from '../../../../db/schema/billing.ts'
 import { UNPAID_STATUSES, upgradeWaits } from '../../../domain/money/plan.ts'
 import { limitPerson, mayStill } from '../../limits/limits.ts'
 import type { Context } from '../../runtime/context.ts'

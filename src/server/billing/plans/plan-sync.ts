@@ -1,6 +1,7 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { isUniqueViolation, type Query, writeBatch } from '../../../../db/client.ts'
-import { type PlanRow, plans, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { type PlanRow, plans } from '../../../../db/schema/billing.ts'
 import { AppError } from '../../../domain/error.ts'
 import { isUnpaid, planForSale, stands } from '../../../domain/money/plan.ts'
 import type { PaidSubscription } from '../../ports/payments.ts'

@@ -1,5 +1,6 @@
 import { and, asc, eq, lte } from 'drizzle-orm'
-import { checkouts, plans, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { checkouts, plans } from '../../../../db/schema/billing.ts'
 import { HOUR_MS } from '../../../domain/instant.ts'
 import type { Context } from '../../runtime/context.ts'
 import { fourAtOnce } from '../../runtime/four-at-once.ts'

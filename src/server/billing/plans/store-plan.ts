@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Query } from '../../../../db/client.ts'
-import { type PlanRow, plans } from '../../../../db/schema.ts'
+import { type PlanRow, plans } from '../../../../db/schema/billing.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/instant.ts'
 import { type PlanType, planName, upgradeWaits } from '../../../domain/money/plan.ts'
 import { newId } from '../../crypto/id.ts'

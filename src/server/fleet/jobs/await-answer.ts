@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import type { RunRow } from '../../../../db/schema.ts'
+import type { RunRow } from '../../../../db/schema/fleet.ts'
 import { isPullTooSlow, type Pull, pullProgress } from '../../../domain/image-pull.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import { ANSWER_DEADLINE_MS, ENDING_MS, SERVER_WEB_PORT } from '../../../domain/server.ts'

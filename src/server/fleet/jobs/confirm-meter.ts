@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { RunRow } from '../../../../db/schema.ts'
+import type { RunRow } from '../../../../db/schema/fleet.ts'
 import type { Context } from '../../runtime/context.ts'
 import { takeLook } from './sight.ts'
 

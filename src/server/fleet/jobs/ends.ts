@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { RunRow } from '../../../../db/schema.ts'
+import type { RunRow } from '../../../../db/schema/fleet.ts'
 import { TRIAL_WARN_MS } from '../../../domain/ending.ts'
 import { ENDING_MS } from '../../../domain/server.ts'
 

@@ -1,6 +1,7 @@
 import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { type RunRow, runs, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { type RunRow, runs } from '../../../../db/schema/fleet.ts'
 import { idleVerdict, readIdle } from '../../../domain/idle.ts'
 import { toIso } from '../../../domain/instant.ts'
 import { SERVER_WEB_PORT } from '../../../domain/server.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type RunRow, runs } from '../../../../db/schema.ts'
+import { type RunRow, runs } from '../../../../db/schema/fleet.ts'
 import type { Context } from '../../runtime/context.ts'
 
 /** The tags of a run's instance. From them, `npm run restore` knows whose it is. */

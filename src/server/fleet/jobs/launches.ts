@@ -1,6 +1,6 @@
 import { and, desc, eq, isNull, notInArray, or, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
-import { type LaunchRow, launches, type RunRow } from '../../../../db/schema.ts'
+import { type LaunchRow, launches, type RunRow } from '../../../../db/schema/fleet.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import { newId } from '../../crypto/id.ts'
 import type { CloudInstance } from '../../ports/cloud.ts'

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { type LaunchRow, launches, type RunRow } from '../../../../db/schema.ts'
+import { type LaunchRow, launches, type RunRow } from '../../../../db/schema/fleet.ts'
 import type { CloudInstance, LaunchRefusal } from '../../ports/cloud.ts'
 import type { Context } from '../../runtime/context.ts'
 import { vendorErrorOf } from '../../settings/log.ts'

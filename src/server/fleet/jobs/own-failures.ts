@@ -1,4 +1,4 @@
-import type { RunRow } from '../../../../db/schema.ts'
+import type { RunRow } from '../../../../db/schema/fleet.ts'
 import { deathText, exitText } from '../../../domain/run-death.ts'
 import type { Failure } from '../../../domain/run-end.ts'
 import { alertOperator } from '../../mail/alerts.ts'

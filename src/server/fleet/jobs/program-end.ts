@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import { type RunRow, runs } from '../../../../db/schema.ts'
+import { type RunRow, runs } from '../../../../db/schema/fleet.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../domain/instant.ts'
 import type { Context } from '../../runtime/context.ts'
 import { requestStop } from '../stop-run.ts'

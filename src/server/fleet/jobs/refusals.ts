@@ -1,4 +1,4 @@
-import type { PlaceRow } from '../../../../db/schema.ts'
+import type { PlaceRow } from '../../../../db/schema/fleet.ts'
 import { AppError } from '../../../domain/error.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import type { LaunchRefusal } from '../../ports/cloud.ts'

@@ -1,5 +1,5 @@
-import { sql } from 'drizzle-orm'
-import type { LaunchRow, PlaceRow } from '../../../../db/schema.ts'
+import { eq, sql } from 'drizzle-orm'
+import { type LaunchRow, type PlaceRow, places } from '../../../../db/schema/fleet.ts'
 import { AppError } from '../../../domain/error.ts'
 import { NOT_CHARGED } from '../../../domain/money/receipt.ts'
 import { START_DEADLINE_MS } from '../../../domain/server.ts'
@@ -103,7 +103,7 @@ async function launchInstance(input: StepInput, launch: LaunchRow, isFirstReques
 }
 
 async function placeOf({ ctx }: StepInput, launch: LaunchRow): Promise<PlaceRow> {
-  const [place] = await ctx.db.query.places.findMany({ where: (place, { eq }) => eq(place.id, launch.placeId) })
+  const [place] = await ctx.db.select().from(places).where(eq(places.id, launch.placeId))
   if (!place) throw new Error(`launch ${launch.token} names no place`)
   return place
 }

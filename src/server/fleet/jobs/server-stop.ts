@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { launches, runs } from '../../../../db/schema.ts'
+import { launches, runs } from '../../../../db/schema/fleet.ts'
 import { lostReceipt, receipt } from '../../../domain/money/receipt.ts'
 import { STOPPING } from '../../../domain/server-list.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { RunRow } from '../../../../db/schema.ts'
+import type { RunRow } from '../../../../db/schema/fleet.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import type { CloudInstance, InstanceState } from '../../ports/cloud.ts'
 import type { Context } from '../../runtime/context.ts'

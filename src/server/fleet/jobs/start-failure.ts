@@ -1,6 +1,7 @@
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { jobs, line } from '../../../../db/schema.ts'
+import { jobs } from '../../../../db/schema/fleet.ts'
+import { line } from '../../../../db/schema/line.ts'
 import { endOfFailure, type JobErrorCode } from '../../../domain/run-end.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { tellSoon } from '../../mail/notices.ts'

@@ -1,4 +1,4 @@
-import type { JobRow, RunRow } from '../../../../db/schema.ts'
+import type { JobRow, RunRow } from '../../../../db/schema/fleet.ts'
 import type { ServerFrame } from '../../../domain/cable.ts'
 import type { Server } from '../../../domain/wire.ts'
 import type { Context } from '../../runtime/context.ts'

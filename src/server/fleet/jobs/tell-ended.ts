@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Query } from '../../../../db/client.ts'
-import type { RunRow } from '../../../../db/schema.ts'
+import type { RunRow } from '../../../../db/schema/fleet.ts'
 import type { EndReason } from '../../../domain/run-end.ts'
 import type { Message } from '../../mail/letter.ts'
 import { emailQuery, noticeQuery } from '../../mail/notices.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import type { RunRow } from '../../../../db/schema.ts'
+import type { RunRow } from '../../../../db/schema/fleet.ts'
 import { addedText } from '../../../domain/ending.ts'
 import { HOUR_MS, MINUTE_MS, toIso } from '../../../domain/instant.ts'
 import { runLinkPath } from '../../crypto/run-links.ts'

@@ -1,5 +1,6 @@
 import { and, eq, isNotNull, isNull, or, sql } from 'drizzle-orm'
-import { runs, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { runs } from '../../../../db/schema/fleet.ts'
 import { NOT_CHARGED, TIME_UP_EARLY } from '../../../domain/money/receipt.ts'
 import { tellQueries } from '../../mail/notices.ts'
 import { deliverMail } from '../../mail/outbox.ts'

@@ -1,5 +1,5 @@
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
-import { type LineRow, line, lineTurns, lineWaits } from '../../../../db/schema.ts'
+import { type LineRow, line, lineTurns, lineWaits } from '../../../../db/schema/line.ts'
 import { ESTIMATE_MS, type Estimate, estimateInLine, type LineWait } from '../../../domain/estimate.ts'
 import { positionsOf } from '../../../domain/line.ts'
 import type { Context } from '../../runtime/context.ts'

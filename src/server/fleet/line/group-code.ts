@@ -1,5 +1,5 @@
 import { and, eq, gt, sql } from 'drizzle-orm'
-import { lineGroups } from '../../../../db/schema.ts'
+import { lineGroups } from '../../../../db/schema/line.ts'
 import { readUserCode } from '../../../domain/device-code.ts'
 import { AppError } from '../../../domain/error.ts'
 import { MOST_GROUP_PEOPLE } from '../../../domain/line-group.ts'

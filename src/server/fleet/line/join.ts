@@ -1,6 +1,6 @@
 import { and, isNull, lte, max, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { places } from '../../../../db/schema.ts'
+import { places } from '../../../../db/schema/fleet.ts'
 import { AppError } from '../../../domain/error.ts'
 import type { RunWishes } from '../../../domain/run-wishes.ts'
 import { FREE_NOW } from '../../../domain/server-list.ts'

@@ -1,5 +1,5 @@
 import { and, eq, isNull, type SQL } from 'drizzle-orm'
-import { type LineRow, line } from '../../../../db/schema.ts'
+import { type LineRow, line } from '../../../../db/schema/line.ts'
 import { toIso } from '../../../domain/instant.ts'
 import type { LinePlace } from '../../../domain/wire.ts'
 import type { Context } from '../../runtime/context.ts'

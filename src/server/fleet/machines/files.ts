@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
-import { type RunRow, runs } from '../../../../db/schema.ts'
+import { type RunRow, runs } from '../../../../db/schema/fleet.ts'
 import { AppError } from '../../../domain/error.ts'
 import { MINUTE_MS, toIso } from '../../../domain/instant.ts'
 import { filesModeOf, issueFilesCredentials } from '../../files/mode.ts'

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import * as z from 'zod/mini'
 import { writeBatch } from '../../../../db/client.ts'
-import { runs } from '../../../../db/schema.ts'
+import { runs } from '../../../../db/schema/fleet.ts'
 import { AppError } from '../../../domain/error.ts'
 import { sizeText } from '../../../domain/files.ts'
 import { DEATHS } from '../../../domain/run-end.ts'

@@ -1,5 +1,5 @@
 import { and, desc, eq, isNull } from 'drizzle-orm'
-import { launches, type RunRow, runs } from '../../../../db/schema.ts'
+import { launches, type RunRow, runs } from '../../../../db/schema/fleet.ts'
 import { AppError } from '../../../domain/error.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import type { Context } from '../../runtime/context.ts'

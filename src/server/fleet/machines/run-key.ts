@@ -1,4 +1,4 @@
-import type { RunRow } from '../../../../db/schema.ts'
+import type { RunRow } from '../../../../db/schema/fleet.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import { isSignature, signatureOf } from '../../crypto/keys.ts'
 import { limitMachine } from '../../limits/limits.ts'

@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { type LaunchRow, launches } from '../../../../db/schema.ts'
+import { type LaunchRow, launches } from '../../../../db/schema/fleet.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import type { CloudInstance, InstanceState } from '../../ports/cloud.ts'
 import type { Context } from '../../runtime/context.ts'

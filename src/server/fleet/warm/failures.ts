@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { WarmSettingRow } from '../../../../db/schema.ts'
+import type { WarmSettingRow } from '../../../../db/schema/warm.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../domain/instant.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import type { Context } from '../../runtime/context.ts'

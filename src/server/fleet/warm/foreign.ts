@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { type LaunchRow, launches, type RunRow } from '../../../../db/schema.ts'
+import { type LaunchRow, launches, type RunRow } from '../../../../db/schema/fleet.ts'
 import type { CloudInstance } from '../../ports/cloud.ts'
 import type { Context } from '../../runtime/context.ts'
 

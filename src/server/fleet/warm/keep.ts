@@ -1,13 +1,7 @@
 import { and, eq, isNull, lt, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import {
-  type PlaceRow,
-  places,
-  type WarmMachineRow,
-  type WarmSettingRow,
-  warmMachines,
-  warmSettings,
-} from '../../../../db/schema.ts'
+import { type PlaceRow, places } from '../../../../db/schema/fleet.ts'
+import { type WarmMachineRow, type WarmSettingRow, warmMachines, warmSettings } from '../../../../db/schema/warm.ts'
 import { DAY_MS, MINUTE_MS } from '../../../domain/instant.ts'
 import { wantedAt } from '../../../domain/warm-hours.ts'
 import { newId } from '../../crypto/id.ts'

@@ -1,6 +1,7 @@
 import { and, desc, eq, gt, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { runs, warmSettings } from '../../../../db/schema.ts'
+import { runs } from '../../../../db/schema/fleet.ts'
+import { warmSettings } from '../../../../db/schema/warm.ts'
 import { AppError } from '../../../domain/error.ts'
 import { DAY_MS } from '../../../domain/instant.ts'
 import type { WarmLine } from '../../../domain/views.ts'

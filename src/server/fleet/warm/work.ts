@@ -1,6 +1,7 @@
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
-import { environments, type RunRow, warmMachines } from '../../../../db/schema.ts'
+import { environments, type RunRow } from '../../../../db/schema/fleet.ts'
+import { warmMachines } from '../../../../db/schema/warm.ts'
 import { toIso } from '../../../domain/instant.ts'
 import { limitMachine } from '../../limits/limits.ts'
 import type { Context } from '../../runtime/context.ts'

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import { emailTokens, users } from '../../../../db/schema.ts'
+import { emailTokens, users } from '../../../../db/schema/accounts.ts'
 import { startStack } from '../../../../dev/stack.ts'
 import { Client } from '../../../../testing/people/client.ts'
 import { signUpFields } from '../../../../testing/people/sign-up.ts'

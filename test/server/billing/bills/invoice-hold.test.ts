@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { auditLog } from '../../../../db/schema.ts'
+import { auditLog } from '../../../../db/schema/operations.ts'
 import { listBills } from '../../../../src/server/billing/bills/billing-history.ts'
 import { setCharging } from '../../../../src/server/billing/bills/charge-consent.ts'
 import { holdInvoice, releaseInvoice } from '../../../../src/server/billing/bills/invoice-hold.ts'

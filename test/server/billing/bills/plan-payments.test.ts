@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { beforeEach, expect, test } from 'vitest'
-import { planPayments, plans, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { planPayments, plans } from '../../../../db/schema/billing.ts'
 import type { Invoice as AtStripe } from '../../../../dev/stripe/objects.ts'
 import { totalDollars } from '../../../../src/domain/money/bill.ts'
 import type { User } from '../../../../src/domain/wire.ts'

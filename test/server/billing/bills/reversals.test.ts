@@ -1,6 +1,7 @@
 import { asc, eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { invoices, outbox, planPayments, stripeEvents } from '../../../../db/schema.ts'
+import { invoices, planPayments, stripeEvents } from '../../../../db/schema/billing.ts'
+import { outbox } from '../../../../db/schema/mail.ts'
 import { EVENTS } from '../../../../scripts/stripe-account.ts'
 import { givenBack } from '../../../../src/domain/money/bill.ts'
 import { listBills } from '../../../../src/server/billing/bills/billing-history.ts'

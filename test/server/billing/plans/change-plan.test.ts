@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { planPayments } from '../../../../db/schema.ts'
+import { planPayments } from '../../../../db/schema/billing.ts'
 import { changePlan } from '../../../../src/server/billing/plans/change-plan.ts'
 import { openPlanOwner } from '../../../../testing/people/plan-owner.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'

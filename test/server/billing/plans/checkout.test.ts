@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { checkouts, invoices } from '../../../../db/schema.ts'
+import { checkouts, invoices } from '../../../../db/schema/billing.ts'
 import { AppError } from '../../../../src/domain/error.ts'
 import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
 import { openPortal } from '../../../../src/server/billing/bills/portal.ts'

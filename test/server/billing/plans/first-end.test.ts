@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { places, type RunRow, runEvents, runs } from '../../../../db/schema.ts'
+import { places, type RunRow, runEvents, runs } from '../../../../db/schema/fleet.ts'
 import { grantPlan } from '../../../../src/server/billing/plans/grants.ts'
 import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
 import { changeRun } from '../../../../src/server/fleet/change-run.ts'

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { checkouts } from '../../../../db/schema.ts'
+import { checkouts } from '../../../../db/schema/billing.ts'
 import { addMonths } from '../../../../src/domain/money/billing.ts'
 import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
 import { createCheckout } from '../../../../src/server/billing/plans/checkout.ts'

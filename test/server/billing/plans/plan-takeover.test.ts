@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { runs } from '../../../../db/schema.ts'
+import { runs } from '../../../../db/schema/fleet.ts'
 import { settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { grantPlan } from '../../../../src/server/billing/plans/grants.ts'
 import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
 import { reconcilePlans } from '../../../../src/server/billing/plans/reconcile.ts'
 import { openPlanOwner } from '../../../../testing/people/plan-owner.ts'
 

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test, vi } from 'vitest'
-import { checkouts } from '../../../../db/schema.ts'
+import { checkouts } from '../../../../db/schema/billing.ts'
 import { getUsage, toSummary } from '../../../../src/server/billing/bills/usage.ts'
 import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout } from '../../../../src/server/billing/plans/checkout.ts'

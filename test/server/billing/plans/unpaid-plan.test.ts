@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { checkouts, plans, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { checkouts, plans } from '../../../../db/schema/billing.ts'
 import { addMonths } from '../../../../src/domain/money/billing.ts'
 import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
 import { BILLING_CRON, runCron } from '../../../../src/server/cron.ts'

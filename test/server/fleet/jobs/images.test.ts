@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
-import { alerts, environments, incidents } from '../../../../db/schema.ts'
+import { environments } from '../../../../db/schema/fleet.ts'
+import { alerts, incidents } from '../../../../db/schema/operations.ts'
 import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
 import { newId } from '../../../../src/server/crypto/id.ts'
 import { startRun } from '../../../../src/server/fleet/start-run.ts'

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { launches } from '../../../../db/schema.ts'
+import { launches } from '../../../../db/schema/fleet.ts'
 import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import { aliveOf, type Customer, freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running } from '../../../../testing/world/play.ts'

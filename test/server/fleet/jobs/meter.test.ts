@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { runs } from '../../../../db/schema.ts'
+import { runs } from '../../../../db/schema/fleet.ts'
 import type { Pull } from '../../../../src/domain/image-pull.ts'
 import { getUsage } from '../../../../src/server/billing/bills/usage.ts'
 import { toServer } from '../../../../src/server/fleet/wire.ts'

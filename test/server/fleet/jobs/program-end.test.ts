@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { runs } from '../../../../db/schema.ts'
+import { runs } from '../../../../db/schema/fleet.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../../src/domain/instant.ts'
 import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
 import { UNANSWERED_LIMIT } from '../../../../src/domain/start-limits.ts'

@@ -1,6 +1,6 @@
 import { eq, inArray } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { launches, places } from '../../../../db/schema.ts'
+import { launches, places } from '../../../../db/schema/fleet.ts'
 import { AppError } from '../../../../src/domain/error.ts'
 import { drainPlace } from '../../../../src/server/fleet/places.ts'
 import { countedStartsQuery } from '../../../../src/server/fleet/start-limits.ts'

@@ -1,6 +1,7 @@
-import { eq } from 'drizzle-orm'
+import { eq, isNull } from 'drizzle-orm'
 import { expect, test, vi } from 'vitest'
-import { plans } from '../../../../db/schema.ts'
+import { plans } from '../../../../db/schema/billing.ts'
+import { places } from '../../../../db/schema/fleet.ts'
 import { runSeconds } from '../../../../src/domain/money/billing.ts'
 import { newId } from '../../../../src/server/crypto/id.ts'
 import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
@@ -108,7 +109,7 @@ test('leaves a place without capacity for the next one', async () => {
   expect(said).toContain('Launching g6.12xlarge…')
   for (const zone of ['us-east-1c', 'us-east-1a'])
     expect(said).toContain(`No server free in ${zone}. Trying another place…`)
-  const free = await world.db.query.places.findMany({ where: (s, { isNull }) => isNull(s.reservedBy) })
+  const free = await world.db.select().from(places).where(isNull(places.reservedBy))
   expect(free.map((place) => place.id).sort()).toEqual([first, third].sort())
 })
 

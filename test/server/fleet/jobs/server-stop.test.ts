@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test, vi } from 'vitest'
-import { launches } from '../../../../db/schema.ts'
+import { launches } from '../../../../db/schema/fleet.ts'
 import { AppError } from '../../../../src/domain/error.ts'
 import { runSeconds, startupSeconds } from '../../../../src/domain/money/billing.ts'
 import { costText } from '../../../../src/domain/money/money.ts'

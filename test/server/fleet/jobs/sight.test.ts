@@ -1,6 +1,6 @@
 import { eq, inArray } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
-import { launches, runs } from '../../../../db/schema.ts'
+import { launches, runs } from '../../../../db/schema/fleet.ts'
 import { ec2Cloud } from '../../../../src/server/fleet/ec2.ts'
 import type { CloudInstance } from '../../../../src/server/ports/cloud.ts'
 import { FLEET } from '../../../../src/server/ports/objects.ts'

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { writeBatch } from '../../../../db/client.ts'
-import { outbox } from '../../../../db/schema.ts'
+import { outbox } from '../../../../db/schema/mail.ts'
 import { liftTrialEndQueries } from '../../../../src/server/billing/plans/grants.ts'
 import { wakeOverdue } from '../../../../src/server/fleet/sweep.ts'
 import { type Customer, freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'

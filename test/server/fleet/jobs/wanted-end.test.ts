@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { writeBatch } from '../../../../db/client.ts'
-import { plans } from '../../../../db/schema.ts'
+import { plans } from '../../../../db/schema/billing.ts'
 import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
 import { setBudget } from '../../../../src/server/billing/bills/budget.ts'
 import { mailUsedHours } from '../../../../src/server/billing/bills/hours-mails.ts'

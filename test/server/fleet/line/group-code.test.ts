@@ -1,6 +1,7 @@
 import { inArray } from 'drizzle-orm'
 import { beforeEach, expect, test } from 'vitest'
-import { lineGroupPeople, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { lineGroupPeople } from '../../../../db/schema/line.ts'
 import { MOST_GROUP_PEOPLE } from '../../../../src/domain/line-group.ts'
 import { enterGroupCode } from '../../../../src/server/fleet/line/group-code.ts'
 import { removePeople } from '../../../../src/server/fleet/line/group-people.ts'

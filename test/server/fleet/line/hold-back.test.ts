@@ -1,6 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { beforeEach, expect, test } from 'vitest'
-import { lineTurns, places } from '../../../../db/schema.ts'
+import { places } from '../../../../db/schema/fleet.ts'
+import { lineTurns } from '../../../../db/schema/line.ts'
 import { MINUTE_MS } from '../../../../src/domain/instant.ts'
 import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
 import { getAllowance } from '../../../../src/server/billing/allowance.ts'

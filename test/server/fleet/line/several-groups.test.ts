@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { lineGroups } from '../../../../db/schema.ts'
+import { lineGroups } from '../../../../db/schema/line.ts'
 import { MINUTE_MS } from '../../../../src/domain/instant.ts'
 import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
 import { listGroups } from '../../../../src/server/fleet/line/groups.ts'

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { fileFolders, launches, runs } from '../../../../db/schema.ts'
+import { fileFolders } from '../../../../db/schema/files.ts'
+import { launches, runs } from '../../../../db/schema/fleet.ts'
 import { ACCOUNT_ID, type Identities, openIdentities } from '../../../../dev/ec2/identity.ts'
 import type { Instance } from '../../../../dev/ec2/instance.ts'
 import { Store } from '../../../../dev/stand-in/store.ts'

@@ -1,6 +1,7 @@
 import { eq, isNull } from 'drizzle-orm'
 import { afterAll, expect, test } from 'vitest'
-import { places, runs, warmMachines, warmSettings } from '../../../../db/schema.ts'
+import { places, runs } from '../../../../db/schema/fleet.ts'
+import { warmMachines, warmSettings } from '../../../../db/schema/warm.ts'
 import { startStack } from '../../../../dev/stack.ts'
 import { WEEK_HOURS } from '../../../../src/domain/warm-hours.ts'
 import { newPerson, waitFor } from '../../../../testing/people/client.ts'

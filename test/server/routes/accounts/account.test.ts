@@ -1,24 +1,18 @@
 import { eq, getTableColumns, getTableName, is } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { expect, test } from 'vitest'
-import * as schema from '../../../../db/schema.ts'
-import {
-  apiTokens,
-  contactMessages,
-  lineGroupPeople,
-  lineGroups,
-  outbox,
-  places,
-  plans,
-  runs,
-  signIns,
-  users,
-} from '../../../../db/schema.ts'
+import { apiTokens, signIns, users } from '../../../../db/schema/accounts.ts'
+import { plans } from '../../../../db/schema/billing.ts'
+import { places, runs } from '../../../../db/schema/fleet.ts'
+import { lineGroupPeople, lineGroups } from '../../../../db/schema/line.ts'
+import { outbox } from '../../../../db/schema/mail.ts'
+import { contactMessages } from '../../../../db/schema/operations.ts'
 import { freeClosedAddresses } from '../../../../src/server/accounts/close-account.ts'
 import { newId } from '../../../../src/server/crypto/id.ts'
 import { accountApp, accountContext } from '../../../../testing/people/account-app.ts'
 import { openAppBrowser } from '../../../../testing/people/app-browser.ts'
 import { PASSWORD, signedInUser, signUpFields } from '../../../../testing/people/sign-up.ts'
+import { readSchema } from '../../../../testing/stack/schema.ts'
 
 async function setup() {
   const account = accountContext()
@@ -110,7 +104,7 @@ const EXPORTED: Record<string, string | null> = {
 test('the export leaves out no table that identifies a person', async () => {
   const { browser, user } = await setup()
   const data = await (await browser.request('/api/v1/users/export')).json()
-  const personal = Object.values(schema)
+  const personal = Object.values(await readSchema())
     .filter((table) => is(table, SQLiteTable))
     .filter((table) => {
       const columns = getTableColumns(table)

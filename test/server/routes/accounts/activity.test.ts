@@ -1,15 +1,9 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import {
-  apiTokens,
-  auditLog,
-  outbox,
-  plans,
-  refusedSignIns,
-  signInChallenges,
-  signIns,
-  users,
-} from '../../../../db/schema.ts'
+import { apiTokens, refusedSignIns, signInChallenges, signIns, users } from '../../../../db/schema/accounts.ts'
+import { plans } from '../../../../db/schema/billing.ts'
+import { outbox } from '../../../../db/schema/mail.ts'
+import { auditLog } from '../../../../db/schema/operations.ts'
 import { listActivity } from '../../../../src/server/accounts/activity.ts'
 import { forgetTraces } from '../../../../src/server/accounts/retention.ts'
 import { runCron } from '../../../../src/server/cron.ts'

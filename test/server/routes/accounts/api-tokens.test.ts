@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { apiTokens } from '../../../../db/schema.ts'
+import { apiTokens } from '../../../../db/schema/accounts.ts'
 import { TOKEN_NAME_TAKEN, TOKEN_REVOKED, TOO_MANY_TOKENS } from '../../../../src/domain/api-token.ts'
 import type { ApiToken } from '../../../../src/domain/wire.ts'
 import { openAccount, PASSWORD, signedInUser } from '../../../../testing/people/sign-up.ts'

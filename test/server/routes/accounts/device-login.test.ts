@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import * as oauth from 'oauth4webapi'
 import { expect, test } from 'vitest'
-import { apiTokens, deviceLogins } from '../../../../db/schema.ts'
+import { apiTokens, deviceLogins } from '../../../../db/schema/accounts.ts'
 import { CLIENT_ID, DEVICE_GRANT } from '../../../../src/domain/device-code.ts'
 import { forgetTraces } from '../../../../src/server/accounts/retention.ts'
 import { ORIGIN } from '../../../../testing/people/account-app.ts'

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
-import { places, runs } from '../../../../db/schema.ts'
+import { places, runs } from '../../../../db/schema/fleet.ts'
 import { MAIL_KINDS, type MailKind } from '../../../../src/domain/notice.ts'
 import { newId } from '../../../../src/server/crypto/id.ts'
 import { deriveKeys, type KeyPurpose } from '../../../../src/server/crypto/keys.ts'

@@ -11,7 +11,7 @@ import {
   totps,
   type UserRow,
   users,
-} from '../../../../db/schema.ts'
+} from '../../../../db/schema/accounts.ts'
 import {
   CHALLENGE_OVER,
   FACTOR_REQUIRED,

@@ -1,6 +1,7 @@
 import { and, eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { secrets, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { secrets } from '../../../../db/schema/fleet.ts'
 import { LOGIN_REMOVED, LOGIN_SAVED, TOO_MANY_LOGINS } from '../../../../src/domain/registry-login.ts'
 import { CURRENT_PASSWORD_WRONG } from '../../../../src/domain/user.ts'
 import { renewRunSecrets } from '../../../../src/server/fleet/renew-secrets.ts'

@@ -1,6 +1,7 @@
 import { and, eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { secrets, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { secrets } from '../../../../db/schema/fleet.ts'
 import { SECRET_REMOVED, SECRET_SAVED, TOO_MANY_SECRETS } from '../../../../src/domain/secret.ts'
 import { CURRENT_PASSWORD_WRONG } from '../../../../src/domain/user.ts'
 import { renewRunSecrets } from '../../../../src/server/fleet/renew-secrets.ts'

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { bills, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { bills } from '../../../../db/schema/billing.ts'
 import { newId } from '../../../../src/server/crypto/id.ts'
 import { openBillingSite } from '../../../../testing/stack/billing-site.ts'
 import { SITE } from '../../../../testing/stack/site.ts'

@@ -1,6 +1,8 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { places, plans, runs, users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { plans } from '../../../../db/schema/billing.ts'
+import { places, runs } from '../../../../db/schema/fleet.ts'
 import { newId } from '../../../../src/server/crypto/id.ts'
 import { openBillingSite } from '../../../../testing/stack/billing-site.ts'
 

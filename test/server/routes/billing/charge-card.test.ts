@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { users } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
 import { disputedMail } from '../../../../src/server/mail/charge-letters.ts'
 import { openBillingSite } from '../../../../testing/stack/billing-site.ts'
 

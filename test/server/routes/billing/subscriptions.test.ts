@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { fileFolders, plans } from '../../../../db/schema.ts'
+import { plans } from '../../../../db/schema/billing.ts'
+import { fileFolders } from '../../../../db/schema/files.ts'
 import { signature } from '../../../../dev/stripe/webhooks.ts'
 import { newId } from '../../../../src/server/crypto/id.ts'
 import { callsOf, openBillingSite } from '../../../../testing/stack/billing-site.ts'

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { users, webhookDeliveries, webhooks } from '../../../../db/schema.ts'
+import { users } from '../../../../db/schema/accounts.ts'
+import { webhookDeliveries, webhooks } from '../../../../db/schema/events.ts'
 import {
   SENT_AGAIN,
   TEST_SENT,

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { environments, plans } from '../../../../db/schema.ts'
+import { plans } from '../../../../db/schema/billing.ts'
+import { environments } from '../../../../db/schema/fleet.ts'
 import {
   ENVIRONMENT_ADDED,
   ENVIRONMENT_REMOVED,

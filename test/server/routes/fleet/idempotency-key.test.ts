@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { idempotencyKeys, jobs, places, runs } from '../../../../db/schema.ts'
+import { idempotencyKeys, jobs, places, runs } from '../../../../db/schema/fleet.ts'
 import { newId } from '../../../../src/server/crypto/id.ts'
 import { openSite } from '../../../../testing/stack/site.ts'
 

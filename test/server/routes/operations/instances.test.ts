@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { contactMessages, places, runs, serverRequests } from '../../../../db/schema.ts'
+import { places, runs, serverRequests } from '../../../../db/schema/fleet.ts'
+import { contactMessages } from '../../../../db/schema/operations.ts'
 import type { Instance } from '../../../../src/domain/wire.ts'
 import { newId } from '../../../../src/server/crypto/id.ts'
 import { openSite } from '../../../../testing/stack/site.ts'

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { incidents, statusChecks } from '../../../../db/schema.ts'
+import { incidents, statusChecks } from '../../../../db/schema/operations.ts'
 import { openSite, type Site } from '../../../../testing/stack/site.ts'
 
 // Hot reload keeps no pages.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { places, runs } from '../../../../db/schema.ts'
+import { places, runs } from '../../../../db/schema/fleet.ts'
 import { routes } from '../../../../src/server/app.ts'
 import { newId } from '../../../../src/server/crypto/id.ts'
 import type { Env } from '../../../../src/server/settings/env.ts'

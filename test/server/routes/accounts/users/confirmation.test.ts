@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { emailTokens, plans, users } from '../../../../../db/schema.ts'
+import { emailTokens, users } from '../../../../../db/schema/accounts.ts'
+import { plans } from '../../../../../db/schema/billing.ts'
 import { newAddress, openAccount, signedInUser, signUpIn } from '../../../../../testing/people/sign-up.ts'
 
 const DAY_MS = 24 * 3_600_000

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { signIns } from '../../../../../db/schema.ts'
+import { signIns } from '../../../../../db/schema/accounts.ts'
 import { openAppBrowser } from '../../../../../testing/people/app-browser.ts'
 import { openAccount, PASSWORD, signedInUser } from '../../../../../testing/people/sign-up.ts'
 

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { plans, signIns } from '../../../../../db/schema.ts'
+import { signIns } from '../../../../../db/schema/accounts.ts'
+import { plans } from '../../../../../db/schema/billing.ts'
 import { newAddress, openAccount, PASSWORD, signedInUser, signUpFields } from '../../../../../testing/people/sign-up.ts'
 
 const DAY_MS = 24 * 3_600_000

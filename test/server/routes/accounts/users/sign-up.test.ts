@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { users } from '../../../../../db/schema.ts'
+import { users } from '../../../../../db/schema/accounts.ts'
 import { newAddress, openAccount, signedInUser, signUpFields } from '../../../../../testing/people/sign-up.ts'
 
 test('a confirmed address: the same answer, no change, and a mail to its owner', async () => {

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { auditLog } from '../../../../../db/schema.ts'
+import { auditLog } from '../../../../../db/schema/operations.ts'
 import { newId } from '../../../../../src/server/crypto/id.ts'
 import { openAdminConsole } from '../../../../../testing/people/admin-console.ts'
 

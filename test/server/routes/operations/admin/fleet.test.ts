@@ -1,6 +1,8 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { environments, lineGroups, lineWaits, places, runs, warmSettings } from '../../../../../db/schema.ts'
+import { environments, places, runs } from '../../../../../db/schema/fleet.ts'
+import { lineGroups, lineWaits } from '../../../../../db/schema/line.ts'
+import { warmSettings } from '../../../../../db/schema/warm.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../../src/domain/instant.ts'
 import { openAdminConsole } from '../../../../../testing/people/admin-console.ts'
 

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { signIns } from '../../../../../db/schema.ts'
+import { signIns } from '../../../../../db/schema/accounts.ts'
 import { READ_WITHIN_MS } from '../../../../../src/domain/audit.ts'
 import { routes as table } from '../../../../../src/server/app.ts'
 import { openAdminConsole } from '../../../../../testing/people/admin-console.ts'
