@@ -1,6 +1,7 @@
 import { expect, inject, test } from 'vitest'
 import { metricsText } from '../../cli/src/metrics.ts'
 import { METRICS, type Metrics } from '../../src/domain/run-metrics.ts'
+import { waitFor } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { machinesOf } from '../../testing/people/machines.ts'
 
@@ -33,9 +34,13 @@ test('status --watch --json has the newest sample', async () => {
   const machine = await machines.startMachine(person)
   const unknown = Object.fromEntries([...METRICS, 'disk_total_bytes'].map((name) => [name, null]))
   const samples = [{ at: 1e14, ...unknown, gpu_percent: 87 }]
-  expect((await machines.say(machine, { first: await machines.nextOf(machine), samples })).status).toBe(200)
+  const first = await machines.nextOf(machine)
   const watch = open(['status', '--watch', '--json'])
-  await watch.shows(/"metrics":\{"at":"[^"]+","gpu_percent":87,/)
+  // The stand-in's machine says what it measures as well, every 10 seconds.
+  await waitFor(async () => {
+    expect((await machines.say(machine, { first, samples })).status).toBe(200)
+    return /"metrics":\{"at":"[^"]+","gpu_percent":87,/.test(watch.seen.out)
+  })
   watch.child.kill('SIGINT')
   await watch.ended
 })
