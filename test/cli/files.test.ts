@@ -160,6 +160,8 @@ test('uploads with a folder nothing that a killed download left there', async ()
   expect(await args('put', join(here, 'runs'))).toContain(exclude)
   await upload(person, 'runs/a.txt', 'a')
   expect(await args('get', 'runs', join(here, 'got'))).not.toContain(exclude)
+  // With nothing else there, the folder counts as empty.
+  expect(await files('sync', join(here, 'runs'), 'files:runs', '--delete')).toMatchObject({ code: 2 })
   // A single file that they name is wanted.
   expect(await args('put', join(here, 'runs/a.txt.0a1b2c3d.pg-4e5f.partial'), 'x')).not.toContain(exclude)
 })

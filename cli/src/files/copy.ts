@@ -17,6 +17,7 @@ const REMOTE = 'files:'
 const MOST_NAMED = 5
 /** What a download leaves behind if it is killed: rclone adds a checksum to the name, then our suffix. */
 const KILLED = '*.????????.pg-????.partial'
+const IS_KILLED = /pg-.{4}\.partial$/
 
 export async function put(local: string, path: string | undefined, options: Options): Promise<void> {
   const kind = await kindOfLocal(local)
@@ -92,12 +93,12 @@ export function checkPath(path: string): string {
   if (/(^|\/)\.\.?(\/|$)/.test(path))
     throw wrongUsage(`${inText(path)} has "." or ".." as a folder or name. rclone can't reach that.`)
   if (/^\/|\/\//.test(path))
-    throw wrongUsage(`${inText(path)} has a folder without a name. rclone would use a different one.`)
+    throw wrongUsage(`${inText(path)} has a folder without a name. rclone would use another.`)
   return path
 }
 
 const wouldDeleteAll = (from: string) =>
-  wrongUsage(`There are no files in ${inText(from)}, so --delete would delete everything. Nothing changed.`)
+  wrongUsage(`${inText(from)} has no files, so --delete would delete everything. Nothing changed.`)
 
 const kindOfLocal = (path: string) =>
   stat(path).then(
@@ -110,7 +111,7 @@ async function listBelow(folder: string, path = ''): Promise<{ name: string; isL
   const found = []
   for await (const entry of await opendir(join(folder, path))) {
     const [name, isLink] = [path + entry.name, entry.isSymbolicLink()]
-    if (entry.isFile() || isLink) found.push({ name, isLink })
+    if ((entry.isFile() && !IS_KILLED.test(name)) || isLink) found.push({ name, isLink })
     else if (entry.isDirectory()) found.push(...(await listBelow(folder, `${name}/`)))
   }
   return found
