@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, inArray, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import { type BillRow, bills, type InvoiceRow, invoices, type PlanPaymentRow } from '../../../../db/schema/billing.ts'
-import { type RunRow, runs } from '../../../../db/schema/fleet.ts'
+import { runs } from '../../../../db/schema/fleet.ts'
 import { DAY_MS, toDay, toIso } from '../../../domain/instant.ts'
 import { type Bill, openInvoices, type Statement, unpaidDollars } from '../../../domain/money/bill.ts'
 import { chargedSeconds, meterEnd } from '../../../domain/money/billing.ts'
@@ -12,6 +12,7 @@ import type { BillingRecord } from '../../../domain/wire.ts'
 import { worldText } from '../../../domain/worlds.ts'
 import type { Context } from '../../runtime/context.ts'
 import { closedAccountsOf, IS_UNPAID } from './debts.ts'
+import { type MeteredRun, meteredColumns } from './metered-run.ts'
 import { planPaymentsQuery, reversalOf, toPlanBill } from './plan-payments.ts'
 import { chargingOf, customerQuery, hasPortal } from './portal.ts'
 import { isOverdue } from './suspension.ts'
@@ -101,7 +102,7 @@ export async function findStatement(ctx: Context, userId: string, billId: string
       .leftJoin(invoices, eq(invoices.billId, bills.id))
       .where(mine),
     ctx.db
-      .select({ run: runs })
+      .select({ run: meteredColumns })
       .from(runs)
       .innerJoin(bills, mine)
       .where(
@@ -144,7 +145,7 @@ export async function findStatement(ctx: Context, userId: string, billId: string
 }
 
 /** A run's time on the meter, as of `at` while it runs. */
-export function spanOf(row: RunRow, at: number): { row: RunRow; start: number; end: number } {
+export function spanOf(row: MeteredRun, at: number): { row: MeteredRun; start: number; end: number } {
   return { row, start: row.billedFrom ?? at, end: meterEnd(row, at) }
 }
 

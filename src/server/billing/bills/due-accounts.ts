@@ -2,12 +2,13 @@ import { and, asc, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { isDatabaseBusy } from '../../../../db/client.ts'
 import { type UserRow, users } from '../../../../db/schema/accounts.ts'
 import { checkouts, plans } from '../../../../db/schema/billing.ts'
-import { type RunRow, runs } from '../../../../db/schema/fleet.ts'
+import { runs } from '../../../../db/schema/fleet.ts'
 import { AppError } from '../../../domain/error.ts'
 import { HOUR_MS } from '../../../domain/instant.ts'
 import type { Ledger } from '../../../domain/money/closing.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import type { Context } from '../../runtime/context.ts'
+import { type MeteredRun, meteredColumns } from './metered-run.ts'
 import { toSpan } from './plan-spans.ts'
 
 const AFTER_FAILURE_MS = HOUR_MS
@@ -19,7 +20,7 @@ type Due = {
   closedAt: number | null
 }
 /** What closing needs to know of someone whose cycle has ended. */
-export type Account = Omit<Ledger, 'runs'> & Pick<Due, 'id' | 'read'> & { runs: RunRow[] }
+export type Account = Omit<Ledger, 'runs'> & Pick<Due, 'id' | 'read'> & { runs: MeteredRun[] }
 
 export function listDue(ctx: Context, most: number): Promise<Due[]> {
   return ctx.db
@@ -59,12 +60,12 @@ async function readTogether(ctx: Context, due: Due[]): Promise<Account[]> {
   const [planRows, metered, unmetered, open] = await ctx.db.batch([
     ctx.db.select().from(plans).where(inArray(plans.userId, ids)),
     ctx.db
-      .select()
+      .select(meteredColumns)
       .from(runs)
       .where(and(theirs, gt(runs.meteredUntil, first))),
     // Skip failed starts: they never answered, so they have no meter and never will.
     ctx.db
-      .select()
+      .select(meteredColumns)
       .from(runs)
       .where(and(theirs, isNull(runs.meteredUntil), sql`(ended_at IS NULL OR billed_from IS NOT NULL)`)),
     ctx.db
@@ -88,7 +89,7 @@ async function readTogether(ctx: Context, due: Due[]): Promise<Account[]> {
  * EC2 sees a machine, not its program: a run that ends with its program counts only as far as its machine's word goes,
  * so that an exit that we haven't heard of yet changes no bill.
  */
-async function asProven(ctx: Context, run: RunRow): Promise<RunRow> {
+async function asProven(ctx: Context, run: MeteredRun): Promise<MeteredRun> {
   if (!run.untilExit || run.endedAt !== null) return run
   const provenUntil = await ctx
     .runLog(run.id)

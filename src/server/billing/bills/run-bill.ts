@@ -1,7 +1,7 @@
 import { and, isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
 import type { BillRow } from '../../../../db/schema/billing.ts'
-import { type RunRow, runs } from '../../../../db/schema/fleet.ts'
+import { runs } from '../../../../db/schema/fleet.ts'
 import { toDay, toIso } from '../../../domain/instant.ts'
 import { shareBill } from '../../../domain/money/billing.ts'
 import { type Cycle, cyclesSince } from '../../../domain/money/cycle.ts'
@@ -9,6 +9,7 @@ import { UNITS_PER_DOLLAR } from '../../../domain/money/money.ts'
 import { type CostLine, type RunShare, shareCycle, sumOfLines } from '../../../domain/money/run-cost.ts'
 import type { Context } from '../../runtime/context.ts'
 import { billsQuery, spanOf } from './billing-history.ts'
+import { type MeteredRun, meteredColumns } from './metered-run.ts'
 import { openTime, planHistoryQuery } from './usage.ts'
 
 /** The reads for `toCostLines`: the run's bills, every run that shares a cycle with it, and its owner's plans. */
@@ -24,7 +25,7 @@ export function costQueries(ctx: Context, userId: string | SQL, runId: string) {
   return [
     billsQuery(ctx, userId, sql`period_end > ${from} AND period_start < coalesce(${until}, ${ctx.now()})`),
     ctx.db
-      .select()
+      .select(meteredColumns)
       .from(runs)
       .where(
         and(
@@ -42,7 +43,7 @@ export function costQueries(ctx: Context, userId: string | SQL, runId: string) {
  */
 export function toCostLines(
   [billRows, runRows, history]: BatchResponse<ReturnType<typeof costQueries>>,
-  run: RunRow,
+  run: MeteredRun,
   now: number,
 ): CostLine[] {
   if (run.billedFrom === null) return []
@@ -67,7 +68,7 @@ export function toCostLines(
  * What an ended run, which may not be stored yet, added to its months' bills, in units of 1e-7 USD: nothing in a trial,
  * and only what the plan's hours don't cover. A later change to the month changes it: see `recountQueries` of closing.
  */
-export async function getRunCost(ctx: Context, run: RunRow): Promise<number> {
+export async function getRunCost(ctx: Context, run: MeteredRun): Promise<number> {
   if (run.billedFrom === null || run.meteredUntil === null) return 0
   const [written, rows, history] = await ctx.db.batch([...costQueries(ctx, run.userId, run.id)])
   const asEnded = rows.map((row) => (row.id === run.id ? run : row))
@@ -76,7 +77,7 @@ export async function getRunCost(ctx: Context, run: RunRow): Promise<number> {
 }
 
 /** @param records oldest first */
-function creditsOf(run: RunRow, { start, end }: CostLine, bill: BillRow, records: BillRow[]): CostLine[] {
+function creditsOf(run: MeteredRun, { start, end }: CostLine, bill: BillRow, records: BillRow[]): CostLine[] {
   const inOrder = [bill, ...records.filter(({ corrects }) => corrects === bill.id)]
   const shares = shareBill(
     inOrder.map(({ seconds }) => seconds),
@@ -100,7 +101,7 @@ function creditsOf(run: RunRow, { start, end }: CostLine, bill: BillRow, records
   })
 }
 
-function shareOf(run: RunRow, cycle: Parameters<typeof shareCycle>[0], runRows: RunRow[], at: number) {
+function shareOf(run: MeteredRun, cycle: Parameters<typeof shareCycle>[0], runRows: MeteredRun[], at: number) {
   const spans = runRows.map((row) => spanOf(row, at))
   return shareCycle(cycle, spans).find((share) => share.run.row.id === run.id)
 }

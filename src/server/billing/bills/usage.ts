@@ -1,7 +1,7 @@
 import { and, desc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { users } from '../../../../db/schema/accounts.ts'
 import { type PlanRow, plans } from '../../../../db/schema/billing.ts'
-import { type RunRow, runs } from '../../../../db/schema/fleet.ts'
+import { runs } from '../../../../db/schema/fleet.ts'
 import { DAY_MS, toIso } from '../../../domain/instant.ts'
 import { meterEnd, recordCents, runSecondsWithin } from '../../../domain/money/billing.ts'
 import { BUDGET_PAGE, type Budget, isBudgetReached, OVER_BUDGET } from '../../../domain/money/budget.ts'
@@ -10,6 +10,7 @@ import { isUnpaid, planOffered, stands } from '../../../domain/money/plan.ts'
 import { HELD, NO_TRIAL, PAY_PLAN, PLAN_UNPAID, SUSPENDED } from '../../../domain/money/start-cost.ts'
 import type { StartRefusal, Summary } from '../../../domain/wire.ts'
 import type { Context } from '../../runtime/context.ts'
+import { type MeteredRun, meteredColumns } from './metered-run.ts'
 import { toSpan } from './plan-spans.ts'
 
 const LONGEST_CYCLE_MS = 32 * DAY_MS
@@ -21,7 +22,7 @@ export function usageQueries(ctx: Context, userId: string | SQL) {
   return [
     planHistoryQuery(ctx, userId),
     ctx.db
-      .select()
+      .select(meteredColumns)
       .from(runs)
       .where(
         and(
@@ -89,7 +90,7 @@ export function openTime(history: PlanHistory): { from: number; spans: PlanSpan[
 }
 
 /** Counts the current cycle's runs up to `now`, by the same rules that close it. A demo counts its whole trial. */
-export function countUsage(history: PlanHistory, runRows: RunRow[], now: number): Usage {
+export function countUsage(history: PlanHistory, runRows: MeteredRun[], now: number): Usage {
   const planRows = history.flatMap(({ plan }) => (plan ? [plan] : []))
   const cents = history[0]?.budgetCents ?? null
   const { from, spans } = openTime(history)
