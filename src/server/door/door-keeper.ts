@@ -12,9 +12,11 @@ import { KEEP_HEADER } from './hold.ts'
 type Asked = Held & { to: string; path: string }
 /** One run and pass: `stop` aborts their WebSockets. */
 type Opened = { held: Held; stop: AbortController; asked?: { stays: Promise<boolean>; until: number } | undefined }
-/** What one account may have open at once: TCP connections, long requests, and logs. All doors share two connectors. */
+/** What may be open at once through an account's doors: TCP connections and long requests. All doors share two connectors. */
 const MOST_HELD = 1_000
-/** Of these, streams of logs. */
+/** Of these, what guests have: they may not shut the owner out. */
+const MOST_OF_GUESTS = 500
+/** Streams of logs that one account may follow at once. */
 const MOST_LOGS = 20
 /** Also catches access that just runs out: a guest's hours, an idle sign-in. */
 const LOOK_EVERY_MS = 10_000
@@ -68,11 +70,7 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
   }
 
   private async accept({ runId, pass, what }: Asked): Promise<Response> {
-    const holding = this.holding()
-    const isFull =
-      holding.length >= MOST_HELD ||
-      (what === 'log' && holding.filter((socket) => heldBy(socket).what === 'log').length >= MOST_LOGS)
-    if (isFull) return new Response(null, { status: 429 })
+    if (this.isFull({ pass, ...(what && { what }) })) return new Response(null, { status: 429 })
     const pair = new WebSocketPair()
     this.ctx.acceptWebSocket(pair[1])
     pair[1].serializeAttachment({ runId, pass, ...(what && { what }) } satisfies Held)
@@ -80,6 +78,15 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
     // Their access may have ended since the door was checked, before we knew of this connection.
     this.ctx.waitUntil(this.recheck())
     return new Response(null, { status: 101, webSocket: pair[0] } as ResponseInit)
+  }
+
+  private isFull({ pass, what }: Pick<Asked, 'pass' | 'what'>): boolean {
+    const alike = this.holding()
+      .map(heldBy)
+      .filter((held) => held.what === what)
+    if (what) return what === 'log' && alike.length >= MOST_LOGS
+    const guests = alike.filter((held) => held.pass.kind === 'guest')
+    return alike.length >= MOST_HELD || (pass.kind === 'guest' && guests.length >= MOST_OF_GUESTS)
   }
 
   /** Opens a WebSocket to the machine. The runtime joins both ends; only the signal can part them. */

@@ -65,6 +65,9 @@ export function hold(openKeeper: () => Keeper, held: Held): Holding {
   }
 }
 
+/** Why a request ends that would be one too many. */
+export const FULL = new Error('too many are open')
+
 /** Most requests finish sooner and need no watch. */
 const LONG_MS = 500
 
@@ -79,6 +82,7 @@ export function whileAllowed(
   const timer = setTimeout(() => {
     const holding = hold(openKeeper, held)
     release = holding.release
+    void holding.isHeld.then((isHeld) => isHeld || stop.abort(FULL))
     void holding.ended.then(() => stop.abort(new Error('access ended')))
   }, LONG_MS)
   const end = () => {

@@ -3,7 +3,7 @@ import type { FoundDoor, Pass } from './access.ts'
 import { type Crossing, pathOf } from './addresses.ts'
 import { endedCookies, isFlood } from './cookie.ts'
 import { acceptsOf, toBrowser, toMachine } from './headers.ts'
-import { KEEP_HEADER, type Keeper, whileAllowed } from './hold.ts'
+import { FULL, KEEP_HEADER, type Keeper, whileAllowed } from './hold.ts'
 import { type Refusal, refuse } from './refusals.ts'
 
 /** No keeper is known to hold it. */
@@ -41,7 +41,9 @@ export async function passOn(
   const allowed = whileAllowed(() => keeper(door.userId), { runId: door.runId, pass }, request.signal)
   try {
     const answering = answer(ctx, request, { pass, to }, { headers, signal: allowed.signal })
-    const ended = new Promise<'ended'>((resolve) => allowed.signal.addEventListener('abort', () => resolve('ended')))
+    const ended = new Promise<Refusal>((resolve) =>
+      allowed.signal.addEventListener('abort', () => resolve(allowed.signal.reason === FULL ? 'full' : 'ended')),
+    )
     const given = await Promise.race([answering, ended])
     if (given instanceof Response && given.body) {
       const init = answerOf(ctx, request, given, to)

@@ -34,6 +34,11 @@ const REFUSALS = {
     title: 'Too many requests',
     sentence: 'Too many requests from your network. Please try again in a minute.',
   },
+  full: {
+    status: 429,
+    title: 'Too many at once',
+    sentence: 'Too many requests to this server are open at once. Wait until some have ended, and try again.',
+  },
   closed: {
     status: 403,
     title: 'This account is suspended',

@@ -20,27 +20,24 @@ const UNTAKEN_MS = 500
 const DONE = 1000
 const TOO_MUCH = 1009
 const FAILED = 4002
+const TOO_MANY = 'too many connections are open'
 
 const doors = briefly<FoundDoor | null>()
 
-/** What each connection of this isolate has waiting, in bytes. */
-const waiting = new Map<MachineSocket, number>()
+/** What the machines have waiting for them in this isolate, in bytes, by address. Most have nothing. */
+const waiting = new Map<string, number>()
 let waitingInAll = 0
 
 /**
  * @param bytes more, or fewer
- * @returns whether it has more than its share of what is too much. A request can't end another's connection.
+ * @returns whether this machine has more than its share of what is too much. A request can't end another's connection.
  */
-function countWaiting(socket: MachineSocket, bytes: number): boolean {
-  const its = (waiting.get(socket) ?? 0) + bytes
-  waiting.set(socket, its)
+function countWaiting(machine: string, bytes: number): boolean {
+  const its = (waiting.get(machine) ?? 0) + bytes
+  if (its > 0) waiting.set(machine, its)
+  else waiting.delete(machine)
   waitingInAll += bytes
   return waitingInAll > MOST_WAITING_BYTES && its > MOST_WAITING_BYTES / waiting.size
-}
-
-function forgetWaiting(socket: MachineSocket): void {
-  waitingInAll -= waiting.get(socket) ?? 0
-  waiting.delete(socket)
 }
 
 /**
@@ -80,12 +77,14 @@ export function openTcp(
   client.accept()
   client.binaryType = 'arraybuffer'
   const holding = hold(openKeeper, { runId, pass })
-  const begin = () => ctx.background(carry(client, machine.connect(address), holding, protocol))
+  const to = { socket: machine.connect(address), machine: address.slice(0, address.lastIndexOf(':')) }
+  const begin = () => ctx.background(carry(client, to, holding, protocol))
   if (protocol !== IN_TURN_PROTOCOL) begin()
   else {
     const leave = () => holding.release()
     let isWaiting = true
     client.addEventListener('close', leave)
+    void holding.isHeld.then((isHeld) => !isHeld && isWaiting && client.close(FAILED, TOO_MANY))
     void holding.ended.then(() => isWaiting && client.close(ACCESS_ENDED, 'access ended'))
     const onTurn = ({ data }: { data: string | ArrayBuffer }) => {
       // Bytes before the turn would be lost.
@@ -102,7 +101,7 @@ export function openTcp(
 
 async function carry(
   client: WorkerSocket,
-  socket: MachineSocket,
+  { socket, machine }: { socket: MachineSocket; machine: string },
   holding: ReturnType<typeof hold>,
   protocol: string | undefined,
 ): Promise<void> {
@@ -113,6 +112,7 @@ async function carry(
   let isOver = false
   let hasAnswered = false
   let hasLeft = false
+  let waitingHere = 0
 
   const end = (code: number, reason: string) => {
     if (isOver) return
@@ -122,13 +122,13 @@ async function carry(
     try {
       client.close(code, reason)
     } catch {}
-    forgetWaiting(socket)
+    countWaiting(machine, -waitingHere)
     for (const left of [reader.cancel(), socket.close()]) left.catch(() => {})
     // If we aborted right away, the machine wouldn't notice the end. What it doesn't take by then is lost.
     setTimeout(() => writer.abort().catch(() => {}), UNTAKEN_MS)
   }
   const fail = () => end(FAILED, hasAnswered ? 'the connection was reset' : 'nothing answers there')
-  void holding.isHeld.then((isHeld) => isHeld || end(FAILED, 'too many connections are open'))
+  void holding.isHeld.then((isHeld) => isHeld || end(FAILED, TOO_MANY))
   void holding.ended.then(() => end(ACCESS_ENDED, 'access ended'))
 
   const report = reporter((bytes) => !isOver && client.send(String(bytes)))
@@ -141,11 +141,15 @@ async function carry(
       return
     }
     if (isOver) return
-    if (countWaiting(socket, bytes.length)) return end(TOO_MUCH, "the server doesn't read")
+    waitingHere += bytes.length
+    if (countWaiting(machine, bytes.length)) return end(TOO_MUCH, "the server doesn't read")
     order = order
       .then(() => writer.write(bytes))
       .then(() => {
-        if (!isOver) countWaiting(socket, -bytes.length)
+        if (!isOver) {
+          waitingHere -= bytes.length
+          countWaiting(machine, -bytes.length)
+        }
         if (hasWindows) report(bytes.length)
       })
       .catch(fail)

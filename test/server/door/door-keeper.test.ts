@@ -141,12 +141,12 @@ test('a look takes one read for all passes, and the next begins a quarter of a s
   expect(reads.at(-1)).toBe(begun)
 })
 
-test('an account has at most 1,000 connections open at once, and 20 of them are logs', async () => {
+test("an account has at most 1,000 connections open at once, 500 of them its guests', and 20 logs", async () => {
   vi.stubGlobal('WebSocketPair', () => expect.unreachable())
-  const held = (count: number, what?: 'log'): Held[] =>
-    Array.from({ length: count }, (_, i) => ({ runId: RUN.runId, pass: passOf(`in_${i}`), ...(what && { what }) }))
-  const ask = async (open: Held[], what?: 'log') => {
-    const asked = JSON.stringify(held(1, what)[0])
+  const held = (count: number, what?: 'log' | 'site', who = 'in'): Held[] =>
+    Array.from({ length: count }, (_, i) => ({ runId: RUN.runId, pass: passOf(`${who}_${i}`), ...(what && { what }) }))
+  const ask = async (open: Held[], what?: 'log' | 'site', who = 'in') => {
+    const asked = JSON.stringify(held(1, what, who)[0])
     const request = new Request('http://k/hold', { headers: { [KEEP_HEADER]: asked } })
     return openKeeper(open)
       .keeper.fetch(request)
@@ -155,7 +155,12 @@ test('an account has at most 1,000 connections open at once, and 20 of them are 
   }
   expect(await ask(held(999))).toBe('taken')
   expect(await ask(held(1_000))).toBe(429)
-  expect(await ask([...held(900), ...held(19, 'log')], 'log')).toBe('taken')
+  expect(await ask(held(499, undefined, 'gst'), undefined, 'gst')).toBe('taken')
+  expect(await ask(held(500, undefined, 'gst'), undefined, 'gst')).toBe(429)
+  expect(await ask(held(500, undefined, 'gst'))).toBe('taken')
+  // What the site itself sends has its own limits.
+  expect(await ask([...held(1_000), ...held(19, 'log')], 'log')).toBe('taken')
   expect(await ask(held(20, 'log'), 'log')).toBe(429)
-  expect(await ask(held(20, 'log'))).toBe('taken')
+  expect(await ask([...held(999), ...held(20, 'log')])).toBe('taken')
+  expect(await ask(held(1_000), 'site')).toBe('taken')
 })

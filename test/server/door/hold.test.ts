@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { hold, type Keeper } from '../../../src/server/door/hold.ts'
+import { FULL, hold, type Keeper, whileAllowed } from '../../../src/server/door/hold.ts'
 
 /** As on the platform: a stub whose object fell over keeps failing. */
 const broken = () => ({ fetch: async () => Promise.reject(new Error('Network connection lost.')) }) as unknown as Keeper
@@ -27,6 +27,16 @@ test('keeps an access while its keeper is replaced, and ends it if no keeper com
   second.socket.dispatchEvent(Object.assign(new Event('close'), { code: 1006 }))
   await vi.advanceTimersByTimeAsync(10_000)
   expect(ended).toBe(true)
+})
+
+test('a request beyond what a keeper takes ends, and not as if its access had ended', async () => {
+  vi.useFakeTimers()
+  const full = () => ({ fetch: async () => ({ status: 429 }) }) as unknown as Keeper
+  const held = { runId: 'ses_1', pass: { kind: 'token', id: 'tok_1' } } as const
+  const { signal } = whileAllowed(full, held, new AbortController().signal)
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(signal.reason).toBe(FULL)
+  vi.useRealTimers()
 })
 
 test('a keeper that has too many ends the access', async () => {

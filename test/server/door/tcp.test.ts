@@ -130,8 +130,12 @@ test('connections to machines that do not read end before they fill the memory t
   const greedy = await Promise.all(Array.from({ length: 6 }, () => open(8989)))
   for (const { socket } of greedy) for (let i = 0; i < 30; i++) socket.send(randomBytes(MB))
   await expect.poll(() => greedy.filter(({ state }) => state.closed === 1009).length).toBeGreaterThan(2)
+  // Many that have nothing waiting take nothing from anyone's share.
+  const idle = await Promise.all(Array.from({ length: 80 }, () => open(8990)))
+  for (const { socket } of idle) socket.send(Buffer.from('x'))
+  await expect.poll(() => idle.every(({ received }) => received.length > 0)).toBe(true)
   const { socket, received } = await open(8990)
   socket.send(Buffer.from('still here'))
   await expect.poll(() => String(received[0] ?? '')).toBe('still here')
-  for (const { socket: left } of greedy) left.terminate()
+  for (const { socket: left } of [...greedy, ...idle]) left.terminate()
 })
