@@ -48,7 +48,7 @@ function matching(userId: string, { q, month, status }: RunFilter) {
 
 /** The user's runs, newest first, 50 a page. @throws too_many */
 export async function listRunPage(ctx: Context, userId: string, filter: RunFilter, page: number): Promise<RunListView> {
-  if (page > 1 || filter.q || filter.month || filter.status) await limitPerson(ctx, 'find_runs', userId)
+  await limitPerson(ctx, 'find_runs', userId)
   const [rows, [count], months] = await ctx.db.batch([
     ctx.db
       .select()

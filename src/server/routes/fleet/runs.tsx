@@ -45,7 +45,7 @@ export const runs = [
       ...filters,
     },
     refuses: ['invalid'],
-    when: { 429: '1,000 searches and later pages in 15 minutes' },
+    when: { 429: '1,000 in 15 minutes' },
   }).answer(async (c) => {
     const { servers, page, pages } = await readList(c, c.req.query())
     return c.json({ servers, page, pages })
