@@ -92,8 +92,7 @@ export async function sync(from: string, to: string, options: Options & { delete
 export function checkPath(path: string): string {
   if (/(^|\/)\.\.?(\/|$)/.test(path))
     throw wrongUsage(`${inText(path)} has "." or ".." as a folder or name. rclone can't reach that.`)
-  if (/^\/|\/\//.test(path))
-    throw wrongUsage(`${inText(path)} has a folder without a name. rclone would use another.`)
+  if (/^\/|\/\//.test(path)) throw wrongUsage(`${inText(path)} has a folder without a name. rclone would use another.`)
   return path
 }
 
