@@ -30,10 +30,11 @@ const newcomer = (at: string, act: (page: Page) => Promise<unknown>, words: Word
   words,
 })
 
-const SERVER = { ...SAMPLE_SERVER, requested_at: new Date().toISOString() }
+/** What a start's text is depends on how long ago it was requested. */
+const justRequested = () => ({ ...SAMPLE_SERVER, requested_at: new Date().toISOString() })
 const AVAILABLE = { ServerAvailable: true, candidates: [] }
 const RUNNING = {
-  ...SERVER,
+  ...justRequested(),
   pending: false,
   active: true,
   startedAt: '2020-01-01T00:00:00Z',
@@ -158,7 +159,7 @@ const SCENES: Scene[] = [
 
   newcomer(
     'a start, accepted',
-    (page) => start(page, AVAILABLE, { status: 202, json: { server: SERVER, job_id: 'job_y', errors: [] } }),
+    (page) => start(page, AVAILABLE, { status: 202, json: { server: justRequested(), job_id: 'job_y', errors: [] } }),
     [
       [4, 'message', 'Starting server! This may take up to 30 seconds...'],
       [2, 'columnheader', 'Session ID'],
