@@ -41,6 +41,8 @@ test('the same seed plays the same world, call by call, on libSQL and on the fas
     return [...lines, ...Object.values(await on.read()).flatMap((rows) => rows.map((row) => JSON.stringify(row)))]
   }
   for (const seed of [1, 7, 19]) {
+    // The first time, modules that load when needed let other calls go first.
+    await played(database, seed)
     const first = await played(database, seed)
     expect(first.length).toBeGreaterThan(100)
     for (const second of [await played(database, seed), await played(libsql, seed)]) {
