@@ -2,11 +2,12 @@
 # Puts Docker's data and the cache of /data on the machine's own disk (EC2: instance store), if it has one: the fastest,
 # at no cost. AWS's machine image mounts it. If anything fails, everything stays on the root disk.
 # Usage: local-disk first   at the first boot
-#        local-disk         at each boot, before Docker: what is still there
+#        local-disk         at each later boot, before Docker: what is still there
 set -uo pipefail
 export LC_ALL=C
 disk=${LOCAL_DISK:-/opt/dlami/nvme}
 devices=${DEVICES:-/dev/disk/by-id}
+moved=/var/lib/local-disk-in-use
 # Docker keeps images in its own folder, or from version 29 on in containerd's.
 folders=(/var/lib/docker /var/lib/containerd "${FILES_CACHE:-/var/cache/files}")
 
@@ -16,7 +17,13 @@ console() {
 }
 
 compgen -G "$devices/nvme-Amazon_EC2_NVMe_Instance_Storage*" >/dev/null || exit 0
-for ((waited = 0; waited < 30; waited++)); do
+# After a reboot, files that aren't in the bucket yet may be on it, so they are worth a longer wait.
+patience=30
+if [[ ${1:-} != first ]]; then
+  [[ -e $moved ]] || exit 0
+  patience=120
+fi
+for ((waited = 0; waited < patience; waited++)); do
   mountpoint --quiet "$disk" && break
   sleep 1
 done
@@ -28,10 +35,12 @@ room() {
 
 if [[ ${1:-} == first ]]; then
   # A machine image may include container images. They stay where they are.
-  [[ -z $(docker image ls --quiet) ]] || { console 'kept the images of the machine image on the root disk'; exit 0; }
+  images=$(docker image ls --quiet) || { console 'could not list the images'; exit 0; }
+  [[ -z $images ]] || { console 'kept the images of the machine image on the root disk'; exit 0; }
   (($(room "$disk") > $(room /))) || { console 'the root disk has more room'; exit 0; }
   systemctl stop docker.socket docker containerd
   for folder in "${folders[@]}"; do mkdir --parents "$disk$folder" || exit 0; done
+  touch "$moved"
 fi
 for folder in "${folders[@]}"; do
   [[ -d $disk$folder ]] || continue

@@ -8,19 +8,19 @@ import { hasNamespaces } from '../../testing/stack/machine-tools.ts'
 const SCRIPT = resolve(import.meta.dirname, '../../infra/image/local-disk.sh')
 const MOVED = ['/var/lib/docker', '/var/lib/containerd', '/var/cache/files']
 
-type Machine = { device?: string; size?: string; images?: string; isMounted?: boolean }
+type Machine = { device?: string; size?: string; docker?: string; isMounted?: boolean }
 
 /** A machine's first boot, a reboot, and a start with an empty disk, with mounts of their own. @returns what is on the disk after each */
 function boot({
   device = 'nvme-Amazon_EC2_NVMe_Instance_Storage_AWS1',
   size = '9000G',
-  images = '',
+  docker = '',
   isMounted = true,
 }: Machine) {
   const folder = temporaryFolder('local-disk')
   const at = (name: string) => join(folder, name)
   writeFileSync(at(device), '')
-  for (const [name, text] of Object.entries({ docker: `printf '%s' '${images}'`, systemctl: '', sleep: '' }))
+  for (const [name, text] of Object.entries({ docker, systemctl: '', sleep: '' }))
     writeFileSync(at(name), `#!/bin/bash\necho "\${0##*/} $*" >>'${at('calls')}'\n${text}`, { mode: 0o755 })
   const steps = `
     mount -t tmpfs var /var && mkdir -p /var/lib/docker '${at('disk')}'
@@ -53,9 +53,10 @@ describe.skipIf(!hasNamespaces)("a machine's own disk", () => {
     ['that is smaller than the root disk', { size: '1M' }, 'the root disk has more room'],
     [
       'beside images of the machine image',
-      { images: 'c0ffee' },
+      { docker: 'echo c0ffee' },
       'kept the images of the machine image on the root disk',
     ],
+    ['while Docker does not answer', { docker: 'exit 1' }, 'could not list the images'],
     ['that nothing has mounted', { isMounted: false }, 'nothing is mounted at'],
   ])('%s is left alone', (_, machine, why) => {
     const { after, said, calls } = boot(machine)
