@@ -9,12 +9,18 @@ const login = { username: text, token: text, ...proof }
 /** Loaded when needed: few people have private images, and every isolate would evaluate this at startup. */
 const answers = () => import('./registries/answers.tsx')
 
+const WHEN_NOT_SAVED = {
+  409: 'you have 5',
+  422: "also for a host that isn't on the public Internet, and for Amazon ECR",
+  429: 'forty an hour, secrets included',
+}
+
 export const registries = [
   route('GET /api/v1/registries', {
     access: 'user',
     scope: 'read',
     summary: 'List your registry logins',
-    description: 'By host, and never a token.',
+    description: 'Sorted by host. Tokens are never included.',
     answers: [200, z.object({ registries: z.array(shape.registryLogin) })],
   }).answer(async (c) => (await answers()).list(c)),
   route('PUT /registries/:host', {
@@ -31,11 +37,7 @@ export const registries = [
     ],
     answers: [200, shape.registryLogin],
     refuses: [...REFUSES_PROOF, 'conflict', 'not_found'],
-    when: {
-      409: 'you have 5',
-      422: "also for a host that isn't on the public Internet, and for Amazon ECR",
-      429: 'forty an hour, secrets included',
-    },
+    when: WHEN_NOT_SAVED,
   }).answer(async (c) => (await answers()).put(c, { host: c.req.param('host'), ...c.req.valid('json') })),
   // The same for a form, in which people type the host.
   route('POST /registries', {
@@ -47,11 +49,7 @@ export const registries = [
     description: 'The same as `PUT /registries/:host`.',
     answers: [200, shape.registryLogin],
     refuses: [...REFUSES_PROOF, 'conflict'],
-    when: {
-      409: 'you have 5',
-      422: "also for a host that isn't on the public Internet, and for Amazon ECR",
-      429: 'forty an hour, secrets included',
-    },
+    when: WHEN_NOT_SAVED,
   }).answer(async (c) => (await answers()).put(c, c.req.valid('json'))),
   route('DELETE /registries/:host', {
     access: 'user',
