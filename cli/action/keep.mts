@@ -13,7 +13,7 @@ const NO_RCLONE = 10
 export async function keepFolder(): Promise<void> {
   if (!input('keep')) return
   const folder = resolve(process.env.GITHUB_WORKSPACE ?? '.', input('keep'))
-  if (await findLink(input('keep'))) throw new Error(`${input('keep')} leads through a link, so it was not kept.`)
+  if (await findLink(input('keep'))) throw new Error(`${input('keep')} leads through a link, so we didn't keep it.`)
   const found = await stat(folder).catch(() => null)
   // A step that failed may not have made it.
   if (!found?.isDirectory()) return show('warning', `There is no folder ${input('keep')} to keep.`)

@@ -24,7 +24,7 @@ type Result = {
 export async function runProgram(): Promise<number> {
   // What the program leaves is written there.
   if (input('keep') && (await findLink(input('keep'), { below: true })))
-    throw new Error(`${input('keep')} is a link, or has one in it, so what the program leaves might go elsewhere.`)
+    throw new Error(`${input('keep')} is or contains a link, so the program's files could end up somewhere else.`)
   // If the runner dies, the post step stops what this file says that we started.
   const file = join(process.env.RUNNER_TEMP ?? tmpdir(), `proving-ground-start-${randomUUID()}`)
   tell('STATE', 'run', file)

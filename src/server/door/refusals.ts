@@ -37,7 +37,7 @@ const REFUSALS = {
   full: {
     status: 429,
     title: 'Too many at once',
-    sentence: 'Too many requests to this server are open at once. Wait until some have ended, and try again.',
+    sentence: 'Too many requests to this server are open at once. Try again when some have finished.',
   },
   closed: {
     status: 403,

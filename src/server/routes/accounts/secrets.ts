@@ -14,7 +14,7 @@ export const secrets = [
     access: 'user',
     scope: 'read',
     summary: 'List the names of your secrets',
-    description: 'By name, and never a value.',
+    description: 'Sorted by name. Values are never included.',
     answers: [200, z.object({ secrets: z.array(shape.storedSecret) })],
   }).answer(async (c) => (await answers()).list(c)),
   route('PUT /secrets/:name', {

@@ -61,7 +61,7 @@ export const security = [
     takes: z.object({ code: text }),
     summary: 'Add the authenticator app, with a first code',
     description: [
-      'You get ten codes with the first factor, the only time you see them, and otherwise none.',
+      'Your first factor comes with ten recovery codes, shown only this once. Later factors come with none.',
       'We email you.',
     ],
     answers: [200, shape.recoveryCodes],
@@ -94,15 +94,15 @@ export const security = [
     access: 'user',
     ...ON_SECURITY,
     takes: z.object({ name: text, response: passkeyAnswer }),
-    summary: 'Add the passkey that the browser made',
+    summary: 'Save the new passkey',
     description: [
-      'You get ten codes with the first factor, and otherwise none.',
+      'Your first factor comes with ten recovery codes. Later factors come with none.',
       '`name` has at most 50 characters.',
       'We email you.',
     ],
     answers: [201, z.extend(shape.passkey, shape.recoveryCodes.shape)],
     refuses: ['invalid', 'invalid_code', 'conflict', 'too_many'],
-    when: { 401: '`invalid_code`: not what we asked for', 409: 'it took too long, or the passkey is in use' },
+    when: { 401: "`invalid_code`: it doesn't answer our challenge", 409: 'it took too long, or the passkey is in use' },
   }).answer(async (c) => (await answers()).addPasskey(c, c.req.valid('json'))),
   route('POST /account_security/passkeys/confirm', {
     access: 'user',

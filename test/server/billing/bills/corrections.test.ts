@@ -160,7 +160,7 @@ test('of everything overdue: lifts the suspension', async () => {
   expect((await listBills(stack.ctx, user.id)).map((bill) => bill.paid)).toEqual([true, true])
 })
 
-test('down to less than Stripe takes: nobody is asked for it, or suspended', async () => {
+test('below the least that Stripe charges: sends no reminder and suspends nobody', async () => {
   const { user, billId } = await billed()
   await correct(billId, 4100)
   await advanceInvoices(stack.ctx)

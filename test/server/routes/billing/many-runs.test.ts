@@ -5,7 +5,7 @@ import { newPerson, waitFor } from '../../../../testing/people/client.ts'
 /** Whole, 400 such runs are more than libSQL puts into one answer: 10 MB. */
 const PARAMETERS = { A: '\u0001'.repeat(4_000) }
 
-test('a month of runs with long parameters: its last one ends, and money goes on being counted', async () => {
+test('still ends runs and counts costs in a month full of long parameters', async () => {
   const db = createClient({ url: inject('databaseUrl') })
   const person = await newPerson(inject('url'))
   const start = async () => {
