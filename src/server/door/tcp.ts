@@ -77,8 +77,10 @@ export function openTcp(
   client.accept()
   client.binaryType = 'arraybuffer'
   const holding = hold(openKeeper, { runId, pass })
-  const to = { socket: machine.connect(address), machine: address.slice(0, address.lastIndexOf(':')) }
-  const begin = () => ctx.background(carry(client, to, holding, protocol))
+  const begin = () => {
+    const to = { socket: machine.connect(address), machine: address.slice(0, address.lastIndexOf(':')) }
+    ctx.background(carry(client, to, holding, protocol))
+  }
   if (protocol !== IN_TURN_PROTOCOL) begin()
   else {
     const leave = () => holding.release()
