@@ -198,6 +198,18 @@ test('a double click creates one token, and back on the page another one', async
   expect(await page.getByRole('button', { name: /^Revoke/ }).count()).toBe(2)
 })
 
+test('a message at a fragment takes the focus', async () => {
+  const page = await pageOf(browser, url, await newPerson(url))
+  await page.goto(`${url}/settings/developers`)
+  const tokens = page.getByRole('region', { name: 'API tokens' })
+  await tokens.getByText('New token').click()
+  await tokens.getByLabel('Name').fill('CI')
+  await tokens.getByLabel('Current password').fill('not this one')
+  await tokens.getByRole('button', { name: 'Create token' }).click()
+  await page.waitForURL('**/settings/developers#api_tokens')
+  await tokens.locator('.alert:focus').waitFor()
+})
+
 test('where the browser refuses to copy, the text is selected, and the button says what to press', async () => {
   const page = await browser.newPage()
   await page.addInitScript(() => {
