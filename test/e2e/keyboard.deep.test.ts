@@ -90,6 +90,22 @@ test('Enter on Start and on Stop keeps the focus, and gives it to Start once the
   await page.context().close()
 })
 
+test('Enter on Cancel gives the focus to Start, before another start is possible', async () => {
+  const boot = hold(world)
+  const person = await newPerson(world.url)
+  await person.post('/api/v1/aws/auto_cloud_start_request')
+  const page = await pageOf(world.browser, world.url, person)
+  await page.goto(`${world.url}/dashboard`)
+  await untilHydrated(page)
+  const card = page.getByRole('region', { name: 'Server starting' })
+  await card.getByRole('button', { name: 'Cancel' }).focus()
+  await page.keyboard.press('Enter')
+  await card.waitFor({ state: 'detached' })
+  await page.locator('button:focus', { hasText: 'Start Server' }).waitFor()
+  boot.release()
+  await page.context().close()
+})
+
 test('gives the focus back to Stop, even if it moved on before the question came', async () => {
   const person = await newPerson(world.url)
   await person.post('/api/v1/aws/auto_cloud_start_request')

@@ -17,7 +17,7 @@ export function SteadyButton({ disabled = false, onClick, ...rest }: ComponentPr
   }
   useLayoutEffect(
     () => () => {
-      // The browser fires no blur for a removed element. Start may be enabled only after this.
+      // The browser fires no blur for a removed element.
       if (isFocused.current) setTimeout(focusStart)
     },
     [],
@@ -34,11 +34,10 @@ export function SteadyButton({ disabled = false, onClick, ...rest }: ComponentPr
   )
 }
 
-/** Focuses Start, or the page if no server can start now. */
+/** Focuses Start, even while nothing can start: like a pressed one, it is then only announced as disabled. */
 function focusStart(): void {
-  for (const id of [START_ID, 'main']) {
-    const element = document.getElementById(id)
-    element?.focus()
-    if (document.activeElement === element) return
-  }
+  const start = document.getElementById(START_ID) as HTMLButtonElement | null
+  if (!start) return
+  start.disabled = false
+  start.focus()
 }
