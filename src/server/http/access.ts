@@ -35,7 +35,7 @@ export const checkAccess = createMiddleware<AppEnv>(async (c, next) => {
   refuseStalePage(c, facts)
   if (!user) return next()
   if (access === 'admin' && !user.admin) {
-    if (kind === 'page') return c.redirect('/dashboard')
+    if (kind === 'page') return turnAway(c)
     throw new AppError('forbidden', 'You are not allowed to do that.')
   }
   if (access === 'admin' && !facts.withoutFactor && c.var.ctx.config.adminFactor && !c.var.signIn?.hasFactor)
@@ -47,6 +47,7 @@ export const checkAccess = createMiddleware<AppEnv>(async (c, next) => {
   return next()
 })
 
+const ONLY_ADMINS = 'Only admins can open the console.'
 const CONSOLE_NEEDS_FACTOR = 'Add a second factor first: the console opens only with one.'
 const CONFIRM_TO_ACT = "Confirm it's you first, then act again."
 const CONFIRM_TO_READ = 'Please confirm who you are: the console asks again after 12 hours.'
@@ -68,6 +69,11 @@ function refuseStalePage(c: HonoContext<AppEnv>, { forAnyone }: RouteFacts): voi
 
 /** Where the person who is now signed in finds what they wanted to change. */
 const ownPage = (c: HonoContext<AppEnv>) => (factsOf(c)?.form ? formPage(c, 'at') : '/dashboard')
+
+function turnAway(c: HonoContext<AppEnv>): Response {
+  if (isSeen(c)) setFlash(c, { kind: 'info', message: ONLY_ADMINS })
+  return c.redirect('/dashboard')
+}
 
 /** Until an admin has a second factor, the console shows only the page that adds one. */
 function askForFactor(c: HonoContext<AppEnv>, kind: RouteFacts['kind']): Response {

@@ -135,6 +135,12 @@ test('leads only to screens that the person may see', async () => {
   expect(await signIn()).toBe('/console?q=g6')
 })
 
+test('tells customers that the console is for admins', async () => {
+  const { browser } = await someone()
+  expect((await browser.open('/console')).location).toBe('/dashboard')
+  expect((await browser.open('/dashboard')).flash).toMatchObject({ message: 'Only admins can open the console.' })
+})
+
 test("doesn't lead anyone to where the previous person was", async () => {
   const { account, browser, another, clock, signIn } = await someone()
   const other = await signedInUser(another(), account)
