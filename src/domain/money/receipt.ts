@@ -16,8 +16,8 @@ export type ReceiptOf = {
   mustStopAt: number | null
   endedBecause: EndReason | null
   exitCode: number | null
-  /** What it added to its bills, in units of 1e-7 USD. */
-  costUnits: number
+  /** What it added to its bills, in units of 1e-7 USD. Null: not known yet. */
+  costUnits: number | null
   /** Launches that EC2 refused before one succeeded. */
   refused: number
   /** What EC2's record takes off: in all, and in bills that are already written. Whole seconds. */
@@ -75,5 +75,6 @@ function creditText({ shortSeconds, creditSeconds }: Pick<ReceiptOf, 'shortSecon
 
 function priceOf({ mustStopAt, costUnits }: ReceiptOf, seconds: number): string {
   if (mustStopAt !== null) return ' of your free trial'
+  if (costUnits === null) return ''
   return costUnits || !seconds ? `: ${costText(costUnits / UNITS_PER_DOLLAR)}` : ', covered by your plan'
 }

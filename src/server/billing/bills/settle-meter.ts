@@ -13,17 +13,27 @@ export type Settled = {
   /** Whether that batch may write this: no bill has been written since. */
   when: SQL
   queries: Query[]
-  /** What the run added to its months' bills, in units of 1e-7 USD. */
-  costUnits: number
+  /** What the run added to its months' bills, in units of 1e-7 USD. Null: closing counts it. */
+  costUnits: number | null
 }
+
+const MOST_TRIES = 2
 
 /**
  * Compares a run's meter with EC2's record of its machine. Seconds in which it wasn't there come off the meter, or, if
  * their bill is written, are left to `creditDueRuns`. Writes nothing itself.
+ * @param attempts how often that batch couldn't be made
  */
-export async function settleMeter(ctx: Context, run: RunRow): Promise<Settled> {
+export async function settleMeter(ctx: Context, run: RunRow, attempts = 0): Promise<Settled> {
   const settled = await takeOffShort(ctx, run)
-  return { ...settled, costUnits: await getRunCost(ctx, settled.run) }
+  try {
+    return { ...settled, costUnits: await getRunCost(ctx, settled.run) }
+  } catch (error) {
+    if (attempts < MOST_TRIES) throw error
+    // A month that can't be counted must not keep the place from everyone.
+    ctx.log('run_cost_not_read', {}, error)
+    return { ...settled, queries: [readAgainQuery(ctx, run, sql`ended_at IS NULL`)], costUnits: null }
+  }
 }
 
 async function takeOffShort(ctx: Context, run: RunRow): Promise<Omit<Settled, 'costUnits'>> {

@@ -33,7 +33,7 @@ export const stepServerStop: Step = async ({ ctx, job, run, report }) => {
   const heard = run.untilExit
     ? await (await import('./program-end.ts')).meterToLastWord(ctx, metered, job.attempts)
     : metered
-  const settled = await settleMeter(ctx, heard)
+  const settled = await settleMeter(ctx, heard, job.attempts)
   const now = ctx.now()
   const { endLog, lastWords } = await import('../run-log.ts')
   await endLog(ctx, run.id)

@@ -5,6 +5,7 @@ import { AppError } from '../../../../src/domain/error.ts'
 import { runSeconds, startupSeconds } from '../../../../src/domain/money/billing.ts'
 import { costText } from '../../../../src/domain/money/money.ts'
 import { formatUptime } from '../../../../src/domain/server.ts'
+import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
 import { stopRun } from '../../../../src/server/fleet/stop-run.ts'
 import { toServer } from '../../../../src/server/fleet/wire.ts'
 import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
@@ -67,6 +68,28 @@ test('an ended run keeps what it added to the bill: only what the plan does not 
   expect(charged).toBeGreaterThan(390)
   expect(toServer(ended)).toMatchObject({ startedAt, cost_dollars: (charged * 4861) / 1e7, ended_because: 'you' })
   expect(sentences(world, ada).at(-1)).toContain(`: ${costText((charged * 4861) / 1e7)}. Startup`)
+})
+
+test('a month that cannot be counted keeps no place, and the cost follows', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, { secondsUsed: 5 * 3600 })
+  await running(world, ada)
+  world.advance(1_000)
+  await pressStop(world, ada)
+  world.wire = async (name, effect) => {
+    if (name.startsWith('db: select select "billing_records"')) throw new Error('RESPONSE_TOO_LARGE')
+    return effect()
+  }
+  await settle(world, ada)
+  world.wire = (_, effect) => effect()
+  await expectNothingLeft(ada)
+  expect(inBrief(world.takeLines())).toEqual(['job_step_failed', 'job_step_failed', 'run_cost_not_read'])
+  const ended = await latestRun(world, ada.user.id)
+  const seconds = runSeconds(ended.billedFrom ?? 0, ended.meteredUntil ?? 0)
+  expect(ended.costUnits).toBeNull()
+  expect(sentences(world, ada).at(-1)).toContain(`Server stopped. You used ${formatUptime(seconds)}. Startup`)
+  await closeDueCycles(world.ctx)
+  expect((await latestRun(world, ada.user.id)).costUnits).toBe(seconds * 4861)
 })
 
 test('an ended run of a trial cost nothing, and one that ran in two months cost its part of both', async () => {
