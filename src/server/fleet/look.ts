@@ -1,10 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type RunRow, runs } from '../../../db/schema/fleet.ts'
+import { runs } from '../../../db/schema/fleet.ts'
 import { AppError } from '../../domain/error.ts'
 import type { Failure } from '../../domain/run-end.ts'
+import { meteredColumns } from '../billing/bills/metered-run.ts'
 import type { CloudInstance, InstanceState } from '../ports/cloud.ts'
 import type { Context } from '../runtime/context.ts'
 import { fourAtOnce } from '../runtime/four-at-once.ts'
+import type { FailedRun } from './jobs/own-failures.ts'
 import { areManyUnseen, ENDED, isLongUnseen } from './jobs/sight.ts'
 import { requestStop } from './stop-run.ts'
 import { endOrphans } from './sweep.ts'
@@ -117,17 +119,17 @@ async function endLost(
   isLost: SQL,
   {
     isMistake = async () => false,
-    failureOf = async (run: RunRow) => (run.billedFrom === null ? NEVER_READY : LOST),
+    failureOf = async (run: FailedRun): Promise<Failure> => (run.billedFrom === null ? NEVER_READY : LOST),
   } = {},
 ): Promise<void> {
   const lost = await ctx.db
-    .select()
+    .select({ ...meteredColumns, parameters: sql<0 | 1>`parameters IS NOT NULL` })
     .from(runs)
     .where(sql`${IS_WATCHED} AND ${isLost}`)
     .orderBy(runs.confirmedAt)
     .limit(LOST_AT_ONCE)
   if (!lost.length || (await isMistake())) return
-  const endOne = async (run: RunRow) => {
+  const endOne = async (run: FailedRun) => {
     const channel = ctx.channel(run.userId)
     await channel.arm(run.userId)
     const failure = await failureOf(run)

@@ -1,5 +1,5 @@
 import { inArray, isNull, sql } from 'drizzle-orm'
-import { places, type RunRow, runs } from '../../../db/schema/fleet.ts'
+import { places, runs } from '../../../db/schema/fleet.ts'
 import { areMany } from '../fleet/jobs/sight.ts'
 import type { CloudInstance } from '../ports/cloud.ts'
 import type { Context } from '../runtime/context.ts'
@@ -37,7 +37,8 @@ export type Hand = Pick<Context, 'db' | 'now' | 'cloud'>
 export async function findRepairs({ db, cloud }: Hand, since: number, region: string): Promise<Plan> {
   const all = await cloud.listInstances()
   const seen = onePerRun(all)
-  const live = await db.select().from(runs).where(isNull(runs.endedAt))
+  const { id, userId, instanceId, placeId } = runs
+  const live = await db.select({ id, userId, instanceId, placeId }).from(runs).where(isNull(runs.endedAt))
   const warm = await warmTokens(db)
   const known = await idsAmong(db, 'server_sessions', new Set(seen.map(({ tags }) => tags.session ?? '')))
   const people = await idsAmong(db, 'users', new Set(seen.map(({ tags }) => tags.user ?? '')))
@@ -93,7 +94,9 @@ function doubtsAbout({ live, ends, seen, strange, region, homes }: Found): Omit<
   return { doubts, doubted: doubted.flatMap(({ runId, instanceId }) => runId ?? instanceId ?? []) }
 }
 
-type Found = { live: RunRow[]; seen: CloudInstance[]; region: string; homes: string[] } & Record<
+/** Without its texts: all live runs must fit into one answer of libSQL. */
+type Live = { id: string; userId: string; instanceId: string | null; placeId: string }
+type Found = { live: Live[]; seen: CloudInstance[]; region: string; homes: string[] } & Record<
   'ends' | 'strange',
   Repair[]
 >
@@ -102,7 +105,7 @@ type Found = { live: RunRow[]; seen: CloudInstance[]; region: string; homes: str
 const isDoubtful = (strange: number, all: number) => areMany(strange, all) || (strange > 0 && strange * 2 >= all)
 
 /** The regions of the places that these runs have. */
-async function homesOf(db: Context['db'], live: RunRow[]): Promise<string[]> {
+async function homesOf(db: Context['db'], live: Live[]): Promise<string[]> {
   const ofRuns = new Set(live.map(({ placeId }) => placeId))
   const all = await db.select({ id: places.id, zone: places.availabilityZone }).from(places)
   return [...new Set(all.filter(({ id }) => ofRuns.has(id)).map(({ zone }) => zone.replace(/[a-z]$/, '')))].sort()

@@ -36,7 +36,12 @@ export async function setBudget(ctx: Context, userId: string, input: InferInput<
  * What a look at a run writes if the month's charges have reached the budget: an email and an event, once for each
  * month and budget, and if its owner wants it, the run's end. @param email null for a closed account
  */
-export function budgetQueries(ctx: Context, run: RunRow, email: string | null, usage: Usage): Query[] {
+export function budgetQueries(
+  ctx: Context,
+  run: Pick<RunRow, 'id' | 'userId'>,
+  email: string | null,
+  usage: Usage,
+): Query[] {
   const { budget, cycle, seconds } = usage
   if (!budget || !isBudgetReached(budget, usage)) return []
   const { cents, stops } = budget

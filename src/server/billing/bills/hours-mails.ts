@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
 import { users } from '../../../../db/schema/accounts.ts'
-import { type RunRow, runs } from '../../../../db/schema/fleet.ts'
+import { runs } from '../../../../db/schema/fleet.ts'
 import { HOUR_MS } from '../../../domain/instant.ts'
 import { hoursToSeconds } from '../../../domain/money/billing.ts'
 import { secondsToBudget } from '../../../domain/money/budget-form.ts'
@@ -12,6 +12,7 @@ import { tellQueries, tellSoon } from '../../mail/notices.ts'
 import { type Context, siteOrigin } from '../../runtime/context.ts'
 import { fourAtOnce } from '../../runtime/four-at-once.ts'
 import { budgetQueries } from './budget.ts'
+import { type MeteredRun, meteredColumns } from './metered-run.ts'
 import { getUsage, type Usage } from './usage.ts'
 
 const BATCH = 100
@@ -25,7 +26,7 @@ const PERCENTS = [80, 100] as const
  */
 export async function mailUsedHours(ctx: Context): Promise<void> {
   const now = ctx.now()
-  let last: RunRow | undefined
+  let last: MeteredRun | undefined
   for (let n = 0; n < BATCHES; n++) {
     const due = await listDue(ctx, now, last)
     await fourAtOnce(due, ({ run, email, closedAt }) =>
@@ -39,11 +40,11 @@ export async function mailUsedHours(ctx: Context): Promise<void> {
 }
 
 /** Those after that one, which may have failed and still be due. */
-async function listDue(ctx: Context, now: number, last: RunRow | undefined) {
+async function listDue(ctx: Context, now: number, last: MeteredRun | undefined) {
   const isAfter = last && sql`(${runs.hoursLookAt}, ${runs.id}) > (${last.hoursLookAt}, ${last.id})`
   const [due] = await ctx.db.batch([
     ctx.db
-      .select({ run: runs, email: users.email, closedAt: users.closedAt })
+      .select({ run: meteredColumns, email: users.email, closedAt: users.closedAt })
       .from(runs)
       .innerJoin(users, eq(users.id, runs.userId))
       .where(and(lte(runs.hoursLookAt, now), isNotNull(runs.billedFrom), isAfter))
@@ -64,7 +65,7 @@ async function listDue(ctx: Context, now: number, last: RunRow | undefined) {
   return due
 }
 
-async function look(ctx: Context, run: RunRow, email: string | null): Promise<void> {
+async function look(ctx: Context, run: MeteredRun, email: string | null): Promise<void> {
   const usage = await getUsage(ctx, run.userId)
   const next = run.meteredUntil === null ? nextLook(usage) : null
   const asRead = and(eq(runs.id, run.id), eq(runs.hoursLookAt, run.hoursLookAt ?? 0))

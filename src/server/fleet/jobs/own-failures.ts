@@ -1,17 +1,20 @@
-import type { RunRow } from '../../../../db/schema/fleet.ts'
 import { deathText, exitText } from '../../../domain/run-death.ts'
 import type { Failure } from '../../../domain/run-end.ts'
+import type { MeteredRun } from '../../billing/bills/metered-run.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import type { Context } from '../../runtime/context.ts'
 import { hasOwnImage } from './images.ts'
 
+/** `parameters`: whether it has any. */
+export type FailedRun = MeteredRun & { parameters: unknown }
+
 /** Why a run never starts if its program or machine gave up before it answered. */
-export function ownFailure(ctx: Context, run: RunRow): Promise<Failure> {
+export function ownFailure(ctx: Context, run: FailedRun): Promise<Failure> {
   return run.filesPhase === 'failed' ? filesFailure(ctx, run) : programFailure(ctx, run)
 }
 
 /** A machine that can't load its user's files says so and shuts itself down: infra/image/files.sh. */
-async function filesFailure(ctx: Context, run: RunRow): Promise<Failure> {
+async function filesFailure(ctx: Context, run: FailedRun): Promise<Failure> {
   await alertOperator(ctx, {
     matter: 'files_failed',
     subject: "A server couldn't load its user's files",
@@ -33,7 +36,7 @@ async function filesFailure(ctx: Context, run: RunRow): Promise<Failure> {
  * which it does when it can't pull its image. Alerts the operator, unless the image is its user's own, or its program
  * may have exited because of its parameters.
  */
-export async function programFailure(ctx: Context, run: RunRow): Promise<Failure> {
+export async function programFailure(ctx: Context, run: FailedRun): Promise<Failure> {
   // Registries don't distinguish a missing image from one that isn't public.
   const code = run.diedOf ?? 'image_not_found'
   if (await hasOwnImage(ctx, run)) return { code, message: deathText(code, run.image, run.exitCode) }
