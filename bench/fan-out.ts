@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 import { KEEPALIVE, PING_EVERY_MS, SUB_PROTOCOL } from '../src/domain/cable.ts'
-import type { Job } from '../src/domain/wire.ts'
+import type { Job } from '../src/domain/wire/fleet.ts'
 import { HeaderSocket } from '../testing/people/cable.ts'
 import { newSignedInPerson, type Person } from '../testing/people/signed-in-person.ts'
 import { median, quantile } from './median.ts'

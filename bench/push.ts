@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core'
-import type { Job } from '../src/domain/wire.ts'
+import type { Job } from '../src/domain/wire/fleet.ts'
 import { newSignedInPerson, type Person, start, stop, untilServer } from '../testing/people/signed-in-person.ts'
 import { median, quantile } from './median.ts'
 import type { BenchSite } from './site.ts'

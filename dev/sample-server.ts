@@ -1,4 +1,4 @@
-import type { Server } from '../src/domain/wire.ts'
+import type { Server } from '../src/domain/wire/fleet.ts'
 
 /** A server that was just requested, to build others from in tests, benchmarks, and the component page. */
 export const SAMPLE_SERVER: Server = {

@@ -1,4 +1,4 @@
-import type { Instance } from '../src/domain/wire.ts'
+import type { Instance } from '../src/domain/wire/fleet.ts'
 
 export const TYPES = ['g6.4xlarge', 'g6.12xlarge']
 export const CYCLE = ['running', 'pending', 'shutting-down', 'terminated'] as const

@@ -1,7 +1,7 @@
 import { renderToString } from 'react-dom/server'
 import { SAMPLE_SERVER } from '../../dev/sample-server.ts'
 import { NEWEST_FIRST, pageInstances } from '../../src/domain/instance-view.ts'
-import type { Server } from '../../src/domain/wire.ts'
+import type { Server } from '../../src/domain/wire/fleet.ts'
 import { worldsFor } from '../../src/domain/worlds.ts'
 import { Console } from '../../src/pages/Console.tsx'
 import { Dashboard } from '../../src/pages/Dashboard.tsx'

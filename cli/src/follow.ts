@@ -1,7 +1,7 @@
 import { createCable } from '@anycable/core'
 import WebSocket from 'ws'
 import { KEEPALIVE, PING_EVERY_MS } from '../../src/domain/cable.ts'
-import type { Job, Server } from '../../src/domain/wire.ts'
+import type { Job, Server } from '../../src/domain/wire/fleet.ts'
 import { listServers } from './api.ts'
 import { EXIT, Failure } from './failure.ts'
 import type { Site } from './site.ts'

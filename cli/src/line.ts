@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunParameters } from '../../src/domain/parameters.ts'
 import { isLive } from '../../src/domain/server.ts'
-import type { LinePlace, Server } from '../../src/domain/wire.ts'
+import type { LinePlace, Server } from '../../src/domain/wire/fleet.ts'
 import { call, listServers } from './api.ts'
 import { EXIT, Failure } from './failure.ts'
 import { currentSite, type Site, type SiteOptions } from './site.ts'

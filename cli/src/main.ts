@@ -1,7 +1,7 @@
 import { Argument, Command, CommanderError, Option } from 'commander'
 import type { TokenScope } from '../../src/domain/api-token.ts'
 import type { RunParameters } from '../../src/domain/parameters.ts'
-import type { Vehicle } from '../../src/domain/wire.ts'
+import type { Vehicle } from '../../src/domain/wire/fields.ts'
 import { version } from '../package.json'
 import { completion, SHELLS } from './completion.ts'
 import { end, extend, whenText } from './end.ts'

@@ -6,7 +6,8 @@ import type { PlanType } from '../../src/domain/money/plan.ts'
 import type { RunParameters } from '../../src/domain/parameters.ts'
 import type { Death, EndReason, JobErrorCode, RunErrorCode } from '../../src/domain/run-end.ts'
 import type { RunActor, RunEventKind } from '../../src/domain/run-event.ts'
-import type { JobKind, JobStatus, Vehicle } from '../../src/domain/wire.ts'
+import type { Vehicle } from '../../src/domain/wire/fields.ts'
+import type { JobKind, JobStatus } from '../../src/domain/wire/fleet.ts'
 import { userId, users } from './accounts.ts'
 
 /**

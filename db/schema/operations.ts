@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { Act } from '../../src/domain/audit.ts'
-import type { MessageKind } from '../../src/domain/wire.ts'
+import type { MessageKind } from '../../src/domain/wire/contact.ts'
 
 /**
  * When we last emailed the operator about a matter, at most once an hour; for a lasting matter, when we last

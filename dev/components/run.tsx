@@ -1,4 +1,5 @@
-import type { Server, Summary } from '../../src/domain/wire.ts'
+import type { Summary } from '../../src/domain/wire/billing.ts'
+import type { Server } from '../../src/domain/wire/fleet.ts'
 import { Address } from '../../src/islands/dashboard/Address.tsx'
 import { DoorRow } from '../../src/islands/dashboard/DoorRow.tsx'
 import { EndForm, MoveForm, To } from '../../src/islands/dashboard/EndForm.tsx'

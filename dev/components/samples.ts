@@ -1,5 +1,6 @@
 import type { Bill } from '../../src/domain/money/bill.ts'
-import type { Job, Server, Subscription, Summary } from '../../src/domain/wire.ts'
+import type { Subscription, Summary } from '../../src/domain/wire/billing.ts'
+import type { Job, Server } from '../../src/domain/wire/fleet.ts'
 import { SAMPLE_SERVER } from '../sample-server.ts'
 
 /** What the components show. */

@@ -1,4 +1,4 @@
-import type { Job, LinePlace, Server } from './wire.ts'
+import type { Job, LinePlace, Server } from './wire/fleet.ts'
 
 /** The part of the ActionCable wire protocol that this product speaks. */
 export const SUB_PROTOCOL = 'actioncable-v1-json'

@@ -1,5 +1,5 @@
 import { type FleetFigures, fleetFigures, instanceUptime, isChanging, isRunning, isUnwell } from './instance.ts'
-import type { Instance } from './wire.ts'
+import type { Instance } from './wire/fleet.ts'
 
 // Stryker disable StringLiteral: a wrong key fails type checking, and the console's tests read the headings.
 export const INSTANCE_COLUMNS = [

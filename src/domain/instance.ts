@@ -1,6 +1,6 @@
 import { runSeconds } from './money/billing.ts'
 import type { BadgeColor } from './server.ts'
-import type { Instance } from './wire.ts'
+import type { Instance } from './wire/fleet.ts'
 
 const STATE_COLORS: Record<string, BadgeColor> = {
   running: 'green',

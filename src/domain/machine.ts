@@ -1,4 +1,4 @@
-import type { Availability, Machine } from './wire.ts'
+import type { Availability, Machine } from './wire/fleet.ts'
 
 /** NVIDIA L4 GPUs, CPUs, and GB of memory of EC2's g6 machines. */
 const G6: Record<string, [gpus: number, cpus: number, memoryGb: number]> = {

@@ -1,5 +1,5 @@
 import type { AuditLine } from './audit.ts'
-import type { Server } from './wire.ts'
+import type { Server } from './wire/fleet.ts'
 
 /** What the console knows about a person. Times are ISO 8601. */
 export type FoundPerson = {

@@ -6,7 +6,7 @@ import { wholeSecondFrom } from './money/billing.ts'
 import { billedSecondsAt } from './money/live-usage.ts'
 import { writeParameters } from './parameters.ts'
 import { type ServerStatus, serverStatus } from './server.ts'
-import type { Server } from './wire.ts'
+import type { Server } from './wire/fleet.ts'
 
 export const RUN_STATUSES: ServerStatus[] = ['running', 'provisioning', 'stopping', 'stopped', 'error']
 

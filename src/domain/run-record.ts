@@ -1,5 +1,5 @@
 import type { EndReason, RunErrorCode } from './run-end.ts'
-import type { RunEvent } from './wire.ts'
+import type { RunEvent } from './wire/fleet.ts'
 
 /** A run for the console, with everything we tried for it. Times are ISO 8601. */
 export type RunRecord = {

@@ -4,7 +4,7 @@ import { runSeconds, startupSeconds, wholeSecondFrom } from './money/billing.ts'
 import { exitText } from './run-death.ts'
 import type { RunActor, RunEventKind } from './run-event.ts'
 import { formatUptime } from './server.ts'
-import type { RunEvent, RunEventName } from './wire.ts'
+import type { RunEvent, RunEventName } from './wire/fleet.ts'
 import { worldText } from './worlds.ts'
 
 /** What an event is called on our pages. */

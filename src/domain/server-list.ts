@@ -1,5 +1,5 @@
 import { isLive } from './server.ts'
-import type { Availability, Job, Server } from './wire.ts'
+import type { Availability, Job, Server } from './wire/fleet.ts'
 
 /**
  * The message above the sessions table. `job` is its job, if any, and `code` says why something failed: a refusal's, a

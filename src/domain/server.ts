@@ -1,5 +1,5 @@
 import { MINUTE_MS } from './instant.ts'
-import type { Server } from './wire.ts'
+import type { Server } from './wire/fleet.ts'
 
 /** The port where a server's own page answers. */
 export const SERVER_WEB_PORT = 5173

@@ -1,6 +1,6 @@
 import type { Estimate } from './estimate.ts'
 import { formatUptime } from './server.ts'
-import type { Machine } from './wire.ts'
+import type { Machine } from './wire/fleet.ts'
 
 /** How long starts take, by environment and instance type, with and without a warm machine. Missing ones are unknown. */
 export type StartTimes = Record<string, Record<string, Partial<Record<'warm' | 'cold', Estimate>>>>

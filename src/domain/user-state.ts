@@ -1,4 +1,4 @@
-import type { User } from './wire.ts'
+import type { User } from './wire/accounts.ts'
 
 /** What the client knows about who is signed in. */
 export type UserState = { status: 'idle' | 'loading' | 'succeeded' | 'failed'; user: User | null; error: string | null }

@@ -6,19 +6,10 @@ import type { CostLine } from './money/run-cost.ts'
 import type { StartTimes } from './start-time.ts'
 import type { Incident } from './status.ts'
 import type { WarmCost } from './warm-hours.ts'
-import type {
-  Delivery,
-  GuestEnd,
-  Job,
-  LinePlace,
-  Machine,
-  ProviderRecord,
-  RunEvent,
-  Server,
-  Summary,
-  Webhook,
-  Worlds,
-} from './wire.ts'
+import type { Summary } from './wire/billing.ts'
+import type { GuestEnd } from './wire/door.ts'
+import type { Delivery, Webhook } from './wire/events.ts'
+import type { Job, LinePlace, Machine, ProviderRecord, RunEvent, Server, Worlds } from './wire/fleet.ts'
 
 /** What a verb returns for its page. Times that are numbers are ms since 1970, the others ISO 8601. */
 

@@ -1,5 +1,6 @@
 import { type PlanType, planName } from './money/plan.ts'
-import type { Environment, Vehicle, Worlds } from './wire.ts'
+import type { Vehicle } from './wire/fields.ts'
+import type { Environment, Worlds } from './wire/fleet.ts'
 
 /** What a server simulates: an environment of the catalog, or an image of one's own, and a vehicle in it. */
 

@@ -1,7 +1,7 @@
 import { lazy, Suspense, useState, useSyncExternalStore } from 'react'
 import { inText, nameOf } from '../domain/file-names.ts'
 import { FILES_READ_ONLY, type FilesReadOnly, sizeText } from '../domain/files.ts'
-import type { FileList, UnfinishedUpload } from '../domain/wire.ts'
+import type { FileList, UnfinishedUpload } from '../domain/wire/files.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { readParameters } from '../domain/parameters.ts'
 import { isLive } from '../domain/server.ts'
-import type { LinePlace, Server } from '../domain/wire.ts'
+import type { LinePlace, Server } from '../domain/wire/fleet.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { announce } from './announce.ts'
 import { type JoinChoice, JoinForm } from './line/JoinForm.tsx'

@@ -1,6 +1,6 @@
 import { directionOf } from '../domain/person.ts'
 import { profileForm } from '../domain/user.ts'
-import type { User } from '../domain/wire.ts'
+import type { User } from '../domain/wire/accounts.ts'
 import { Button } from '../ui/Button.tsx'
 import { Field, PasswordField } from '../ui/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'

@@ -1,5 +1,5 @@
 import { CONFIRMATION_SENT, INVALID_CREDENTIALS, PROFILE_UPDATED } from '../domain/user.ts'
-import type { User } from '../domain/wire.ts'
+import type { User } from '../domain/wire/accounts.ts'
 import type { Answer } from './request.ts'
 
 /** What the user reads after each of the account's calls. Null means it worked. */

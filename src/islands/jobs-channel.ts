@@ -1,6 +1,6 @@
 import { adapters, createConsumer } from '@rails/actioncable'
 import { KEEPALIVE, PING_EVERY_MS } from '../domain/cable.ts'
-import type { Job, LinePlace, Server } from '../domain/wire.ts'
+import type { Job, LinePlace, Server } from '../domain/wire/fleet.ts'
 
 /**
  * `off`: the server closed it for good, because newer tabs took its place or the sign-in ended. `blocked`: it has never

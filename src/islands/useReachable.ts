@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import type { Server } from '../domain/wire.ts'
+import type { Server } from '../domain/wire/fleet.ts'
 import { useHydrated } from '../ui/useHydrated.ts'
 import { request } from './request.ts'
 import { usePoll } from './usePoll.ts'

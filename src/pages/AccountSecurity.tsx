@@ -1,5 +1,5 @@
 import { MAX_PASSKEY_NAME, RECOVERY_CODES } from '../domain/factor.ts'
-import type { Passkey } from '../domain/wire.ts'
+import type { Passkey } from '../domain/wire/accounts.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'

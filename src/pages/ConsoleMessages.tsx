@@ -1,4 +1,4 @@
-import type { Message } from '../domain/wire.ts'
+import type { Message } from '../domain/wire/contact.ts'
 import { Badge } from '../ui/Badge.tsx'
 import { ButtonLink } from '../ui/Button.tsx'
 import { EmptyState } from '../ui/States.tsx'

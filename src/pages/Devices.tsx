@@ -1,5 +1,5 @@
 import { deviceName } from '../domain/device-name.ts'
-import type { SignIn } from '../domain/wire.ts'
+import type { SignIn } from '../domain/wire/accounts.ts'
 import { Badge } from '../ui/Badge.tsx'
 import { Button } from '../ui/Button.tsx'
 import { type Column, DataTable } from '../ui/DataTable.tsx'

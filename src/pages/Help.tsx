@@ -1,5 +1,5 @@
 import { HELP_TOPICS, type HelpField } from '../domain/contact.ts'
-import type { User } from '../domain/wire.ts'
+import type { User } from '../domain/wire/accounts.ts'
 import { Select } from '../ui/Field.tsx'
 import { MessagePage, type MessagePageProps, NameAndEmail } from './contact/MessagePage.tsx'
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { unreadText } from '../domain/notice.ts'
-import type { User } from '../domain/wire.ts'
+import type { User } from '../domain/wire/accounts.ts'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { Spinner } from '../ui/States.tsx'
 import { colorMedia, THEME_COLORS, type Theme } from '../ui/theme.ts'

@@ -1,6 +1,6 @@
 import { LISTED_NOTICES } from '../domain/notice.ts'
 import { TRACE_DAYS } from '../domain/retention.ts'
-import type { Notice } from '../domain/wire.ts'
+import type { Notice } from '../domain/wire/events.ts'
 import { Card } from '../ui/Card.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { MarkRead, NoticeList } from './notices/NoticeList.tsx'

@@ -1,5 +1,5 @@
 import { GUEST_HOURS } from '../domain/door.ts'
-import type { Guest } from '../domain/wire.ts'
+import type { Guest } from '../domain/wire/door.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Field } from '../ui/Field.tsx'

@@ -1,4 +1,5 @@
-import type { Server, Summary } from '../domain/wire.ts'
+import type { Summary } from '../domain/wire/billing.ts'
+import type { Server } from '../domain/wire/fleet.ts'
 import { erasedText, ranSoFar, STOP_QUESTION } from '../islands/dashboard/StopDialog.tsx'
 import { Button } from '../ui/Button.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'

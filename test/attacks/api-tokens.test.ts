@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 import { apiTokens, users } from '../../db/schema/accounts.ts'
-import type { ApiToken } from '../../src/domain/wire.ts'
+import type { ApiToken } from '../../src/domain/wire/accounts.ts'
 import { openAccount, PASSWORD, signedInUser } from '../../testing/people/sign-up.ts'
 import { change, openSite, SITE } from '../../testing/stack/site.ts'
 

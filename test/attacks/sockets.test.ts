@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { expect, inject, test } from 'vitest'
 import { WebSocket as RawSocket } from 'ws'
 import { apiTokens, signIns } from '../../db/schema/accounts.ts'
-import type { SignIn } from '../../src/domain/wire.ts'
+import type { SignIn } from '../../src/domain/wire/accounts.ts'
 import { Client, newPerson, PASSWORD, waitFor } from '../../testing/people/client.ts'
 import { testDatabase } from '../../testing/stack/database.ts'
 

@@ -12,7 +12,7 @@ import {
 import { dirname, join } from 'node:path'
 import { setTimeout, setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, inject, test } from 'vitest'
-import type { FilesAccess } from '../../src/domain/wire.ts'
+import type { FilesAccess } from '../../src/domain/wire/files.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'

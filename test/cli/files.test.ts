@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync
 import { dirname, join } from 'node:path'
 import { AwsClient } from 'aws4fetch'
 import { expect, inject, test } from 'vitest'
-import type { FileList, FilesAccess } from '../../src/domain/wire.ts'
+import type { FileList, FilesAccess } from '../../src/domain/wire/files.ts'
 import { type Client, waitFor } from '../../testing/people/client.ts'
 import { newComputer, newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'

@@ -14,7 +14,7 @@ import {
   SUB_PROTOCOL,
   welcomeFrame,
 } from '../../src/domain/cable.ts'
-import type { Job } from '../../src/domain/wire.ts'
+import type { Job } from '../../src/domain/wire/fleet.ts'
 
 const identifier = '{"channel":"JobsChannel","user_id":"user_1"}'
 

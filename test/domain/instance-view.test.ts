@@ -11,7 +11,7 @@ import {
   sortedBy,
   viewInstances,
 } from '../../src/domain/instance-view.ts'
-import type { Instance } from '../../src/domain/wire.ts'
+import type { Instance } from '../../src/domain/wire/fleet.ts'
 import { manyInstances } from '../../testing/instances.ts'
 
 const NOW = Date.UTC(2026, 10, 21)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { fleetFigures, healthColor, instanceStateColor, instanceUptime, loadError } from '../../src/domain/instance.ts'
-import type { Instance } from '../../src/domain/wire.ts'
+import type { Instance } from '../../src/domain/wire/fleet.ts'
 
 test('states and health have the colors of the specification', () => {
   const states = ['running', 'stopped', 'terminated', 'stopping', 'pending', 'shutting-down', 'rebooting']

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { checkForm } from '../../src/domain/form.ts'
 import { linkQuery, runQuery, runsToCsv } from '../../src/domain/run-list.ts'
-import type { Server } from '../../src/domain/wire.ts'
+import type { Server } from '../../src/domain/wire/fleet.ts'
 
 const read = (query: Record<string, string>) => checkForm(runQuery, query)
 

@@ -12,7 +12,7 @@ import {
   STARTING,
   STOPPING,
 } from '../../src/domain/server-list.ts'
-import type { Job, Server } from '../../src/domain/wire.ts'
+import type { Job, Server } from '../../src/domain/wire/fleet.ts'
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 20, 12, 0, second)).toISOString()
 

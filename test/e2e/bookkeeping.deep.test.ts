@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import type { BillingRecord, Server } from '../../src/domain/wire.ts'
+import type { BillingRecord } from '../../src/domain/wire/billing.ts'
+import type { Server } from '../../src/domain/wire/fleet.ts'
 import { advance, DESK, pageOf, signInByHand, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
 import { type Client, newPerson, PASSWORD, serversOf, stopServer, waitFor } from '../../testing/people/client.ts'
 

@@ -2,7 +2,7 @@
 import { act } from 'react'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { confirmFrame, jobFrame, welcomeFrame } from '../../src/domain/cable.ts'
-import type { Job, LinePlace, Server } from '../../src/domain/wire.ts'
+import type { Job, LinePlace, Server } from '../../src/domain/wire/fleet.ts'
 import { Line } from '../../src/islands/Line.tsx'
 import { FakeSocket } from '../../testing/browser/fake-socket.ts'
 import { hide, mount } from '../../testing/browser/hooks.ts'

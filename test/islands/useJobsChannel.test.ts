@@ -12,7 +12,7 @@ import {
   PING_EVERY_MS,
   welcomeFrame,
 } from '../../src/domain/cable.ts'
-import type { Job } from '../../src/domain/wire.ts'
+import type { Job } from '../../src/domain/wire/fleet.ts'
 import { useJobsChannel } from '../../src/islands/useJobsChannel.ts'
 import { FakeSocket } from '../../testing/browser/fake-socket.ts'
 import { hide, renderHook } from '../../testing/browser/hooks.ts'

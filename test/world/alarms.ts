@@ -1,4 +1,4 @@
-import type { Job } from '../../src/domain/wire.ts'
+import type { Job } from '../../src/domain/wire/fleet.ts'
 import { JobAlarm } from '../../src/server/channel/job-alarm.ts'
 import { deliverDue } from '../../src/server/events/deliver.ts'
 import { jobRunner } from '../../src/server/fleet/jobs/runner.ts'

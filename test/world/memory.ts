@@ -2,7 +2,7 @@ import type { UserRow } from '../../db/schema/accounts.ts'
 import type { BillRow, PlanRow } from '../../db/schema/billing.ts'
 import type { WebhookRow } from '../../db/schema/events.ts'
 import type { JobRow, PlaceRow, RunRow } from '../../db/schema/fleet.ts'
-import type { Job } from '../../src/domain/wire.ts'
+import type { Job } from '../../src/domain/wire/fleet.ts'
 import type { Rows } from './database.ts'
 
 /** What the world saw earlier, so that rules can say that something never changes or doesn't last. */

@@ -1,5 +1,5 @@
 import { SUB_PROTOCOL } from '../../src/domain/cable.ts'
-import type { Job } from '../../src/domain/wire.ts'
+import type { Job } from '../../src/domain/wire/fleet.ts'
 import { type Client, waitFor } from './client.ts'
 
 type Headers = Record<string, string>

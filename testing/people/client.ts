@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { CapturedMail } from '../../dev/mailbox.ts'
-import type { Server } from '../../src/domain/wire.ts'
+import type { Server } from '../../src/domain/wire/fleet.ts'
 
 export type Reply<T = Record<string, unknown>> = { status: number; headers: Headers; body: T; text: string }
 

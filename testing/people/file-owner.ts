@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { FileList, FileUpload } from '../../src/domain/wire.ts'
+import type { FileList, FileUpload } from '../../src/domain/wire/files.ts'
 import type { Client } from './client.ts'
 
 /** Asks for a link and uploads the file. */

@@ -1,7 +1,7 @@
 import { openDatabase } from '../../db/client.ts'
 import { signIns, users } from '../../db/schema/accounts.ts'
 import { plans } from '../../db/schema/billing.ts'
-import type { Server } from '../../src/domain/wire.ts'
+import type { Server } from '../../src/domain/wire/fleet.ts'
 import { issueSignInToken } from '../../src/server/accounts/credentials/sign-in-token.ts'
 import { newId } from '../../src/server/crypto/id.ts'
 import { waitFor } from './client.ts'

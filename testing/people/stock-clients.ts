@@ -1,6 +1,6 @@
 import { createCable } from '@anycable/core'
 import { adapters, createConsumer } from '@rails/actioncable'
-import type { Job } from '../../src/domain/wire.ts'
+import type { Job } from '../../src/domain/wire/fleet.ts'
 import { browserHeaders, HeaderSocket } from './cable.ts'
 import type { Client } from './client.ts'
 

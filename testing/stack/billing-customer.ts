@@ -4,7 +4,7 @@ import { users } from '../../db/schema/accounts.ts'
 import { invoices } from '../../db/schema/billing.ts'
 import { outbox } from '../../db/schema/mail.ts'
 import type { Card } from '../../dev/stripe/cards.ts'
-import type { User } from '../../src/domain/wire.ts'
+import type { User } from '../../src/domain/wire/accounts.ts'
 import { createCheckout, settleCheckout } from '../../src/server/billing/plans/checkout.ts'
 import { openBillingStack } from './billing-stack.ts'
 

@@ -1,5 +1,5 @@
 import { signature } from '../../dev/stripe/webhooks.ts'
-import type { User } from '../../src/domain/wire.ts'
+import type { User } from '../../src/domain/wire/accounts.ts'
 import { createCheckout } from '../../src/server/billing/plans/checkout.ts'
 import { receiveStripeEvent } from '../../src/server/billing/stripe-events.ts'
 import type { BillingStack } from '../stack/billing-stack.ts'

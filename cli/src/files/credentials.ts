@@ -1,4 +1,4 @@
-import type { FilesAccess } from '../../../src/domain/wire.ts'
+import type { FilesAccess } from '../../../src/domain/wire/files.ts'
 import { call, type Patience } from '../api.ts'
 import { currentSite, type Site, type SiteOptions } from '../site.ts'
 import { note, say, sayJson, timeText } from '../terminal.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inText, nameOf, toFolder } from '../../../src/domain/file-names.ts'
-import type { FileList } from '../../../src/domain/wire.ts'
+import type { FileList } from '../../../src/domain/wire/files.ts'
 import { call } from '../api.ts'
 import { EXIT, Failure, wrongUsage } from '../failure.ts'
 import type { Site } from '../site.ts'

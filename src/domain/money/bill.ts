@@ -1,5 +1,5 @@
 import { BYTE_ORDER_MARK } from '../csv.ts'
-import type { BillingRecord, BillKind } from '../wire.ts'
+import type { BillingRecord, BillKind } from '../wire/billing.ts'
 import { dollars } from './money.ts'
 
 /** A bill as its owner sees it: the API's fields, its invoice as page and PDF, and what it corrects. */

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../instant.ts'
-import type { BillingRecord } from '../wire.ts'
+import type { BillingRecord } from '../wire/billing.ts'
 import { PAYMENT_DAYS } from './plan.ts'
 
 /** Stripe's states of an invoice. Overdue is not one of them: it is an open invoice past its due date. */

@@ -1,5 +1,6 @@
 import { instantText, MINUTE_MS } from '../instant.ts'
-import type { Server, Summary } from '../wire.ts'
+import type { Summary } from '../wire/billing.ts'
+import type { Server } from '../wire/fleet.ts'
 import { hoursToSeconds, overageUnits, recordCents, runSeconds, trialMinutesLeft } from './billing.ts'
 import type { Free } from './money.ts'
 

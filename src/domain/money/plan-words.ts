@@ -1,5 +1,5 @@
 import { DAY_MS, instantText } from '../instant.ts'
-import type { Subscription } from '../wire.ts'
+import type { Subscription } from '../wire/billing.ts'
 import { gpusOf, planName, planOffered, upgradeWaits } from './plan.ts'
 
 /** `5 hours per month`; while the current period differs: `24.36 hours until Dec 22, 2026, then 30 per month`. */

@@ -1,5 +1,6 @@
 import { isLive } from '../server.ts'
-import type { Server, Summary } from '../wire.ts'
+import type { Summary } from '../wire/billing.ts'
+import type { Server } from '../wire/fleet.ts'
 import { trialMinutesLeft } from './billing.ts'
 import { OVERAGE_DOLLARS_PER_HOUR } from './plan.ts'
 

@@ -1,5 +1,5 @@
 import { INSTANCE_COLUMNS, type InstanceView, sortedBy } from '../../domain/instance-view.ts'
-import type { Instance } from '../../domain/wire.ts'
+import type { Instance } from '../../domain/wire/fleet.ts'
 import { InstanceRow } from './InstanceRow.tsx'
 import { type OnView, ViewLink } from './ViewLink.tsx'
 

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react'
 import { type LoadError, loadError, type VendorError } from '../../domain/instance.ts'
 import { type InstancePage, type InstanceView, instanceViewQuery, pageInstances } from '../../domain/instance-view.ts'
-import type { Instance } from '../../domain/wire.ts'
+import type { Instance } from '../../domain/wire/fleet.ts'
 import { request } from '../request.ts'
 
 type InstanceList = {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import { webAddress } from '../../domain/server.ts'
-import type { Server } from '../../domain/wire.ts'
+import type { Server } from '../../domain/wire/fleet.ts'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
 import { Spinner } from '../../ui/States.tsx'
 import { announce } from '../announce.ts'

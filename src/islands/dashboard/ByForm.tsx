@@ -1,5 +1,5 @@
 import type { MouseEvent } from 'react'
-import type { Server } from '../../domain/wire.ts'
+import type { Server } from '../../domain/wire/fleet.ts'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
 
 export const FORM = 'by-form'

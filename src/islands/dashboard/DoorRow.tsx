@@ -1,5 +1,6 @@
 import { type MouseEvent, useState } from 'react'
-import type { Guest, GuestEnd, Server } from '../../domain/wire.ts'
+import type { Guest, GuestEnd } from '../../domain/wire/door.ts'
+import type { Server } from '../../domain/wire/fleet.ts'
 import { ButtonLink } from '../../ui/Button.tsx'
 import { WhoMayEnter } from '../../ui/WhoMayEnter.tsx'
 import { request } from '../request.ts'

@@ -1,7 +1,7 @@
 import type { FormEvent, ReactNode } from 'react'
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from '../../domain/instant.ts'
 import { formatUptime } from '../../domain/server.ts'
-import type { Server } from '../../domain/wire.ts'
+import type { Server } from '../../domain/wire/fleet.ts'
 import { Button } from '../../ui/Button.tsx'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
 import { Time } from '../../ui/Time.tsx'

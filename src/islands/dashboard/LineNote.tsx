@@ -1,4 +1,4 @@
-import type { LinePlace } from '../../domain/wire.ts'
+import type { LinePlace } from '../../domain/wire/fleet.ts'
 import { Alert } from '../../ui/Alert.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { useTitleCountdown } from '../useTitleCountdown.ts'

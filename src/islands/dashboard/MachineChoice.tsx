@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { gpusOfType, machinesOf, machineText } from '../../domain/machine.ts'
-import type { Availability, Machine } from '../../domain/wire.ts'
+import type { Availability, Machine } from '../../domain/wire/fleet.ts'
 import { request } from '../request.ts'
 import { FORM } from './ByForm.tsx'
 

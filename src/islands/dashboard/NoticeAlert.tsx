@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react'
 import type { Estimate } from '../../domain/estimate.ts'
 import { formatUptime } from '../../domain/server.ts'
 import { isFinished, type Notice, STILL_STARTING, TAKING_LONGER } from '../../domain/server-list.ts'
-import type { Job } from '../../domain/wire.ts'
+import type { Job } from '../../domain/wire/fleet.ts'
 import { Alert } from '../../ui/Alert.tsx'
 import { usePart } from '../usePart.ts'
 

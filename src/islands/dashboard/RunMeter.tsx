@@ -1,6 +1,7 @@
 import { runCost } from '../../domain/money/live-usage.ts'
 import { costText, FREE_WORDS, seconds, UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
-import type { Server, Summary } from '../../domain/wire.ts'
+import type { Summary } from '../../domain/wire/billing.ts'
+import type { Server } from '../../domain/wire/fleet.ts'
 
 /** A running server's meter: billed seconds and what they add to the bill. It starts when the server answers. */
 export function RunMeter({ server, summary, now }: { server: Server; summary: Summary; now: number }) {

@@ -3,7 +3,8 @@ import { keepText } from '../../domain/ending.ts'
 import { runCost } from '../../domain/money/live-usage.ts'
 import { costText, UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
 import { formatUptime } from '../../domain/server.ts'
-import type { Server, Summary } from '../../domain/wire.ts'
+import type { Summary } from '../../domain/wire/billing.ts'
+import type { Server } from '../../domain/wire/fleet.ts'
 import { Button } from '../../ui/Button.tsx'
 
 /** `summary` as of `now`: see `usageAt`. */

@@ -1,6 +1,6 @@
 import { dollars } from '../../domain/money/money.ts'
 import { minutesText } from '../../domain/money/trial.ts'
-import type { MonthlyUsage, Subscription } from '../../domain/wire.ts'
+import type { MonthlyUsage, Subscription } from '../../domain/wire/billing.ts'
 import { Card } from '../../ui/Card.tsx'
 import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
 import { Meter } from '../../ui/Meter.tsx'

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { PlanType } from '../../domain/money/plan.ts'
-import type { Environment, Server, Worlds } from '../../domain/wire.ts'
+import type { Environment, Server, Worlds } from '../../domain/wire/fleet.ts'
 import { choose, OWN_PLANS, smallestPlan, titleOf } from '../../domain/worlds.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { FORM } from './ByForm.tsx'

@@ -1,7 +1,8 @@
 import { type Dispatch, useRef, useState } from 'react'
 import type { RunParameters } from '../../domain/parameters.ts'
 import { type Notice, noneAvailable, OFFLINE, type ServerListAction } from '../../domain/server-list.ts'
-import type { Availability, Server, Summary } from '../../domain/wire.ts'
+import type { Summary } from '../../domain/wire/billing.ts'
+import type { Availability, Server } from '../../domain/wire/fleet.ts'
 import { type Answer, request } from '../request.ts'
 
 /** For fields that the response leaves out. */

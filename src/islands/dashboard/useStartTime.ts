@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import { gpusOfType } from '../../domain/machine.ts'
 import { readyText, startTimeOf } from '../../domain/start-time.ts'
 import type { DashboardView } from '../../domain/views.ts'
-import type { Server } from '../../domain/wire.ts'
+import type { Server } from '../../domain/wire/fleet.ts'
 import { chosenMachine, findMachines } from './MachineChoice.tsx'
 import { chosenWorld, firstEnvironment } from './WorldChoice.tsx'
 

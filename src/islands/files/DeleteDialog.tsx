@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react'
-import type { FolderSize } from '../../domain/wire.ts'
+import type { FolderSize } from '../../domain/wire/files.ts'
 import { Button } from '../../ui/Button.tsx'
 import { shownName } from './entries.ts'
 import { deleteWords } from './PlainForms.tsx'

@@ -1,5 +1,5 @@
 import { inText } from '../../domain/file-names.ts'
-import type { FileList } from '../../domain/wire.ts'
+import type { FileList } from '../../domain/wire/files.ts'
 import { Alert } from '../../ui/Alert.tsx'
 
 /** Folders whose files are still being deleted. */

@@ -1,6 +1,6 @@
 import { inText } from '../../domain/file-names.ts'
 import { sizeText } from '../../domain/files.ts'
-import type { FolderSize } from '../../domain/wire.ts'
+import type { FolderSize } from '../../domain/wire/files.ts'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'

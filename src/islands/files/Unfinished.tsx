@@ -1,5 +1,5 @@
 import { sizeText } from '../../domain/files.ts'
-import type { UnfinishedUpload } from '../../domain/wire.ts'
+import type { UnfinishedUpload } from '../../domain/wire/files.ts'
 import { Button } from '../../ui/Button.tsx'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
 import { Time } from '../../ui/Time.tsx'

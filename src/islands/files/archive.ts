@@ -1,6 +1,6 @@
 import { makeZip } from 'client-zip'
 import { inText } from '../../domain/file-names.ts'
-import type { FileList } from '../../domain/wire.ts'
+import type { FileList } from '../../domain/wire/files.ts'
 import { request } from '../request.ts'
 import { entriesOf, linkToContent } from './entries.ts'
 import { wait } from './wait.ts'

@@ -1,5 +1,5 @@
 import { toFolder, visible } from '../../domain/file-names.ts'
-import type { FileList } from '../../domain/wire.ts'
+import type { FileList } from '../../domain/wire/files.ts'
 
 /** A row of the page: a folder has neither size nor time. */
 export type Entry =

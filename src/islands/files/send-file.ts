@@ -1,5 +1,5 @@
 import { bytesOfParts, lengthOfPart, MAX_WHOLE, partSizeOf, partsLeft } from '../../domain/file-parts.ts'
-import type { FileUpload, PartLinks, PartsUpload } from '../../domain/wire.ts'
+import type { FileUpload, PartLinks, PartsUpload } from '../../domain/wire/files.ts'
 import type { request } from '../request.ts'
 import type { Put } from './put.ts'
 

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { FolderSize } from '../../domain/wire.ts'
+import type { FolderSize } from '../../domain/wire/files.ts'
 import { request } from '../request.ts'
 import type { Doomed } from './DeleteDialog.tsx'
 import { type Entry, linkToFile } from './entries.ts'

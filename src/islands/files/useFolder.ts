@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { nameOf, toFolder } from '../../domain/file-names.ts'
-import type { FileList } from '../../domain/wire.ts'
+import type { FileList } from '../../domain/wire/files.ts'
 import { announce } from '../announce.ts'
 import { request } from '../request.ts'
 import { type Entry, entriesOf, pageOfFolder, shownName } from './entries.ts'

@@ -1,5 +1,5 @@
 import { countdownText } from '../../domain/money/trial.ts'
-import type { LinePlace } from '../../domain/wire.ts'
+import type { LinePlace } from '../../domain/wire/fleet.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'

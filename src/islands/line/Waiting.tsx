@@ -1,4 +1,4 @@
-import type { LinePlace } from '../../domain/wire.ts'
+import type { LinePlace } from '../../domain/wire/fleet.ts'
 import { worldText } from '../../domain/worlds.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'

@@ -1,5 +1,5 @@
 import { planName } from '../../domain/money/plan.ts'
-import type { Subscription } from '../../domain/wire.ts'
+import type { Subscription } from '../../domain/wire/billing.ts'
 import { Button } from '../../ui/Button.tsx'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
 import { Time } from '../../ui/Time.tsx'

@@ -1,6 +1,6 @@
 import { changeOf, ENTERPRISE, isUnpaid, type Plan, planName } from '../../domain/money/plan.ts'
 import { PAY_PLAN } from '../../domain/money/start-cost.ts'
-import type { Subscription } from '../../domain/wire.ts'
+import type { Subscription } from '../../domain/wire/billing.ts'
 import { CheckoutButton } from '../../islands/CheckoutButton.tsx'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { Time } from '../../ui/Time.tsx'

@@ -1,6 +1,6 @@
 import { BASIC, gpusOf, planName } from '../../domain/money/plan.ts'
 import { hoursText, LARGE_SERVERS_END } from '../../domain/money/plan-words.ts'
-import type { Subscription } from '../../domain/wire.ts'
+import type { Subscription } from '../../domain/wire/billing.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'

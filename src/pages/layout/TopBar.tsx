@@ -1,5 +1,5 @@
 import { directionOf } from '../../domain/person.ts'
-import type { User } from '../../domain/wire.ts'
+import type { User } from '../../domain/wire/accounts.ts'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
 import { Outline } from '../../ui/Icon.tsx'
 import { Bell, type BellProps } from './Bell.tsx'

@@ -1,4 +1,4 @@
-import type { Notice } from '../../domain/wire.ts'
+import type { Notice } from '../../domain/wire/events.ts'
 import { Bell, type BellProps } from '../layout/Bell.tsx'
 import { type Ending, EndingBanner } from '../layout/EndingBanner.tsx'
 import { NoticeList } from './NoticeList.tsx'

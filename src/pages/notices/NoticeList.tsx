@@ -1,4 +1,4 @@
-import type { Notice } from '../../domain/wire.ts'
+import type { Notice } from '../../domain/wire/events.ts'
 import { Button } from '../../ui/Button.tsx'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
 import { Time } from '../../ui/Time.tsx'

@@ -1,5 +1,5 @@
 import { planName } from '../../domain/money/plan.ts'
-import type { Worlds } from '../../domain/wire.ts'
+import type { Worlds } from '../../domain/wire/fleet.ts'
 import { titleOf } from '../../domain/worlds.ts'
 import { DataTable } from '../../ui/DataTable.tsx'
 

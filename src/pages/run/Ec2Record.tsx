@@ -1,6 +1,6 @@
 import { toIso } from '../../domain/instant.ts'
 import { wholeSecondFrom } from '../../domain/money/billing.ts'
-import type { ProviderRecord, Server } from '../../domain/wire.ts'
+import type { ProviderRecord, Server } from '../../domain/wire/fleet.ts'
 import { DataTable } from '../../ui/DataTable.tsx'
 import { Time } from '../../ui/Time.tsx'
 

@@ -1,4 +1,4 @@
-import type { Server } from '../../domain/wire.ts'
+import type { Server } from '../../domain/wire/fleet.ts'
 import { Card } from '../../ui/Card.tsx'
 import { DataTable } from '../../ui/DataTable.tsx'
 

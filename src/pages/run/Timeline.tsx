@@ -1,6 +1,6 @@
 import { instantText } from '../../domain/instant.ts'
 import { EVENT_TITLES, shownAt } from '../../domain/run-timeline.ts'
-import type { RunEvent } from '../../domain/wire.ts'
+import type { RunEvent } from '../../domain/wire/fleet.ts'
 import { Card } from '../../ui/Card.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { TimesText } from '../../ui/TimesText.tsx'

@@ -1,5 +1,5 @@
 import { DEFAULT_TOKEN_DAYS, MAX_TOKEN_DAYS } from '../../domain/api-token.ts'
-import type { ApiToken } from '../../domain/wire.ts'
+import type { ApiToken } from '../../domain/wire/accounts.ts'
 import type { Column } from '../../ui/DataTable.tsx'
 import { Field, Select } from '../../ui/Field.tsx'
 import { type FlashMessage, refusedField } from '../../ui/FlashAlert.tsx'

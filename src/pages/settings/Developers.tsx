@@ -1,4 +1,5 @@
-import type { ApiToken, RegistryLogin, StoredSecret, Webhook } from '../../domain/wire.ts'
+import type { ApiToken, RegistryLogin, StoredSecret } from '../../domain/wire/accounts.ts'
+import type { Webhook } from '../../domain/wire/events.ts'
 import { Alert } from '../../ui/Alert.tsx'
 import { Card } from '../../ui/Card.tsx'
 import type { FlashMessage } from '../../ui/FlashAlert.tsx'

@@ -1,5 +1,5 @@
 import { MAX_OWN_ENVIRONMENTS, OWN_NEEDS_PLAN } from '../../domain/own-environment.ts'
-import type { OwnEnvironment } from '../../domain/wire.ts'
+import type { OwnEnvironment } from '../../domain/wire/fleet.ts'
 import { Alert } from '../../ui/Alert.tsx'
 import type { Column } from '../../ui/DataTable.tsx'
 import { Field } from '../../ui/Field.tsx'

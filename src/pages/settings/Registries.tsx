@@ -1,5 +1,5 @@
 import { MOST_LOGINS } from '../../domain/registry-login.ts'
-import type { RegistryLogin } from '../../domain/wire.ts'
+import type { RegistryLogin } from '../../domain/wire/accounts.ts'
 import { type Column, DataTable } from '../../ui/DataTable.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { type FlashMessage, refusedField } from '../../ui/FlashAlert.tsx'

@@ -1,5 +1,5 @@
 import { MOST_SECRETS } from '../../domain/run-wishes.ts'
-import type { StoredSecret } from '../../domain/wire.ts'
+import type { StoredSecret } from '../../domain/wire/accounts.ts'
 import type { Column } from '../../ui/DataTable.tsx'
 import { Field, TextArea } from '../../ui/Field.tsx'
 import { type FlashMessage, refusedField } from '../../ui/FlashAlert.tsx'

@@ -1,4 +1,4 @@
-import type { OwnEnvironment } from '../../domain/wire.ts'
+import type { OwnEnvironment } from '../../domain/wire/fleet.ts'
 import type { FlashMessage } from '../../ui/FlashAlert.tsx'
 import { Environments } from './Environments.tsx'
 import { IdleCard } from './IdleCard.tsx'

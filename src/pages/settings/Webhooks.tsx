@@ -1,5 +1,5 @@
 import { EVENT_TYPES, MAX_WEBHOOKS } from '../../domain/webhook.ts'
-import type { Webhook } from '../../domain/wire.ts'
+import type { Webhook } from '../../domain/wire/events.ts'
 import type { Column } from '../../ui/DataTable.tsx'
 import { Checkbox, Field } from '../../ui/Field.tsx'
 import { type FlashMessage, refusedField } from '../../ui/FlashAlert.tsx'

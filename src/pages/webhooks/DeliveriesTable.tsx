@@ -1,4 +1,4 @@
-import type { Delivery } from '../../domain/wire.ts'
+import type { Delivery } from '../../domain/wire/events.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { type Column, DataTable } from '../../ui/DataTable.tsx'

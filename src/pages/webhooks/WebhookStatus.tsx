@@ -1,4 +1,4 @@
-import type { Webhook } from '../../domain/wire.ts'
+import type { Webhook } from '../../domain/wire/events.ts'
 import { Badge } from '../../ui/Badge.tsx'
 
 const STATUS = {

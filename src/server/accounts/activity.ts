@@ -3,7 +3,7 @@ import { type ActivityRow, activityWords, refusedSince } from '../../domain/acti
 import { DAY_MS, toIso } from '../../domain/instant.ts'
 import { TRACE_DAYS } from '../../domain/retention.ts'
 import type { ActivityLine } from '../../domain/views.ts'
-import type { User } from '../../domain/wire.ts'
+import type { User } from '../../domain/wire/accounts.ts'
 import type { Context } from '../runtime/context.ts'
 import type { CurrentSignIn } from './live-sign-ins.ts'
 

@@ -6,7 +6,7 @@ import { DEFAULT_TOKEN_DAYS, newApiToken, SECRET_LENGTH, type TokenScope } from 
 import { DEVICE_LOGIN_MS, deviceName, freeTokenName, newUserCode, POLL_EVERY_MS } from '../../domain/device-code.ts'
 import { AppError } from '../../domain/error.ts'
 import { MINUTE_MS } from '../../domain/instant.ts'
-import type { User } from '../../domain/wire.ts'
+import type { User } from '../../domain/wire/accounts.ts'
 import { newId } from '../crypto/id.ts'
 import { deriveKeys } from '../crypto/keys.ts'
 import { type Caller, limitCalls, limitPerson } from '../limits/limits.ts'

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Query } from '../../../db/client.ts'
-import type { User } from '../../domain/wire.ts'
+import type { User } from '../../domain/wire/accounts.ts'
 import { newId } from '../crypto/id.ts'
 import type { Caller } from '../limits/limits.ts'
 import { networkOf } from '../limits/network.ts'

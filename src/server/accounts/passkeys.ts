@@ -13,7 +13,7 @@ import {
   TOO_MANY_PASSKEYS,
 } from '../../domain/factor.ts'
 import { NOT_CONFIRMED } from '../../domain/user.ts'
-import type { Passkey, User } from '../../domain/wire.ts'
+import type { Passkey, User } from '../../domain/wire/accounts.ts'
 import { newId } from '../crypto/id.ts'
 import { type Caller, limitCalls, limitPerson } from '../limits/limits.ts'
 import { factorMail } from '../mail/factor-letters.ts'

@@ -1,6 +1,6 @@
 import type { InferInput } from 'valibot'
 import { MOST_LOGINS, registryHost, registryLoginForm, TOO_MANY_LOGINS } from '../../domain/registry-login.ts'
-import type { RegistryLogin, User } from '../../domain/wire.ts'
+import type { RegistryLogin, User } from '../../domain/wire/accounts.ts'
 import { IS_LOGIN } from '../fleet/secrets.ts'
 import { registryMail } from '../mail/secret-letters.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'

@@ -12,7 +12,7 @@ import {
   TOTP_NOT_STARTED,
 } from '../../domain/factor.ts'
 import { MINUTE_MS } from '../../domain/instant.ts'
-import type { User } from '../../domain/wire.ts'
+import type { User } from '../../domain/wire/accounts.ts'
 import { newId } from '../crypto/id.ts'
 import { limitPerson } from '../limits/limits.ts'
 import { factorLinkMail, factorMail } from '../mail/factor-letters.ts'

@@ -1,7 +1,7 @@
 import type { InferInput } from 'valibot'
 import { MOST_SECRETS } from '../../domain/run-wishes.ts'
 import { secretForm, TOO_MANY_SECRETS } from '../../domain/secret.ts'
-import type { StoredSecret, User } from '../../domain/wire.ts'
+import type { StoredSecret, User } from '../../domain/wire/accounts.ts'
 import { IS_VALUE } from '../fleet/secrets.ts'
 import { secretMail } from '../mail/secret-letters.ts'
 import { type Context, siteOrigin } from '../runtime/context.ts'

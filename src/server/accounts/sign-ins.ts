@@ -2,7 +2,7 @@ import { and, desc, eq, isNull } from 'drizzle-orm'
 import { signIns } from '../../../db/schema/accounts.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
-import type { SignIn } from '../../domain/wire.ts'
+import type { SignIn } from '../../domain/wire/accounts.ts'
 import type { Context } from '../runtime/context.ts'
 import { type CurrentSignIn, isLive } from './live-sign-ins.ts'
 

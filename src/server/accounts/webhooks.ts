@@ -19,7 +19,8 @@ import {
   webhookForm,
   webhookUrlFault,
 } from '../../domain/webhook.ts'
-import type { User, Webhook } from '../../domain/wire.ts'
+import type { User } from '../../domain/wire/accounts.ts'
+import type { Webhook } from '../../domain/wire/events.ts'
 import { newId } from '../crypto/id.ts'
 import { deleteWebhooksQueries, messageOf } from '../events/outbox.ts'
 import { liveSecrets, newSecret, sealSecret } from '../events/secrets.ts'

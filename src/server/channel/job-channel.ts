@@ -1,7 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { DurableObjectState, WebSocket as WorkerSocket } from '@cloudflare/workers-types'
 import type { ServerFrame } from '../../domain/cable.ts'
-import type { LinePlace, Server } from '../../domain/wire.ts'
+import type { LinePlace, Server } from '../../domain/wire/fleet.ts'
 import { jobRunner } from '../fleet/jobs/runner.ts'
 import type { JobChannelCalls } from '../ports/objects.ts'
 import type { Context } from '../runtime/context.ts'

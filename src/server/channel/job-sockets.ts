@@ -19,7 +19,7 @@ import {
   welcomeFrame,
 } from '../../domain/cable.ts'
 import { MINUTE_MS, SECOND_MS } from '../../domain/instant.ts'
-import type { Job, LinePlace, Server } from '../../domain/wire.ts'
+import type { Job, LinePlace, Server } from '../../domain/wire/fleet.ts'
 import { liveSignInsQuery } from '../accounts/live-sign-ins.ts'
 import type { Context } from '../runtime/context.ts'
 import type { Log } from '../settings/log.ts'

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini'
 import type { Door } from '../../domain/door.ts'
 import { AppError } from '../../domain/error.ts'
-import * as shape from '../../domain/wire.ts'
+import { message } from '../../domain/wire/answers.ts'
+import * as shape from '../../domain/wire/door.ts'
 import { signedIn } from '../http/app-env.ts'
 import { numberOr } from '../http/fields.ts'
 import { isPrefetch, isSeen } from '../http/flash.ts'
@@ -98,7 +99,7 @@ export const doorRoutes = [
     access: 'user',
     form: ON_DOOR,
     summary: "End a guest's link and close their connections",
-    answers: [200, shape.message],
+    answers: [200, message],
     refuses: ['not_found'],
   }).answer(async (c) => {
     requireDoor(c.var.ctx)

@@ -1,6 +1,6 @@
 import type { Context as HonoContext } from 'hono'
 import { type Door, doorUrl } from '../../domain/door.ts'
-import type { Guest } from '../../domain/wire.ts'
+import type { Guest } from '../../domain/wire/door.ts'
 import { ConnectServer } from '../../pages/ConnectServer.tsx'
 import { ShareServer } from '../../pages/ShareServer.tsx'
 import { type AppEnv, signedIn } from '../http/app-env.ts'

@@ -1,6 +1,6 @@
 import type { DeliveryRow, WebhookRow } from '../../../db/schema/events.ts'
 import { toIso } from '../../domain/instant.ts'
-import type { Delivery, Webhook } from '../../domain/wire.ts'
+import type { Delivery, Webhook } from '../../domain/wire/events.ts'
 
 type Listed = Omit<WebhookRow, 'userId' | 'secrets'> & { waiting: number }
 

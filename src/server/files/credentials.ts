@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/error.ts'
 import { FILES_READ_ONLY } from '../../domain/files.ts'
 import { toIso } from '../../domain/instant.ts'
-import type { FilesAccess } from '../../domain/wire.ts'
+import type { FilesAccess } from '../../domain/wire/files.ts'
 import { limitPerson } from '../limits/limits.ts'
 import type { CredentialsMode } from '../ports/bucket.ts'
 import type { Context } from '../runtime/context.ts'

@@ -1,7 +1,7 @@
 import { isAddressable } from '../../domain/file-keys.ts'
 import { nameOf, toFolder } from '../../domain/file-names.ts'
 import { toIso } from '../../domain/instant.ts'
-import type { FileList } from '../../domain/wire.ts'
+import type { FileList } from '../../domain/wire/files.ts'
 import { limitPerson } from '../limits/limits.ts'
 import { type Context, serversWithFiles } from '../runtime/context.ts'
 import { findFolder, firstPage, keyOf, requireBucket, requirePath } from './folder.ts'

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/error.ts'
 import { MAX_SINGLE_UPLOAD, sizeText, typeOfFile } from '../../domain/files.ts'
 import { MINUTE_MS, toIso } from '../../domain/instant.ts'
-import type { FileUpload } from '../../domain/wire.ts'
+import type { FileUpload } from '../../domain/wire/files.ts'
 import { limitPerson } from '../limits/limits.ts'
 import type { Context } from '../runtime/context.ts'
 import { keyOf, openFolder, requireBucket, requireNewPath } from './folder.ts'

@@ -3,7 +3,7 @@ import { users } from '../../../db/schema/accounts.ts'
 import { type RunRow, runs } from '../../../db/schema/fleet.ts'
 import { toIso } from '../../domain/instant.ts'
 import { dollarsOf, meterEnd, runSeconds } from '../../domain/money/billing.ts'
-import type { Instance } from '../../domain/wire.ts'
+import type { Instance } from '../../domain/wire/fleet.ts'
 import type { Context } from '../runtime/context.ts'
 
 /**

@@ -13,7 +13,8 @@ import {
   ownEnvironmentForm,
   TOO_MANY_ENVIRONMENTS,
 } from '../../domain/own-environment.ts'
-import type { OwnEnvironment, User } from '../../domain/wire.ts'
+import type { User } from '../../domain/wire/accounts.ts'
+import type { OwnEnvironment } from '../../domain/wire/fleet.ts'
 import { OWN_PLANS } from '../../domain/worlds.ts'
 import { getAllowance } from '../billing/allowance.ts'
 import { newId } from '../crypto/id.ts'

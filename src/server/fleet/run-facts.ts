@@ -4,7 +4,7 @@ import { launches, places, type RunEventRow, type RunRow, runEvents, runs } from
 import { toIso } from '../../domain/instant.ts'
 import type { RunFacts } from '../../domain/run-timeline.ts'
 import { endedBecause } from '../../domain/server.ts'
-import type { ProviderRecord } from '../../domain/wire.ts'
+import type { ProviderRecord } from '../../domain/wire/fleet.ts'
 import type { Context } from '../runtime/context.ts'
 import { toServer } from './wire.ts'
 

@@ -1,7 +1,7 @@
 import { toIso } from '../../domain/instant.ts'
 import { type MachineUse, type Metrics, type MetricsPart, TIERS, tierFor } from '../../domain/run-metrics.ts'
 import { isLive } from '../../domain/server.ts'
-import type { Server } from '../../domain/wire.ts'
+import type { Server } from '../../domain/wire/fleet.ts'
 import type { Context } from '../runtime/context.ts'
 import type { OwnRun } from './run-log.ts'
 

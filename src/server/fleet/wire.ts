@@ -2,7 +2,7 @@ import type { JobRow, RunRow } from '../../../db/schema/fleet.ts'
 import { doorUrl } from '../../domain/door.ts'
 import { toIso } from '../../domain/instant.ts'
 import { UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
-import type { Job, Server } from '../../domain/wire.ts'
+import type { Job, Server } from '../../domain/wire/fleet.ts'
 import type { Config } from '../settings/settings.ts'
 
 /** Without the settings, treats doors as switched off. */

@@ -1,7 +1,7 @@
 import type { Context as HonoContext } from 'hono'
 import { COOKIE_S } from '../../domain/retention.ts'
 import { TYPED_BEFORE } from '../../domain/user.ts'
-import type { User } from '../../domain/wire.ts'
+import type { User } from '../../domain/wire/accounts.ts'
 import { readSigned, sign } from '../crypto/signed-cookie.ts'
 import type { AppEnv } from './app-env.ts'
 import { clearCookie, readCookie, writeCookie } from './cookies.ts'

@@ -4,7 +4,7 @@ import { type NoticeRow, notices } from '../../../db/schema/mail.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import { LISTED_NOTICES, MAIL_KINDS, type MailKind } from '../../domain/notice.ts'
-import type { Notice } from '../../domain/wire.ts'
+import type { Notice } from '../../domain/wire/events.ts'
 import type { Context } from '../runtime/context.ts'
 
 /** A person's latest notices, newest first. */

@@ -4,7 +4,7 @@ import { users } from '../../../db/schema/accounts.ts'
 import { serverRequests } from '../../../db/schema/fleet.ts'
 import { contactMessages } from '../../../db/schema/operations.ts'
 import { toIso } from '../../domain/instant.ts'
-import type { Message } from '../../domain/wire.ts'
+import type { Message } from '../../domain/wire/contact.ts'
 import type { Context } from '../runtime/context.ts'
 
 const AT_ONCE = 50

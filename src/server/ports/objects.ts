@@ -5,7 +5,7 @@ import type { Pull } from '../../domain/image-pull.ts'
 import type { Death } from '../../domain/run-end.ts'
 import type { LogLine, LogPart, LogSource } from '../../domain/run-log.ts'
 import type { MetricsPart, Sample } from '../../domain/run-metrics.ts'
-import type { LinePlace, Server } from '../../domain/wire.ts'
+import type { LinePlace, Server } from '../../domain/wire/fleet.ts'
 
 /** The calls that the rest of the server may make to a user's JobChannel object. */
 export type JobChannelCalls = {

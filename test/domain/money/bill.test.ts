@@ -9,7 +9,7 @@ import {
   owed,
   totalDollars,
 } from '../../../src/domain/money/bill.ts'
-import type { BillingRecord } from '../../../src/domain/wire.ts'
+import type { BillingRecord } from '../../../src/domain/wire/billing.ts'
 
 const bill = (change: Partial<BillingRecord> = {}): BillingRecord => ({
   id: 'bill_1',

@@ -4,7 +4,8 @@ import { SAMPLE_SERVER } from '../../../dev/sample-server.ts'
 import { instantText } from '../../../src/domain/instant.ts'
 import { overageUnits, recordCents, runSeconds, trialMinutesLeft } from '../../../src/domain/money/billing.ts'
 import { runCost, usageAt } from '../../../src/domain/money/live-usage.ts'
-import type { Server, Summary } from '../../../src/domain/wire.ts'
+import type { Summary } from '../../../src/domain/wire/billing.ts'
+import type { Server } from '../../../src/domain/wire/fleet.ts'
 
 const START = Date.UTC(2026, 10, 21, 2) + 437
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { haveNow, haveStill, haveThen, hoursText, upgradeOf } from '../../../src/domain/money/plan-words.ts'
-import type { Subscription } from '../../../src/domain/wire.ts'
+import type { Subscription } from '../../../src/domain/wire/billing.ts'
 
 const basic = {
   plan_type: 'basic',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { HELD, startCost, startRefusal } from '../../../src/domain/money/start-cost.ts'
-import type { Summary } from '../../../src/domain/wire.ts'
+import type { Summary } from '../../../src/domain/wire/billing.ts'
 
 function summary(plan: { hours: number; demo?: boolean } | null, hoursUsed: number, owed = 0): Summary {
   return {

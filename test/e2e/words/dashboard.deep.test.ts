@@ -1,7 +1,7 @@
 import type { Page, WebSocketRoute } from 'playwright-core'
 import { openDatabase } from '../../../db/client.ts'
 import { SAMPLE_SERVER } from '../../../dev/sample-server.ts'
-import type { Job, Server } from '../../../src/domain/wire.ts'
+import type { Job, Server } from '../../../src/domain/wire/fleet.ts'
 import { confirmStop } from '../../../testing/browser/e2e.ts'
 import { answer, cut, hold, press, type Scene, type Word, walk } from '../../../testing/browser/words.ts'
 

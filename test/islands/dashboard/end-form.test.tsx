@@ -1,6 +1,6 @@
 import { renderToStaticMarkup } from 'react-dom/server'
 import { expect, test } from 'vitest'
-import type { Server } from '../../../src/domain/wire.ts'
+import type { Server } from '../../../src/domain/wire/fleet.ts'
 import { EndForm } from '../../../src/islands/dashboard/EndForm.tsx'
 import { EndQuestion } from '../../../src/islands/dashboard/EndQuestion.tsx'
 

@@ -3,7 +3,7 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import { expect, test, vi } from 'vitest'
 import type { Estimate } from '../../../src/domain/estimate.ts'
 import { STARTING, STOPPING } from '../../../src/domain/server-list.ts'
-import type { Job } from '../../../src/domain/wire.ts'
+import type { Job } from '../../../src/domain/wire/fleet.ts'
 import { NoticeAlert } from '../../../src/islands/dashboard/NoticeAlert.tsx'
 import { mount } from '../../../testing/browser/hooks.ts'
 

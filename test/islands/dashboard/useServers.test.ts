@@ -2,7 +2,8 @@
 import { act, useReducer, useState } from 'react'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ALL_RESERVED, emptyServerList, reduceServerList, STARTING, STOPPING } from '../../../src/domain/server-list.ts'
-import type { Server, Summary } from '../../../src/domain/wire.ts'
+import type { Summary } from '../../../src/domain/wire/billing.ts'
+import type { Server } from '../../../src/domain/wire/fleet.ts'
 import { useServers } from '../../../src/islands/dashboard/useServers.ts'
 import { renderHook } from '../../../testing/browser/hooks.ts'
 

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { confirmFrame, jobFrame, serverFrame, welcomeFrame } from '../../../src/domain/cable.ts'
-import type { Job, Server } from '../../../src/domain/wire.ts'
+import type { Job, Server } from '../../../src/domain/wire/fleet.ts'
 import { followRun } from '../../../src/islands/run/follow.ts'
 import { FakeSocket } from '../../../testing/browser/fake-socket.ts'
 import { hide } from '../../../testing/browser/hooks.ts'

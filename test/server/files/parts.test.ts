@@ -3,7 +3,7 @@ import { expect, inject, test } from 'vitest'
 import { openDatabase } from '../../../db/client.ts'
 import { fileFolders } from '../../../db/schema/files.ts'
 import { lengthOfPart } from '../../../src/domain/file-parts.ts'
-import type { FileList, PartLinks, PartsUpload, UnfinishedUpload } from '../../../src/domain/wire.ts'
+import type { FileList, PartLinks, PartsUpload, UnfinishedUpload } from '../../../src/domain/wire/files.ts'
 import { type Client, newPerson } from '../../../testing/people/client.ts'
 
 const url = inject('url')

@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest'
 import type { LogPart } from '../../../src/domain/run-log.ts'
-import type { Server } from '../../../src/domain/wire.ts'
+import type { Server } from '../../../src/domain/wire/fleet.ts'
 import { newPerson, waitFor } from '../../../testing/people/client.ts'
 import { newPremiumPerson } from '../../../testing/people/premium.ts'
 

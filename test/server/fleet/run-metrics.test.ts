@@ -1,7 +1,7 @@
 import { createClient } from '@libsql/client'
 import { beforeAll, expect, inject, test } from 'vitest'
 import type { Metrics, Sample } from '../../../src/domain/run-metrics.ts'
-import type { Server } from '../../../src/domain/wire.ts'
+import type { Server } from '../../../src/domain/wire/fleet.ts'
 import { type Client, newPerson } from '../../../testing/people/client.ts'
 import { type Machine, machinesOf } from '../../../testing/people/machines.ts'
 

@@ -1,6 +1,7 @@
 import { expect, inject, test } from 'vitest'
 import type { LogPart } from '../../../src/domain/run-log.ts'
-import type { Notice, Server } from '../../../src/domain/wire.ts'
+import type { Notice } from '../../../src/domain/wire/events.ts'
+import type { Server } from '../../../src/domain/wire/fleet.ts'
 import { mailedTo, newPerson, waitFor } from '../../../testing/people/client.ts'
 import { newPremiumPerson } from '../../../testing/people/premium.ts'
 

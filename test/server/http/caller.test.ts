@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest'
-import type { SignIn } from '../../../src/domain/wire.ts'
+import type { SignIn } from '../../../src/domain/wire/accounts.ts'
 import { newPerson, PASSWORD } from '../../../testing/people/client.ts'
 
 const url = inject('url')

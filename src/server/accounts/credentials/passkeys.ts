@@ -11,7 +11,7 @@ import {
   type PasskeyResponse,
 } from '../../../domain/factor.ts'
 import { MINUTE_MS, toIso } from '../../../domain/instant.ts'
-import type { Passkey } from '../../../domain/wire.ts'
+import type { Passkey } from '../../../domain/wire/accounts.ts'
 import { isSignature, signatureOf } from '../../crypto/keys.ts'
 import { limitPerson } from '../../limits/limits.ts'
 import { COPIED_MAILS, passkeyCopiedMail } from '../../mail/factor-letters.ts'

@@ -6,7 +6,7 @@ import type {
 } from '@simplewebauthn/server'
 import { CHALLENGE_MINUTES, type PasskeyResponse } from '../../../domain/factor.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
-import type { User } from '../../../domain/wire.ts'
+import type { User } from '../../../domain/wire/accounts.ts'
 import { type Context, siteOrigin } from '../../runtime/context.ts'
 
 /** WebAuthn (Level 3): what we ask of browsers, and the checks of what they answer. No database. */

@@ -8,7 +8,7 @@ import { BUDGET_PAGE, type Budget, isBudgetReached, OVER_BUDGET } from '../../..
 import { type Cycle, cycleAt, type PlanSpan } from '../../../domain/money/cycle.ts'
 import { isUnpaid, planOffered, stands } from '../../../domain/money/plan.ts'
 import { HELD, NO_TRIAL, PAY_PLAN, PLAN_UNPAID, SUSPENDED } from '../../../domain/money/start-cost.ts'
-import type { StartRefusal, Summary } from '../../../domain/wire.ts'
+import type { StartRefusal, Summary } from '../../../domain/wire/billing.ts'
 import type { Context } from '../../runtime/context.ts'
 import { type MeteredRun, meteredColumns } from './metered-run.ts'
 import { toSpan } from './plan-spans.ts'

@@ -1,7 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { type PlanRow, plans } from '../../../../db/schema/billing.ts'
 import { AppError } from '../../../domain/error.ts'
-import type { User } from '../../../domain/wire.ts'
+import type { User } from '../../../domain/wire/accounts.ts'
 import { newId } from '../../crypto/id.ts'
 import { limitPerson } from '../../limits/limits.ts'
 import type { Context } from '../../runtime/context.ts'

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, isNotNull, lte, sql } from 'drizzle-orm'
 import { type JobRow, jobs, type RunRow, runs } from '../../../../db/schema/fleet.ts'
-import type { Job, JobKind } from '../../../domain/wire.ts'
+import type { Job, JobKind } from '../../../domain/wire/fleet.ts'
 import { type Context, withLogFields } from '../../runtime/context.ts'
 import { currentJobsQuery } from '../dashboard.ts'
 import { toJob } from '../wire.ts'

@@ -1,6 +1,6 @@
 import type { JobRow, RunRow } from '../../../../db/schema/fleet.ts'
 import type { ServerFrame } from '../../../domain/cable.ts'
-import type { Server } from '../../../domain/wire.ts'
+import type { Server } from '../../../domain/wire/fleet.ts'
 import type { Context } from '../../runtime/context.ts'
 
 /** Pushes what happens to a server to its owner's open pages. */

@@ -1,7 +1,7 @@
 import { and, eq, isNull, type SQL } from 'drizzle-orm'
 import { type LineRow, line } from '../../../../db/schema/line.ts'
 import { toIso } from '../../../domain/instant.ts'
-import type { LinePlace } from '../../../domain/wire.ts'
+import type { LinePlace } from '../../../domain/wire/fleet.ts'
 import type { Context } from '../../runtime/context.ts'
 
 /** Their place in line; none once they have a server. */

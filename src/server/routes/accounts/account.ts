@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { ACCOUNT_CLOSED, DEVICE_SIGNED_OUT, SIGNED_OUT_EVERYWHERE } from '../../../domain/user.ts'
-import * as shape from '../../../domain/wire.ts'
+import * as shape from '../../../domain/wire/accounts.ts'
+import { message } from '../../../domain/wire/answers.ts'
 import { signedIn } from '../../http/app-env.ts'
 import { clearCookie } from '../../http/cookies.ts'
 import { proof, REFUSES_PROOF } from '../../http/fields.ts'
@@ -28,7 +29,7 @@ export const account = [
     form: { at: '/devices', done: '/devices' },
     token: 'always',
     summary: 'End a sign-in',
-    answers: [200, shape.message],
+    answers: [200, message],
     refuses: ['not_found'],
   }).answer(async (c) => {
     const { id, user } = signedIn(c)
@@ -43,7 +44,7 @@ export const account = [
     form: { at: '/devices', done: '/sign_in' },
     token: 'always',
     summary: 'Sign out everywhere',
-    answers: [200, shape.message],
+    answers: [200, message],
   }).answer(async (c) => {
     const { signOutEverywhere } = await signIns()
     await signOutEverywhere(c.var.ctx, signedIn(c).user.id)
@@ -77,7 +78,7 @@ export const account = [
     takes: confirmation,
     summary: 'Close your account',
     description: 'This stops its server. The address is free after 30 days.',
-    answers: [200, shape.message],
+    answers: [200, message],
     refuses: [...REFUSES_PROOF, 'provider_failed'],
   }).answer(async (c) => {
     const { closeAccount } = await import('../../accounts/close-account.ts')

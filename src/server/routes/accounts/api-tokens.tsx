@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { DEFAULT_TOKEN_DAYS, TOKEN_REVOKED } from '../../../domain/api-token.ts'
-import * as shape from '../../../domain/wire.ts'
+import * as shape from '../../../domain/wire/accounts.ts'
+import { message } from '../../../domain/wire/answers.ts'
 import { createApiToken, revokeApiToken } from '../../accounts/api-tokens.ts'
 import { signedIn } from '../../http/app-env.ts'
 import { numberOr, proof, REFUSES_PROOF, text } from '../../http/fields.ts'
@@ -40,7 +41,7 @@ export const apiTokens = [
     form: ON_PAGE,
     token: 'always',
     summary: 'Revoke an API token',
-    answers: [200, shape.message],
+    answers: [200, message],
     refuses: ['not_found'],
   }).answer(async (c) => {
     await revokeApiToken(c.var.ctx, signedIn(c).user.id, c.req.param('id'))

@@ -3,7 +3,8 @@ import * as z from 'zod/mini'
 import { isScope, TOKEN_REVOKED } from '../../../domain/api-token.ts'
 import { CLIENT_ID, DEVICE_GRANT, DEVICE_LOGIN_MS, POLL_EVERY_MS, readUserCode } from '../../../domain/device-code.ts'
 import { AppError } from '../../../domain/error.ts'
-import * as shape from '../../../domain/wire.ts'
+import * as shape from '../../../domain/wire/accounts.ts'
+import { message } from '../../../domain/wire/answers.ts'
 import type { ActivateProps } from '../../../pages/Activate.tsx'
 import { getApiToken, revokeApiToken } from '../../accounts/api-tokens.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
@@ -80,7 +81,7 @@ export const deviceLogin = [
     takes: decision,
     summary: 'Approve a command line, or refuse it',
     description: '`decision` is `approve`, which needs `name` and `current_password`, or `deny`.',
-    answers: [200, shape.message],
+    answers: [200, message],
     refuses: [...REFUSES_PROOF, 'not_found', 'conflict', 'too_many'],
     when: { 404: 'a wrong or old code', 409: 'the name is taken' },
   }).answer(async (c) => {
@@ -113,7 +114,7 @@ export const deviceLogin = [
     scope: 'read',
     token: 'always',
     summary: 'Revoke the API token in use',
-    answers: [200, shape.message],
+    answers: [200, message],
     refuses: ['not_found'],
     when: { 404: 'without one' },
   }).answer(async (c) => {

@@ -1,7 +1,8 @@
 import type { SQL } from 'drizzle-orm'
 import * as z from 'zod/mini'
 import { MAIL_KINDS, type MailKind } from '../../../domain/notice.ts'
-import * as shape from '../../../domain/wire.ts'
+import { message } from '../../../domain/wire/answers.ts'
+import * as shape from '../../../domain/wire/events.ts'
 import { numberOrNull, optionalCheckbox, optionalText } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
 import { mutedMailsQuery, noticesQuery } from '../../mail/bell.ts'
@@ -40,7 +41,7 @@ export const notices = [
     mayBeEmpty: true,
     summary: 'Mark your notices as read',
     description: 'On every device; with `until` (optional), only those up to that time.',
-    answers: [200, shape.message],
+    answers: [200, message],
     refuses: ['invalid'],
   }).answer(async (c) => (await answers()).read(c, c.req.valid('json').until || null)),
   route('GET /mails', {
@@ -58,7 +59,7 @@ export const notices = [
       'Each field is a kind of notice that may also come by email.',
       'Security, money owed, and files that we delete always come.',
     ],
-    answers: [200, z.extend(shape.message, { mails: shape.mails })],
+    answers: [200, z.extend(message, { mails: shape.mails })],
   }).answer(async (c) => (await answers()).choose(c, c.req.valid('json'))),
   route('GET /api/v1/idle', {
     access: 'user',
@@ -77,7 +78,7 @@ export const notices = [
       'After 15 to 240 minutes without use (`/docs/images#idle`).',
       '`minutes` is required; null means never.',
     ],
-    answers: [200, z.extend(shape.message, { minutes: z.nullable(z.int()) })],
+    answers: [200, z.extend(message, { minutes: z.nullable(z.int()) })],
     refuses: ['invalid'],
     when: { 429: 'sixty an hour' },
   }).answer(async (c) => (await answers()).setIdle(c, c.req.valid('json').minutes)),

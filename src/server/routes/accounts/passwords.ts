@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { PASSWORD_RESET, RESET_SENT } from '../../../domain/user.ts'
-import * as shape from '../../../domain/wire.ts'
+import { message } from '../../../domain/wire/answers.ts'
 import { callerOf } from '../../http/caller.ts'
 import { clearCookie } from '../../http/cookies.ts'
 import { text } from '../../http/fields.ts'
@@ -25,7 +25,7 @@ export const passwords = [
     takes: email,
     summary: 'Email a link to reset a password',
     description: 'The answer is the same for every address. The link works once, within an hour.',
-    answers: [200, shape.message],
+    answers: [200, message],
     refuses: ['invalid', 'too_many'],
   }).answer(async (c) => {
     const { requestPasswordReset } = await reset()
@@ -44,7 +44,7 @@ export const passwords = [
     takes: newPassword,
     summary: 'Reset a password',
     description: 'Ends every sign-in and API token, forgives wrong guesses, and confirms the address.',
-    answers: [200, shape.message],
+    answers: [200, message],
     refuses: ['invalid'],
   }).answer(async (c) => {
     const { resetPassword } = await reset()

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
-import * as shape from '../../../domain/wire.ts'
+import * as shape from '../../../domain/wire/accounts.ts'
+import { message } from '../../../domain/wire/answers.ts'
 import { proof, REFUSES_PROOF, text, textLines } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
 
@@ -49,7 +50,7 @@ export const secrets = [
     token: 'always',
     summary: 'Remove a secret',
     description: 'We email you.',
-    answers: [200, shape.message],
+    answers: [200, message],
     refuses: ['not_found'],
   }).answer(async (c) => (await answers()).remove(c, c.req.param('name'))),
 ]

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
-import * as shape from '../../../domain/wire.ts'
+import * as shape from '../../../domain/wire/accounts.ts'
+import { message } from '../../../domain/wire/answers.ts'
 import { checkbox, passkeyAnswer, proof, REFUSES_PROOF, text } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
 
@@ -27,7 +28,7 @@ export const security = [
     withoutProof: true,
     summary: 'Email an admin the link to add a first factor',
     description: ['For admins without a second factor.', 'The link works once, within 10 minutes.'],
-    answers: [200, shape.message],
+    answers: [200, message],
     refuses: ['forbidden', 'too_many'],
   }).answer(async (c) => (await answers()).mailLink(c)),
   route('POST /account_security/keep', {
@@ -35,7 +36,7 @@ export const security = [
     ...ON_SECURITY,
     summary: 'Keep a second factor that an operator removes as lost',
     description: 'We email you.',
-    answers: [200, shape.message],
+    answers: [200, message],
     refuses: ['conflict'],
     when: { 409: 'no removal is planned' },
   }).answer(async (c) => (await answers()).keep(c)),
@@ -74,7 +75,7 @@ export const security = [
     takes: proved,
     summary: 'Remove the authenticator app',
     description: ['The last factor takes the recovery codes with it.', 'We email you.'],
-    answers: [200, shape.message],
+    answers: [200, message],
     refuses: [...REFUSES_PROOF, 'not_found', 'too_many'],
   }).answer(async (c) => (await answers()).remove(c, c.req.valid('json'))),
   route('POST /account_security/passkeys/options', {
@@ -123,7 +124,7 @@ export const security = [
     takes: proved,
     summary: 'Remove a passkey',
     description: ['The last factor takes the recovery codes with it.', 'We email you.'],
-    answers: [200, shape.message],
+    answers: [200, message],
     refuses: [...REFUSES_PROOF, 'not_found', 'too_many'],
   }).answer(async (c) => (await answers()).removePasskey(c, c.req.param('id'), c.req.valid('json'))),
   route('POST /account_security/recovery_codes', {

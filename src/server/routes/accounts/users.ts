@@ -7,7 +7,8 @@ import {
   SIGNED_OUT,
   SIGNED_UP,
 } from '../../../domain/user.ts'
-import * as shape from '../../../domain/wire.ts'
+import * as shape from '../../../domain/wire/accounts.ts'
+import { message } from '../../../domain/wire/answers.ts'
 import { signIn, signOut } from '../../accounts/sign-in.ts'
 import { signedIn } from '../../http/app-env.ts'
 import { callerOf, deviceOf } from '../../http/caller.ts'
@@ -52,7 +53,7 @@ export const users = [
       'An address that already has an account gets the same response, and its owner gets an email.',
       'Until an address is confirmed, signing up with it again replaces the name and password and ends the earlier links.',
     ],
-    answers: [201, shape.message],
+    answers: [201, message],
     refuses: ['invalid'],
   }).answer(async (c) => {
     const { user } = c.req.valid('json')
@@ -69,7 +70,7 @@ export const users = [
       'Repeating it within 24 h returns the same and changes nothing.',
       'A browser that opens it directly (`Accept: text/html`) gets 303 to the next page.',
     ],
-    answers: [200, z.extend(shape.message, { trial: z.boolean() })],
+    answers: [200, z.extend(message, { trial: z.boolean() })],
     refuses: ['invalid'],
     query: { confirmation_token: 'From the email' },
   }).answer(async (c) => {
@@ -88,7 +89,7 @@ export const users = [
     takes: emailOnly,
     summary: 'Email the link again',
     description: 'The answer is the same for every address.',
-    answers: [200, shape.message],
+    answers: [200, message],
     refuses: ['invalid', 'too_many'],
   }).answer(async (c) => {
     const { resendConfirmation } = await confirmation()
@@ -158,7 +159,7 @@ export const users = [
     token: 'always',
     givesToken: true,
     summary: 'Sign out',
-    answers: [200, shape.message],
+    answers: [200, message],
   }).answer(async (c) => {
     const { id, user } = signedIn(c)
     await signOut(c.var.ctx, user.id, id)

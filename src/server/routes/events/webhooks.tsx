@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
-import * as shape from '../../../domain/wire.ts'
+import { message } from '../../../domain/wire/answers.ts'
+import * as shape from '../../../domain/wire/events.ts'
 import { checkedNames, proof, REFUSES_PROOF, text } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
 
@@ -36,7 +37,7 @@ export const webhooks = [
     token: 'always',
     summary: 'Delete a webhook',
     description: ['This also deletes its deliveries.', 'We email you.'],
-    answers: [200, shape.message],
+    answers: [200, message],
     refuses: ['not_found'],
   }).answer(async (c) => (await answers()).remove(c, c.req.param('id'))),
   route('POST /webhooks/:id/secret', {
@@ -56,7 +57,7 @@ export const webhooks = [
     token: 'always',
     summary: 'Turn a webhook on again',
     description: 'For a webhook that we switched off.',
-    answers: [200, shape.message],
+    answers: [200, message],
     refuses: ['not_found'],
   }).answer(async (c) => (await answers()).turnOn(c, c.req.param('id'))),
   route('POST /webhooks/:id/test', {
@@ -64,7 +65,7 @@ export const webhooks = [
     form: ON_WEBHOOK,
     token: 'always',
     summary: 'Send a test event',
-    answers: [202, shape.message],
+    answers: [202, message],
     refuses: ['not_found', 'conflict'],
     when: { 409: 'it is off', 429: 'a hundred an hour' },
   }).answer(async (c) => (await answers()).test(c, c.req.param('id'))),
@@ -74,7 +75,7 @@ export const webhooks = [
     token: 'always',
     summary: 'Send an event again',
     description: 'The event keeps its id.',
-    answers: [202, shape.message],
+    answers: [202, message],
     refuses: ['not_found', 'conflict'],
     when: { 409: 'it is off', 429: 'a hundred an hour' },
   }).answer(async (c) => (await answers()).again(c, c.req.param('id'), c.req.param('event'))),

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
-import * as shape from '../../../domain/wire.ts'
+import { message } from '../../../domain/wire/answers.ts'
+import * as shape from '../../../domain/wire/files.ts'
 import { mayOperate } from '../../http/bearer.ts'
 import { text } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
@@ -63,7 +64,7 @@ export const files = [
       "202: we delete the folder's files within minutes, and at least `files_left` are left.",
       '`only=file` deletes a file whose name ends in a slash.',
     ],
-    answers: [200, z.extend(shape.message, { path: z.string(), files_left: z.int() })],
+    answers: [200, z.extend(message, { path: z.string(), files_left: z.int() })],
     later: 202,
     refuses: ['not_found', 'invalid', 'provider_failed', 'unavailable'],
     when: { 429: "we're already deleting 100 of your folders", 502: 'the bucket still has it' },
@@ -153,7 +154,7 @@ export const files = [
     scope: 'operate',
     summary: 'Make the file of its parts',
     description: 'Safe to repeat.',
-    answers: [200, z.extend(shape.message, { file: z.object({ path: z.string(), size: z.number() }) })],
+    answers: [200, z.extend(message, { file: z.object({ path: z.string(), size: z.number() }) })],
     refuses: ['no_plan', 'plan_unpaid', 'suspended', 'held', 'not_found', 'conflict', 'invalid'],
     when: {
       402: 'the plan has ended or is unpaid',
@@ -167,7 +168,7 @@ export const files = [
     scope: 'operate',
     form: BY_FILES,
     summary: 'Discard an unfinished upload',
-    answers: [200, shape.message],
+    answers: [200, message],
     refuses: ['not_found'],
   }).answer(async (c) => (await answers()).discard(c)),
   route('POST /api/v1/files/moves', {

@@ -1,6 +1,6 @@
 import type { Context as HonoContext } from 'hono'
 import { nameOf, toFolder } from '../../../domain/file-names.ts'
-import type { FileList } from '../../../domain/wire.ts'
+import type { FileList } from '../../../domain/wire/files.ts'
 import { FilesPage } from '../../../pages/Files.tsx'
 import { listFiles } from '../../files/list-files.ts'
 import { listUnfinished } from '../../files/parts.ts'

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
-import * as shape from '../../../domain/wire.ts'
+import { message } from '../../../domain/wire/answers.ts'
+import * as shape from '../../../domain/wire/fleet.ts'
 import { text } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
 
@@ -21,7 +22,7 @@ export const environments = [
       'The list of environments then includes it.',
       'We email you, at most three times a day.',
     ],
-    answers: [201, z.extend(shape.message, { environment: shape.ownEnvironment })],
+    answers: [201, z.extend(message, { environment: shape.ownEnvironment })],
     refuses: ['forbidden', 'conflict', 'invalid'],
     when: {
       403: "the plan doesn't include it",
@@ -35,7 +36,7 @@ export const environments = [
     form: ON_PAGE,
     summary: 'Remove an environment of your own',
     description: ['Running servers keep running.', 'We email you, at most three times a day.'],
-    answers: [200, shape.message],
+    answers: [200, message],
     refuses: ['not_found', 'too_many'],
   }).answer(async (c) => (await answers()).remove(c, c.req.param('name'))),
 ]

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
-import * as shape from '../../../domain/wire.ts'
+import { message } from '../../../domain/wire/answers.ts'
+import * as shape from '../../../domain/wire/fleet.ts'
 import { checkbox, checkedNames, command, optionalNumber, parameters, text } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
 import { MAY_NOT_START } from './servers.ts'
@@ -46,7 +47,7 @@ export const line = [
       'The wait ends with the API token that made the call.',
       'After a new password, we hold the place.',
     ],
-    answers: [201, z.extend(shape.message, { line: shape.linePlace })],
+    answers: [201, z.extend(message, { line: shape.linePlace })],
     refuses: [...MAY_NOT_START, 'not_found', 'no_capacity'],
     when: {
       409: 'a server is live, a place is free, or another account of your mailbox waits',
@@ -59,7 +60,7 @@ export const line = [
     form: { at: '/line', done: '/line' },
     summary: 'Leave the line',
     description: 'This also gives up a held place.',
-    answers: [200, z.extend(shape.message, { line: z.null() })],
+    answers: [200, z.extend(message, { line: z.null() })],
     refuses: ['not_found'],
   }).answer(async (c) => (await answers()).leave(c)),
 ]

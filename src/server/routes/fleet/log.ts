@@ -1,4 +1,5 @@
-import * as shape from '../../../domain/wire.ts'
+import { message } from '../../../domain/wire/answers.ts'
+import * as shape from '../../../domain/wire/fleet.ts'
 import { route } from '../../http/route.ts'
 
 /** Loaded when needed: every isolate would evaluate it at startup. */
@@ -26,7 +27,7 @@ export const log = [
     scope: 'operate',
     form: { at: '/servers/:id', done: '/servers/:id' },
     summary: "Delete a server's log so far",
-    answers: [200, shape.message],
+    answers: [200, message],
     refuses: ['not_found'],
   }).answer(async (c) => (await answers()).remove(c, c.req.param('id'))),
   route('GET /api/v1/servers/:id/metrics', {

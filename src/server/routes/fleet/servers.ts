@@ -3,7 +3,8 @@ import * as z from 'zod/mini'
 import { AppError, type RefusalCode } from '../../../domain/error.ts'
 import { type RunParameters, writeParameters } from '../../../domain/parameters.ts'
 import { MAX_GPUS, NOTHING_WISHED, runWishes, secretFields } from '../../../domain/run-wishes.ts'
-import * as shape from '../../../domain/wire.ts'
+import { message } from '../../../domain/wire/answers.ts'
+import * as shape from '../../../domain/wire/fleet.ts'
 import { toAllowance } from '../../billing/allowance.ts'
 import { countUsage, usageQueries } from '../../billing/bills/usage.ts'
 import { checkServerAddress } from '../../fleet/addresses.ts'
@@ -231,7 +232,7 @@ export const servers = [
     access: 'user',
     scope: 'operate',
     summary: 'Request more servers',
-    answers: [202, shape.message],
+    answers: [202, message],
     when: { 429: 'once an hour' },
   }).answer(async (c) => {
     await requestMoreServers(c.var.ctx, signedIn(c).user)

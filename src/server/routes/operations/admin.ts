@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import * as shape from '../../../domain/wire.ts'
+import * as shape from '../../../domain/wire/fleet.ts'
 import { checkbox, checkedNames, optionalCheckbox, proof, text } from '../../http/fields.ts'
 import { route } from '../../http/route.ts'
 import { vendorErrorOf } from '../../settings/log.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { CONTACT_RECEIVED, FEEDBACK_RECEIVED, HELP_RECEIVED } from '../../../domain/contact.ts'
-import * as shape from '../../../domain/wire.ts'
+import * as shape from '../../../domain/wire/answers.ts'
 import { signedIn } from '../../http/app-env.ts'
 import { callerOf } from '../../http/caller.ts'
 import { text } from '../../http/fields.ts'

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { apiTokens } from '../../../../db/schema/accounts.ts'
 import { TOKEN_NAME_TAKEN, TOKEN_REVOKED, TOO_MANY_TOKENS } from '../../../../src/domain/api-token.ts'
-import type { ApiToken } from '../../../../src/domain/wire.ts'
+import type { ApiToken } from '../../../../src/domain/wire/accounts.ts'
 import { openAccount, PASSWORD, signedInUser } from '../../../../testing/people/sign-up.ts'
 
 const DAY = 86_400_000

@@ -12,7 +12,7 @@ import {
   WEBHOOK_OFF,
   WEBHOOK_ON,
 } from '../../../../src/domain/webhook.ts'
-import type { Webhook } from '../../../../src/domain/wire.ts'
+import type { Webhook } from '../../../../src/domain/wire/events.ts'
 import { liveSecrets, openSecret } from '../../../../src/server/events/secrets.ts'
 import { openAccount, PASSWORD, signedInUser } from '../../../../testing/people/sign-up.ts'
 

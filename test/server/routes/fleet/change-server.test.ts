@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest'
-import type { Server } from '../../../../src/domain/wire.ts'
+import type { Server } from '../../../../src/domain/wire/fleet.ts'
 import { answered, jobsChannel, openSocket } from '../../../../testing/people/cable.ts'
 import { newPerson, waitFor } from '../../../../testing/people/client.ts'
 

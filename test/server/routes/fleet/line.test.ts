@@ -4,7 +4,7 @@ import { plans } from '../../../../db/schema/billing.ts'
 import { places } from '../../../../db/schema/fleet.ts'
 import { line, lineGroupPeople, lineGroups } from '../../../../db/schema/line.ts'
 import { instantText, toIso } from '../../../../src/domain/instant.ts'
-import type { LinePlace } from '../../../../src/domain/wire.ts'
+import type { LinePlace } from '../../../../src/domain/wire/fleet.ts'
 import { newId } from '../../../../src/server/crypto/id.ts'
 import { openPage, openSite, SITE } from '../../../../testing/stack/site.ts'
 

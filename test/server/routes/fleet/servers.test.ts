@@ -1,5 +1,6 @@
 import { expect, inject, test } from 'vitest'
-import type { Availability, Server, Summary, Worlds } from '../../../../src/domain/wire.ts'
+import type { Summary } from '../../../../src/domain/wire/billing.ts'
+import type { Availability, Server, Worlds } from '../../../../src/domain/wire/fleet.ts'
 import { newPerson, waitFor } from '../../../../testing/people/client.ts'
 
 const url = inject('url')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { places, runs, serverRequests } from '../../../../db/schema/fleet.ts'
 import { contactMessages } from '../../../../db/schema/operations.ts'
-import type { Instance } from '../../../../src/domain/wire.ts'
+import type { Instance } from '../../../../src/domain/wire/fleet.ts'
 import { newId } from '../../../../src/server/crypto/id.ts'
 import { openSite } from '../../../../testing/stack/site.ts'
 import { localEc2 } from '../../../dev/ec2/local-ec2.ts'

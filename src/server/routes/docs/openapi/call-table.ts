@@ -1,21 +1,25 @@
 import * as z from 'zod/mini'
 import { REFUSALS } from '../../../../domain/error.ts'
-import * as shapes from '../../../../domain/wire.ts'
+import * as accounts from '../../../../domain/wire/accounts.ts'
+import * as billing from '../../../../domain/wire/billing.ts'
+import * as door from '../../../../domain/wire/door.ts'
+import * as events from '../../../../domain/wire/events.ts'
+import * as fleet from '../../../../domain/wire/fleet.ts'
 import type { RouteTable, RouteWords } from '../../../http/route-table.ts'
 
 /** The shapes that docs/api.md describes, by their names there. */
 const DESCRIBED = new Map<z.core.$ZodType, string>([
-  [shapes.user, 'user'],
-  [shapes.server, 'server'],
-  [shapes.job, 'job'],
-  [shapes.notice, 'notice'],
-  [shapes.webhook, 'webhook'],
-  [shapes.apiToken, 'api_token'],
-  [shapes.subscription, 'subscription'],
-  [shapes.billing, 'billing'],
-  [shapes.instance, 'instance'],
-  [shapes.linePlace, 'line'],
-  [shapes.guest, 'guest'],
+  [accounts.user, 'user'],
+  [fleet.server, 'server'],
+  [fleet.job, 'job'],
+  [events.notice, 'notice'],
+  [events.webhook, 'webhook'],
+  [accounts.apiToken, 'api_token'],
+  [billing.subscription, 'subscription'],
+  [billing.billing, 'billing'],
+  [fleet.instance, 'instance'],
+  [fleet.linePlace, 'line'],
+  [door.guest, 'guest'],
 ])
 
 /** The part of a JSON schema that says which fields there are. */

@@ -1,23 +1,26 @@
 import * as z from 'zod/mini'
 import { REFUSALS, type RefusalCode } from '../../../../domain/error.ts'
-import * as shapes from '../../../../domain/wire.ts'
+import * as accounts from '../../../../domain/wire/accounts.ts'
+import * as answers from '../../../../domain/wire/answers.ts'
+import * as billing from '../../../../domain/wire/billing.ts'
+import * as fleet from '../../../../domain/wire/fleet.ts'
 import type { RouteFacts, RouteTable, RouteWords } from '../../../http/route-table.ts'
 import { textOf } from './call-table.ts'
 
 /** The shapes that the document names. */
 const NAMED = {
-  User: shapes.user,
-  Server: shapes.server,
-  Job: shapes.job,
-  Subscription: shapes.subscription,
-  Summary: shapes.summary,
-  Billing: shapes.billing,
-  Instance: shapes.instance,
-  SignIn: shapes.signIn,
-  ApiToken: shapes.apiToken,
-  Secret: shapes.storedSecret,
-  RegistryLogin: shapes.registryLogin,
-  Refusal: shapes.refusal,
+  User: accounts.user,
+  Server: fleet.server,
+  Job: fleet.job,
+  Subscription: billing.subscription,
+  Summary: billing.summary,
+  Billing: billing.billing,
+  Instance: fleet.instance,
+  SignIn: accounts.signIn,
+  ApiToken: accounts.apiToken,
+  Secret: accounts.storedSecret,
+  RegistryLogin: accounts.registryLogin,
+  Refusal: answers.refusal,
 }
 
 /** ogen, a Go generator, has its own type named Server. */

@@ -1,7 +1,7 @@
 import type { Context as HonoContext } from 'hono'
 import { type LoadError, loadError } from '../../../../domain/instance.ts'
 import { pageInstances, parseInstanceView } from '../../../../domain/instance-view.ts'
-import type { Instance } from '../../../../domain/wire.ts'
+import type { Instance } from '../../../../domain/wire/fleet.ts'
 import { Console } from '../../../../pages/Console.tsx'
 import { ConsoleMessages } from '../../../../pages/ConsoleMessages.tsx'
 import { listInstances } from '../../../fleet/instances.ts'
