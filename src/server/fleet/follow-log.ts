@@ -30,7 +30,11 @@ export async function followLog(
     socket.close(1000)
     holding.release()
   }
-  const ended = holding.ended.then(() => 'gone' as const)
+  // A reader who has stopped reading asks for nothing more, and would keep others from this log.
+  const ended = holding.ended.then(() => {
+    leave()
+    return 'gone' as const
+  })
   let at = after
   let asked: Promise<LogPart | 'gone'> | null = null
   return new ReadableStream<Uint8Array>({

@@ -5,13 +5,17 @@ import { followLog } from '../../../src/server/fleet/follow-log.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** A log that never says anything, and what became of its reader. */
-function silentLog(answer?: () => Promise<unknown>) {
+const PART = { lines: [{ n: 8, at: '', source: 'stdout', text: 'hello' }], next: 8, complete: false }
+
+/** A log that never says anything, or the same again, and what became of its reader. */
+function silentLog(answer?: () => Promise<unknown>, { talks = false } = {}) {
   const state = { closed: false, released: false, asked: [] as string[] }
   const webSocket = {
     readyState: WebSocket.OPEN,
     accept: () => {},
-    addEventListener: () => {},
+    addEventListener: (type: string, hear: (message: { data: string }) => void) => {
+      if (talks && type === 'message') hear({ data: JSON.stringify(PART) })
+    },
     send: (after: string) => void state.asked.push(after),
     close: () => {
       state.closed = true
@@ -59,6 +63,16 @@ test('the end of what let its reader in ends it at once', async () => {
   end()
   expect(await reading).toMatchObject({ done: true })
   expect(state).toMatchObject({ closed: true, released: true })
+})
+
+test('its end also ends a reader who has stopped reading', async () => {
+  const { state, follow, end } = silentLog(undefined, { talks: true })
+  await follow()
+  await vi.advanceTimersByTimeAsync(1_000)
+  end()
+  await vi.advanceTimersByTimeAsync(1_000)
+  // It was asked for the one part that waits to be read.
+  expect(state).toEqual({ closed: true, released: true, asked: ['7'] })
 })
 
 test('a log that cannot be followed leaves nothing of its reader', async () => {
