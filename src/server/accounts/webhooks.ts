@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
 import { webhookDeliveries, webhooks } from '../../../db/schema/events.ts'
@@ -87,6 +87,15 @@ const LISTED = {
     AND next_at IS NOT NULL AND answer IS NOT NULL)`,
 }
 
+/** A page of whole payloads, some 60 KB each, would fill an isolate's memory within a few requests. */
+const SHOWN_CHARACTERS = 4_000
+const { payload, ...columns } = getTableColumns(webhookDeliveries)
+const SHOWN = {
+  ...columns,
+  payload: sql<string>`CASE WHEN length(${payload}) > ${SHOWN_CHARACTERS}
+    THEN substr(${payload}, 1, ${SHOWN_CHARACTERS}) || '…' ELSE ${payload} END`,
+}
+
 /** Oldest first. */
 export async function listWebhooks(ctx: Context, userId: string): Promise<Webhook[]> {
   const rows = await ctx.db
@@ -102,7 +111,7 @@ export async function getWebhook(ctx: Context, userId: string, id: string): Prom
   const [[row], told] = await ctx.db.batch([
     ctx.db.select(LISTED).from(webhooks).where(isTheirs(userId, id)),
     ctx.db
-      .select()
+      .select(SHOWN)
       .from(webhookDeliveries)
       .where(and(eq(webhookDeliveries.webhookId, id), eq(webhookDeliveries.userId, userId)))
       .orderBy(desc(webhookDeliveries.createdAt))

@@ -154,6 +154,20 @@ test('replaced twice at once: the one who is shown a secret can use it, the othe
   expect(openSecret(ctx.config.secretKey, id, newest?.sealed ?? '')).toBe((await first?.json())?.secret)
 })
 
+test('shows the beginning of a long payload, and sends all of it', async () => {
+  const { added, browser, ctx, told } = await setup()
+  const { id } = await added()
+  await browser.json('POST', `/webhooks/${id}/test`)
+  const show = async (payload: string) => {
+    await ctx.db.update(webhookDeliveries).set({ payload }).where(eq(webhookDeliveries.webhookId, id))
+    const page = await (await browser.request(`/webhooks/${id}`)).text()
+    expect((await told(id))[0]?.payload).toBe(payload)
+    return /<code class="secret">(x+…?)</.exec(page)?.[1]
+  }
+  expect(await show('x'.repeat(4_000))).toBe('x'.repeat(4_000))
+  expect(await show('x'.repeat(4_001))).toBe(`${'x'.repeat(4_000)}…`)
+})
+
 test('at most four secrets sign at once', async () => {
   const { added, browser } = await setup()
   const { id } = await added()
