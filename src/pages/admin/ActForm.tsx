@@ -17,8 +17,11 @@ type ActFormProps = {
   button: string
   /** Who sees the reason, if it isn't only in the audit log. */
   reasonHint?: string
-  /** @param typed the value of a field in a refused form */
-  children?: (typed: (name: string) => string | undefined) => ReactNode
+  /**
+   * @param typed the value of a field in a refused form
+   * @param error what is wrong with it
+   */
+  children?: (typed: (name: string) => string | undefined, error: (name: string) => string | null) => ReactNode
 }
 
 /** The refusal of this act's form; null if it wasn't refused. */
@@ -40,7 +43,7 @@ export function ActForm({ id, action, acting, title, text, button, reasonHint, c
         <p>
           <TimesText>{text}</TimesText>
         </p>
-        {children?.(typed)}
+        {children?.(typed, error)}
         <Field
           id={`${id}-reason`}
           name="reason"

@@ -74,10 +74,18 @@ function Add({ acting }: { acting: Acting }) {
       text="People can choose it at once. Its name goes to the machine, so it can't change later."
       button="Add the environment"
     >
-      {(typed) => (
+      {(typed, error) => (
         <>
-          <Field id="add-name" name="name" label="Name" autoComplete="off" defaultValue={typed('name')} required />
-          <Fields form="add" typed={typed} imageHint={`${IMAGE} Leave empty for the machine’s own.`} />
+          <Field
+            id="add-name"
+            name="name"
+            label="Name"
+            autoComplete="off"
+            defaultValue={typed('name')}
+            error={error('name')}
+            required
+          />
+          <Fields form="add" typed={typed} error={error} imageHint={`${IMAGE} Leave empty for the machine’s own.`} />
         </>
       )}
     </ActForm>
@@ -94,10 +102,16 @@ function Change({ acting, names }: { acting: Acting; names: string[] }) {
       text="Applies from the next start. Fields you leave empty stay as they are."
       button="Change the environment"
     >
-      {(typed) => (
+      {(typed, error) => (
         <>
           <Select id="change-name" name="name" label="Environment" options={names} defaultValue={typed('name')} />
-          <Fields form="change" typed={typed} imageHint={`${IMAGE} machine: back to the machine’s own.`} keep />
+          <Fields
+            form="change"
+            typed={typed}
+            error={error}
+            imageHint={`${IMAGE} machine: back to the machine’s own.`}
+            keep
+          />
         </>
       )}
     </ActForm>
@@ -124,14 +138,22 @@ function Retire({ acting, names }: { acting: Acting; names: string[] }) {
 type FieldsProps = {
   form: string
   typed: (name: string) => string | undefined
+  error: (name: string) => string | null
   imageHint: string
   /** An empty field changes nothing. */
   keep?: boolean
 }
 
-function Fields({ form, typed, imageHint, keep = false }: FieldsProps) {
+function Fields({ form, typed, error, imageHint, keep = false }: FieldsProps) {
   const field = (name: string, label: string) =>
-    ({ id: `${form}-${name}`, name, label, autoComplete: 'off', defaultValue: typed(name) }) as const
+    ({
+      id: `${form}-${name}`,
+      name,
+      label,
+      autoComplete: 'off',
+      defaultValue: typed(name),
+      error: error(name),
+    }) as const
   return (
     <>
       <Field {...field('description', 'Description')} hint="One sentence." required={!keep} />
@@ -143,6 +165,7 @@ function Fields({ form, typed, imageHint, keep = false }: FieldsProps) {
         options={PLANS}
         {...(keep && { placeholder: 'As it is' })}
         defaultValue={typed('from') ?? (keep ? '' : 'demo')}
+        error={error('from')}
       />
       <Field {...field('position', 'Position')} hint="The lowest comes first." inputMode="numeric" />
     </>

@@ -61,7 +61,7 @@ function ChangeGroup({ group, acting }: Props) {
       text="Takes effect right away. We email the change to its people."
       button="Change the group"
     >
-      {(typed) => <GroupFields typed={typed} group={group} />}
+      {(typed, error) => <GroupFields typed={typed} error={error} group={group} />}
     </ActForm>
   )
 }
@@ -112,7 +112,7 @@ function People({ group: { id, people, code }, acting, canAct }: Props & { canAc
             text="We email them. Anyone without an account needs to sign up with that address."
             button="Add them"
           >
-            {(typed) => <PeopleField typed={typed} />}
+            {(typed, error) => <PeopleField typed={typed} error={error} />}
           </ActForm>
           {people.length ? (
             <ActForm

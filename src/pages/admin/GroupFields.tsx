@@ -4,12 +4,15 @@ import { Field, TextArea } from '../../ui/Field.tsx'
 /** `utc-fields.ts` shows it by the reader's clock. */
 const inUtc = { type: 'datetime-local', 'data-utc': true } as const
 
-type Typed = (name: string) => string | undefined
+type Refused = {
+  typed: (name: string) => string | undefined
+  error: (name: string) => string | null
+}
 
 /** What is held for a group, and when. @param group what it is now; null: a new one */
-export function GroupFields({ typed, group = null }: { typed: Typed; group?: GroupRecord | null }) {
+export function GroupFields({ typed, error, group = null }: Refused & { group?: GroupRecord | null }) {
   const field = (name: string, label: string, now?: string) =>
-    ({ name, label, autoComplete: 'off', defaultValue: typed(name) ?? now }) as const
+    ({ name, label, autoComplete: 'off', defaultValue: typed(name) ?? now, error: error(name) }) as const
   const minute = (at?: string) => at?.slice(0, 16)
   return (
     <>
@@ -29,7 +32,7 @@ export function GroupFields({ typed, group = null }: { typed: Typed; group?: Gro
   )
 }
 
-export function PeopleField({ typed }: { typed: Typed }) {
+export function PeopleField({ typed, error }: Refused) {
   return (
     <TextArea
       name="people"
@@ -37,6 +40,7 @@ export function PeopleField({ typed }: { typed: Typed }) {
       hint="Their email addresses, one per line. They still need a plan or free trial minutes."
       rows={4}
       defaultValue={typed('people')}
+      error={error('people')}
     />
   )
 }

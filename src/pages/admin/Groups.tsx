@@ -75,10 +75,10 @@ function MakeGroup({ acting }: { acting: Acting }) {
       text="Free servers go to this group first, until it has as many as you hold for it. We don’t stop anyone’s server, so begin early. We email its people."
       button="Hold the servers"
     >
-      {(typed) => (
+      {(typed, error) => (
         <>
-          <GroupFields typed={typed} />
-          <PeopleField typed={typed} />
+          <GroupFields typed={typed} error={error} />
+          <PeopleField typed={typed} error={error} />
           <Checkbox
             id="group-code"
             name="code"

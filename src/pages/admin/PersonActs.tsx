@@ -53,15 +53,22 @@ export function PersonActs({ person, live, acting }: Props) {
           text="Replaces a trial or another granted plan from now on. It's free."
           button="Grant the plan"
         >
-          {(typed) => (
+          {(typed, error) => (
             <>
-              <Select name="plan" label="Plan" options={PLAN_OPTIONS} defaultValue={typed('plan') ?? 'basic'} />
+              <Select
+                name="plan"
+                label="Plan"
+                options={PLAN_OPTIONS}
+                defaultValue={typed('plan') ?? 'basic'}
+                error={error('plan')}
+              />
               <Field
                 name="hours"
                 label="Hours a month"
                 hint="Leave empty for the plan's own."
                 inputMode="decimal"
                 defaultValue={typed('hours')}
+                error={error('hours')}
               />
             </>
           )}
@@ -87,7 +94,7 @@ export function PersonActs({ person, live, acting }: Props) {
           button="Correct the bill"
           reasonHint="The customer sees it."
         >
-          {(typed) => (
+          {(typed, error) => (
             <>
               <Select
                 name="bill"
@@ -103,6 +110,7 @@ export function PersonActs({ person, live, acting }: Props) {
                 label="Correct seconds"
                 inputMode="numeric"
                 defaultValue={typed('seconds')}
+                error={error('seconds')}
                 required
               />
             </>

@@ -95,9 +95,9 @@ function AddPlaces({ acting }: { acting: Acting }) {
       text="Starts use them at once, after the existing ones of the same size. Check the vCPU quota with npm run doctor first."
       button="Add places"
     >
-      {(typed) => {
+      {(typed, error) => {
         const field = (name: string, label: string, otherwise?: string) =>
-          ({ name, label, autoComplete: 'off', defaultValue: typed(name) ?? otherwise }) as const
+          ({ name, label, autoComplete: 'off', defaultValue: typed(name) ?? otherwise, error: error(name) }) as const
         return (
           <>
             <Field {...field('type', 'Instance type')} placeholder="g6.4xlarge" required />
@@ -122,7 +122,7 @@ function ChangePlace({ acting }: { acting: Acting }) {
       text="We stop offering a drained place until you resume it, and a retired one for good. A server in it keeps running."
       button="Change the place"
     >
-      {(typed) => (
+      {(typed, error) => (
         <>
           <Field
             name="place"
@@ -130,9 +130,16 @@ function ChangePlace({ acting }: { acting: Acting }) {
             placeholder="srv_…"
             autoComplete="off"
             defaultValue={typed('place')}
+            error={error('place')}
             required
           />
-          <Select name="act" label="What" options={['drain', 'resume', 'retire']} defaultValue={typed('act')} />
+          <Select
+            name="act"
+            label="What"
+            options={['drain', 'resume', 'retire']}
+            defaultValue={typed('act')}
+            error={error('act')}
+          />
         </>
       )}
     </ActForm>

@@ -38,9 +38,24 @@ export function WarmMachines({ lines, question }: { lines: WarmLine[]; question:
       </p>
       {rows.length ? <DataTable caption="Warm machines" hideCaption columns={COLUMNS} rows={rows} /> : null}
       <form className="row filters" action="/admin/places">
-        <Field name="hours" label="Hours" placeholder="sat 9-12" autoComplete="off" defaultValue={hours} />
-        <Field name="count" label="How many" inputMode="numeric" autoComplete="off" defaultValue={count} />
         <Field
+          id="cost-hours"
+          name="hours"
+          label="Hours"
+          placeholder="sat 9-12"
+          autoComplete="off"
+          defaultValue={hours}
+        />
+        <Field
+          id="cost-count"
+          name="count"
+          label="How many"
+          inputMode="numeric"
+          autoComplete="off"
+          defaultValue={count}
+        />
+        <Field
+          id="cost-price"
           name="price"
           label="Dollars an hour for one"
           placeholder="1.40"
@@ -64,9 +79,16 @@ export function KeepWarm({ acting }: { acting: Acting }) {
       text="We launch them 15 minutes before their hours, replace each after a day, and end them after their hours. Other hours stay as they are. Enter 0 to keep none."
       button="Keep them warm"
     >
-      {(typed) => {
+      {(typed, error) => {
         const field = (name: string, label: string) =>
-          ({ id: `warm-${name}`, name, label, autoComplete: 'off', defaultValue: typed(name) }) as const
+          ({
+            id: `warm-${name}`,
+            name,
+            label,
+            autoComplete: 'off',
+            defaultValue: typed(name),
+            error: error(name),
+          }) as const
         return (
           <>
             <Field {...field('type', 'Instance type')} placeholder="g6.4xlarge" required />

@@ -29,10 +29,15 @@ export type NewEnvironment = {
 /** What to change; absent: as it is. */
 export type EnvironmentChange = { [Field in keyof Omit<NewEnvironment, 'name'>]?: NewEnvironment[Field] }
 
-/** People can choose it at once. @throws invalid, conflict (the name is taken) */
-export async function addEnvironment(hand: Hand, { name, ...input }: NewEnvironment): Promise<void> {
+/** @throws invalid */
+export function checkedEnvironment({ name, ...input }: NewEnvironment) {
   if (!isEnvironmentName(name)) throw new AppError('invalid', ENVIRONMENT_NAME_RULE, { field: 'name' })
-  const { description, image, plans, position } = checked(input)
+  return { name, ...checkedChange(input) }
+}
+
+/** People can choose it at once. @throws invalid, conflict (the name is taken) */
+export async function addEnvironment(hand: Hand, input: NewEnvironment): Promise<void> {
+  const { name, description, image, plans, position } = checkedEnvironment(input)
   const id = newId('env')
   const free = sql`NOT EXISTS (SELECT 1 FROM environments WHERE user_id IS NULL AND retired_at IS NULL
     AND lower(name) = lower(${name}))`
@@ -43,12 +48,13 @@ export async function addEnvironment(hand: Hand, { name, ...input }: NewEnvironm
         coalesce(${position}, (SELECT coalesce(max(position), 0) + 1 FROM environments WHERE user_id IS NULL)), ${hand.now()}
       WHERE ${free}`),
   ])
-  if (!added?.rowsAffected) throw new AppError('conflict', `There is already an environment called ${name}.`)
+  if (!added?.rowsAffected)
+    throw new AppError('conflict', `There is already an environment called ${name}.`, { field: 'name' })
 }
 
 /** Applies from the next start on. Running servers stay as they were started. @throws invalid, not_found, conflict */
 export async function changeEnvironment(hand: Hand, name: string, change: EnvironmentChange): Promise<void> {
-  const { plans, ...others } = checked(change)
+  const { plans, ...others } = checkedChange(change)
   const detail = { name, ...others, ...(plans && { plans }) }
   const set = Object.entries({ ...others, ...(plans && { plans: JSON.stringify(plans) }) }).filter(
     ([, value]) => value !== undefined,
@@ -106,16 +112,20 @@ async function getEnvironment({ db }: Pick<Hand, 'db'>, name: string): Promise<E
   return row
 }
 
-function checked<C extends EnvironmentChange>({ description, image, from, position }: C) {
+export function checkedChange<C extends EnvironmentChange>({ description, image, from, position }: C) {
   if (description !== undefined && !(description.length <= MOST_WORDS && /^\S.*\.$/.test(description)))
-    throw new AppError('invalid', `The description must be one sentence of at most ${MOST_WORDS} characters.`)
+    throw new AppError('invalid', `The description must be one sentence of at most ${MOST_WORDS} characters.`, {
+      field: 'description',
+    })
   if (image && !parseImage(image.startsWith(':') ? `x${image}` : image))
-    throw new AppError('invalid', 'The image must be a reference such as ghcr.io/example/harbor:1.2, or a :tag.')
+    throw new AppError('invalid', 'The image must be a reference such as ghcr.io/example/harbor:1.2, or a :tag.', {
+      field: 'image',
+    })
   const smallest = PLAN_TYPES.indexOf(from as PlanType)
   if (from !== undefined && smallest < 0)
-    throw new AppError('invalid', `The smallest plan must be one of ${PLAN_TYPES.join(', ')}.`)
+    throw new AppError('invalid', `The smallest plan must be one of ${PLAN_TYPES.join(', ')}.`, { field: 'from' })
   if (typeof position === 'number' && !(Number.isInteger(position) && position > 0 && position < 10_000))
-    throw new AppError('invalid', 'The position must be a whole number from 1.')
+    throw new AppError('invalid', 'The position must be a whole number from 1.', { field: 'position' })
   const plans = from === undefined ? undefined : PLAN_TYPES.slice(smallest)
   return { description, image, plans, position } as {
     description: C['description'] extends string ? string : string | undefined

@@ -51,25 +51,37 @@ export type NewPlaces = {
 /** Whether the names could be EC2's. @throws invalid */
 export function checkPlace({ instanceType, availabilityZone, launchTemplate }: Omit<NewPlaces, 'gpus' | 'count'>) {
   if (!/^[a-z][a-z0-9-]*\.[a-z0-9-]+$/.test(instanceType))
-    throw new AppError('invalid', 'The type must be an EC2 instance type, such as g6.4xlarge.')
+    throw new AppError('invalid', 'The type must be an EC2 instance type, such as g6.4xlarge.', {
+      field: 'type',
+    })
   if (!/^[a-z]{2}(-[a-z]+)+-\d[a-z]$/.test(availabilityZone))
-    throw new AppError('invalid', 'The zone must be an availability zone, such as us-east-1a.')
+    throw new AppError('invalid', 'The zone must be an availability zone, such as us-east-1a.', {
+      field: 'zone',
+    })
   if (typeof launchTemplate === 'string' && !/^[\w().\-/]{3,128}$/.test(launchTemplate))
     throw new AppError(
       'invalid',
       'The template must be the name of a launch template, such as proving-ground-us-east-1a.',
+      { field: 'template' },
     )
+}
+
+/** @throws invalid */
+export function checkPlaces({ gpus, count, ...place }: NewPlaces): void {
+  checkPlace(place)
+  if (!Number.isInteger(gpus) || gpus < 1 || gpus > MAX_GPUS)
+    throw new AppError('invalid', `The GPUs must be the number of NVIDIA L4s in that type, from 1 to ${MAX_GPUS}.`, {
+      field: 'gpus',
+    })
+  if (!Number.isInteger(count) || count < 1 || count > MOST_AT_ONCE)
+    throw new AppError('invalid', `The count must be a whole number from 1 to ${MOST_AT_ONCE}.`, { field: 'count' })
 }
 
 /** Adds places, handed out after the existing ones of their size. @throws invalid */
 export async function addPlaces(hand: Hand, placeRows: NewPlaces): Promise<string[]> {
   const { db } = hand
   const { instanceType, availabilityZone, launchTemplate, gpus, count } = placeRows
-  checkPlace(placeRows)
-  if (!Number.isInteger(gpus) || gpus < 1 || gpus > MAX_GPUS)
-    throw new AppError('invalid', `The GPUs must be the number of NVIDIA L4s in that type, from 1 to ${MAX_GPUS}.`)
-  if (!Number.isInteger(count) || count < 1 || count > MOST_AT_ONCE)
-    throw new AppError('invalid', `The count must be a whole number from 1 to ${MOST_AT_ONCE}.`)
+  checkPlaces(placeRows)
   const ids = Array.from({ length: count }, () => newId('srv'))
   const detail = { instanceType, availabilityZone, launchTemplate, gpus, count }
   await writeBatch(db, [
@@ -126,7 +138,10 @@ async function changePlace(
     hand.db.run(sql`UPDATE servers SET ${set} WHERE ${due}`),
   ])
   const [place] = await hand.db.select().from(places).where(eq(places.id, id))
-  if (!place) throw new AppError('not_found', `There is no place with the id ${id}. List them to see their ids.`)
+  if (!place)
+    throw new AppError('not_found', `There is no place with the id ${id}. List them to see their ids.`, {
+      field: 'place',
+    })
   return place
 }
 

@@ -23,7 +23,8 @@ export function handOf(
   { reason, confirmed, act_id }: Why,
 ): Hand & { by: { id: string; reason: string } } {
   const why = reason.trim()
-  if (!why || why.length > LONGEST_REASON)
+  if (!why) throw new AppError('invalid', 'Please give a reason.', { field: 'reason' })
+  if (why.length > LONGEST_REASON)
     throw new AppError('invalid', `Please give a reason of at most ${LONGEST_REASON} characters.`, { field: 'reason' })
   if (!confirmed) throw new AppError('invalid', 'Please check the box to confirm.', { field: 'confirmed' })
   const hand = { db: ctx.db, now: ctx.now, by: { id: admin.id, reason: why } }

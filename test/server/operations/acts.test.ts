@@ -167,6 +167,16 @@ test("drift shows and ends an instance that nobody owns, but not a live run's", 
     { message: expect.stringMatching(new RegExp(`^EC2 is ending 1 of 2\\. ${owned}: .*${run}`)) },
   ])
   expect((await end(lost)).status).toBe(409)
+  // If none can be ended, each says why.
+  const none = await end('i-00000000000000001', owned)
+  expect([none.status, await none.json()]).toMatchObject([
+    expect.toBeOneOf([404, 409]),
+    {
+      error: expect.stringMatching(
+        new RegExp(`^EC2 is ending 0 of 2\\. (?=.*i-00000000000000001: .*have)(?=.*${owned}: .*${run})`),
+      ),
+    },
+  ])
   expect((await actsOn(lost)).sort()).toEqual(['end_instance', 'end_instance', 'end_instance_failed'])
   expect(await actsOn(owned)).toEqual([])
   expect((await cloud.find(owned))?.State?.Name).toBe('running')

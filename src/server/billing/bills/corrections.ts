@@ -41,7 +41,9 @@ export async function correctBill(
   const seconds = 'seconds' in wanted ? wanted.seconds : Math.max(0, secondsOf(rows) - wanted.less)
   const longest = Math.ceil((bill.periodEnd - bill.periodStart) / 1000)
   if (!Number.isInteger(seconds) || seconds < 0 || seconds > longest)
-    throw new AppError('invalid', `The corrected seconds must be a whole number from 0 to ${longest}.`)
+    throw new AppError('invalid', `The corrected seconds must be a whole number from 0 to ${longest}.`, {
+      field: 'seconds',
+    })
   const why = reason.trim()
   if (!why || why.length > LONGEST_REASON)
     throw new AppError(

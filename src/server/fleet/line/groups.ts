@@ -38,14 +38,20 @@ export type NewGroup = {
   withCode: boolean
 }
 
-/** Holds places back for a group from a time until another. @throws invalid */
-export async function makeGroup(hand: Hand, input: NewGroup): Promise<LineGroupRow> {
+/** @throws invalid */
+export function checkedGroup(hand: Pick<Hand, 'now'>, input: NewGroup) {
   const name = input.name.trim()
   const people = groupEmails(input.people)
   const [startsAt, endsAt] = [timeOf(input.from), timeOf(input.until)]
   requireUsable(hand, { ...input, name }, startsAt, endsAt)
   requirePeople(people, people.length)
   if (!people.length && !input.withCode) refuse('people', 'Please list its people, or let them join with a code.')
+  return { name, people, startsAt, endsAt }
+}
+
+/** Holds places back for a group from a time until another. @throws invalid */
+export async function makeGroup(hand: Hand, input: NewGroup): Promise<LineGroupRow> {
+  const { name, people, startsAt, endsAt } = checkedGroup(hand, input)
   const { gpus, places, withCode } = input
   const code = withCode ? newUserCode(randomInt) : null
   const row = { id: newId('grp'), name, gpus, places, startsAt, endsAt, code, madeAt: hand.now(), releasedAt: null }
@@ -70,13 +76,18 @@ export function refuse(field: string, sentence: string): never {
 
 type Promised = Pick<NewGroup, 'name' | 'gpus' | 'places'>
 
-function requireUsable({ now }: Hand, { name, gpus, places }: Promised, from: number, until: number): void {
+function requireUsable(
+  { now }: Pick<Hand, 'now'>,
+  { name, gpus, places }: Promised,
+  from: number,
+  until: number,
+): void {
   if (!name || name.length > LONGEST_GROUP_NAME || !usableName(name))
     refuse('name', `Please give the group a name of at most ${LONGEST_GROUP_NAME} characters.`)
   if (!Number.isInteger(gpus) || gpus < 1 || gpus > MAX_GPUS)
     refuse('gpus', `The GPUs must be a whole number from 1 to ${MAX_GPUS}.`)
   if (!Number.isInteger(places) || places < 1 || places > MOST_GROUP_PLACES)
-    refuse('places', `The places must be a whole number from 1 to ${MOST_GROUP_PLACES}.`)
+    refuse('places', `The servers must be a whole number from 1 to ${MOST_GROUP_PLACES}.`)
   if (Number.isNaN(from)) refuse('from', 'Please say when it starts, such as 2026-11-28T09:00 (UTC).')
   if (Number.isNaN(until)) refuse('until', 'Please say when it ends, such as 2026-11-28T12:00 (UTC).')
   if (until <= Math.max(from, now())) refuse('until', 'It must end after it starts, and later than now.')

@@ -34,19 +34,26 @@ export type NewWarm = {
   hourDollars?: number | null
 }
 
+/** @throws invalid */
+export function checkWarm(wanted: NewWarm): void {
+  checkPlace(wanted)
+  parseHours(wanted.hours)
+  checkCount(wanted.count)
+  if (typeof wanted.timeZone === 'string') checkTimeZone(wanted.timeZone)
+  const price = wanted.hourDollars ?? null
+  if (price !== null && !(price > 0 && price < 1_000))
+    throw new AppError('invalid', 'The price must be in dollars an hour, such as 1.40.', { field: 'price' })
+}
+
 /** Sets how many machines of a type wait in a zone, in some hours of the week. @throws invalid */
 export async function setWarm(hand: Hand, wanted: NewWarm): Promise<void> {
   const { instanceType, availabilityZone, count } = wanted
-  checkPlace(wanted)
+  checkWarm(wanted)
   const some = parseHours(wanted.hours)
-  checkCount(count)
   const hourDollars = wanted.hourDollars ?? null
-  if (hourDollars !== null && !(hourDollars > 0 && hourDollars < 1_000))
-    throw new AppError('invalid', 'The price must be in dollars an hour, such as 1.40.', { field: 'price' })
   const isIt = and(eq(warmSettings.instanceType, instanceType), eq(warmSettings.availabilityZone, availabilityZone))
   const [before] = await hand.db.select().from(warmSettings).where(isIt)
   const timeZone = wanted.timeZone ?? before?.timeZone ?? 'UTC'
-  checkTimeZone(timeZone)
   const hours = before?.hours.slice() ?? Array<number>(WEEK_HOURS).fill(0)
   for (const hour of some) hours[hour] = count
   const setting = { hours, timeZone, hourCents: hourDollars === null ? (before?.hourCents ?? null) : hourDollars * 100 }

@@ -6,8 +6,14 @@ import type { Proof } from '../../../accounts/credentials/current-password.ts'
 import * as catalog from '../../../fleet/catalog.ts'
 import * as groupPeople from '../../../fleet/line/group-people.ts'
 import * as groups from '../../../fleet/line/groups.ts'
-import { addPlaces as addPlacesToFleet, drainPlace, resumePlace, retirePlace } from '../../../fleet/places.ts'
-import { setWarm } from '../../../fleet/warm/settings.ts'
+import {
+  addPlaces as addPlacesToFleet,
+  checkPlaces,
+  drainPlace,
+  resumePlace,
+  retirePlace,
+} from '../../../fleet/places.ts'
+import { checkWarm, setWarm } from '../../../fleet/warm/settings.ts'
 import { type AppEnv, signedIn } from '../../../http/app-env.ts'
 import { toAppError } from '../../../http/error-response.ts'
 import { answer } from '../../../http/reply.ts'
@@ -21,6 +27,7 @@ import { ownPagePath } from './own-page.ts'
 type C = HonoContext<AppEnv>
 const operatorOf = (c: C): Operator => ({ ctx: c.var.ctx, admin: signedIn(c).user })
 
+/** A form's own fields are checked before it, since its reason comes last. */
 const handFor = (c: C, why: Why) => handOf(operatorOf(c), why)
 
 export async function confirm(c: C, to: string, proof: Proof): Promise<Response> {
@@ -46,10 +53,14 @@ export async function endInstances(c: C, { instances, listed, all, ...why }: End
     const own = { ...why, act_id: `${why.act_id}-${id}` }
     await once(c.var.ctx, own, fleet.endInstance(operatorOf(c), id, own)).catch((error) => kept.push({ id, error }))
   })
-  if (kept.length === chosen.length) throw kept[0]?.error
+  const [first] = kept
+  if (first && chosen.length === 1) throw first.error
   const ended = `EC2 is ending ${chosen.length - kept.length} of ${chosen.length}.`
   const faults = kept.map(({ id, error }) => `${id}: ${toAppError(error).message}`)
-  return answer(c, { message: [ended, ...faults].join(' ') })
+  const message = [ended, ...faults].join(' ')
+  if (first && kept.length === chosen.length)
+    throw new AppError(toAppError(first.error).code, message, { cause: first.error })
+  return answer(c, { message })
 }
 
 export async function suspend(c: C, userId: string, why: Why): Promise<Response> {
@@ -116,6 +127,7 @@ export async function addPlaces(c: C, { type, zone, template, gpus, count, ...wh
     gpus: Number(gpus || Number.NaN),
     count: Number(count || Number.NaN),
   }
+  checkPlaces(input)
   const added = await once(c.var.ctx, why, addPlacesToFleet(handFor(c, why), input))
   return answer(c, { message: added.length === 1 ? 'Added a place.' : `Added ${added.length} places.` })
 }
@@ -149,6 +161,7 @@ export async function keepWarm(c: C, form: WarmForm): Promise<Response> {
     timeZone: time_zone.trim() || null,
     hourDollars: price ? Number(price) : null,
   }
+  checkWarm(input)
   await once(c.var.ctx, why, setWarm(handFor(c, why), input))
   return answer(c, { message: 'Hours saved.' })
 }
@@ -158,6 +171,7 @@ type EnvironmentForm = Why & { name: string; description: string; image: string;
 export async function addEnvironment(c: C, form: EnvironmentForm): Promise<Response> {
   const { name, description, image, from, position, ...why } = trimmed(form)
   const input = { name, description, image: image || null, from, position: position ? Number(position) : null }
+  catalog.checkedEnvironment(input)
   await once(c.var.ctx, why, catalog.addEnvironment(handFor(c, why), input))
   return answer(c, { message: `Added ${name}.` })
 }
@@ -171,6 +185,7 @@ export async function changeEnvironment(c: C, form: EnvironmentForm): Promise<Re
     ...(from && { from }),
     ...(position && { position: Number(position) }),
   }
+  catalog.checkedChange(change)
   await once(c.var.ctx, why, catalog.changeEnvironment(handFor(c, why), name, change))
   return answer(c, { message: `${name} changed.` })
 }
@@ -187,6 +202,7 @@ const toGroupInput = ({ name, gpus, places, from, until }: GroupForm) => ({
 
 export async function addGroup(c: C, form: GroupForm & { people: string; code: boolean }): Promise<Response> {
   const input = { ...toGroupInput(form), people: form.people, withCode: form.code }
+  groups.checkedGroup(c.var.ctx, input)
   const { code } = await once(c.var.ctx, form, groups.makeGroup(handFor(c, form), input))
   return answer(c, { message: code ? `Group created. Its code is ${code}.` : 'Group created.' })
 }

@@ -1,12 +1,15 @@
 import { eq } from 'drizzle-orm'
+import { renderToString } from 'react-dom/server'
 import { expect, test } from 'vitest'
 import { environments, places, runs } from '../../../../../db/schema/fleet.ts'
 import { lineGroups, lineWaits } from '../../../../../db/schema/line.ts'
 import { warmSettings } from '../../../../../db/schema/warm.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../../src/domain/instant.ts'
+import { Places } from '../../../../../src/pages/admin/Places.tsx'
 import { openAdminConsole } from '../../../../../testing/people/admin-console.ts'
 
 const { site, db, act, open, actsOn, recorded, newRun } = await openAdminConsole()
+const WARM = { type: 'g6.4xlarge', zone: 'us-east-1e', hours: 'soon', count: '1', time_zone: '', price: '' }
 
 test('force stop ends the run as its user could, once, and says so in the audit log and to its user', async () => {
   const ada = await site.signInAs('user')
@@ -80,6 +83,35 @@ test('keeps machines warm in some hours of a kind, with a reason, and says what 
   expect((await open('/admin/places?hours=soon&count=5')).text).toContain('Write the hours as days and times')
   expect((await act('/admin/places/warm', { ...input, hours: 'always', count: '0' })).status).toBe(200)
   expect(await db.$count(warmSettings)).toBe(0)
+})
+
+test('blames a wrong field before a missing reason, and marks it', async () => {
+  const group = { name: 'Class', gpus: '1', places: '', from: '', until: '', people: '', code: true }
+  const environment = { name: 'Reef', description: 'No full stop', image: '', from: 'demo', position: '' }
+  for (const [path, body, words] of [
+    ['/admin/places', { type: 'g6.4xlarge', zone: '', template: '', gpus: '1', count: '1' }, 'zone must'],
+    ['/admin/places', { type: 'g6.4xlarge', zone: 'us-east-1a', template: '', gpus: '', count: '1' }, 'GPUs must'],
+    ['/admin/groups', group, 'servers must'],
+    ['/admin/environments', environment, 'description must'],
+    ['/admin/environments/change', { ...environment, image: 'a b', description: '' }, 'image must'],
+    ['/admin/places/warm', WARM, 'Write the hours'],
+  ] as const) {
+    const refused = await act(path, { ...body, reason: '' })
+    expect([refused.status, await refused.json()]).toMatchObject([422, { error: expect.stringContaining(words) }])
+  }
+  const acting = { csrfToken: '', actId: 'act', confirmAt: null }
+  const flash = { kind: 'danger', message: 'Wrong.', field: 'zone', values: { act_id: 'act.add' } } as const
+  const question = { hours: '', count: '', price: '', answer: null }
+  const html = renderToString(Places({ places: [], warm: [], question, q: '', acting: { ...acting, flash } }))
+  const marked = (html.match(/<(?:input|select)[^>]*aria-invalid="true"[^>]*>/g) ?? []).map(
+    (tag) => / id="(.*?)"/.exec(tag)?.[1],
+  )
+  expect(marked).toEqual(['zone'])
+})
+
+test('no two fields of the places share an ID, so each has its label', async () => {
+  const ids = [...(await open('/admin/places')).text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id)
+  expect(ids).toEqual([...new Set(ids)])
 })
 
 test('adds, changes, and retires environments, each with a reason', async () => {
