@@ -1,5 +1,7 @@
 import {
+  closeSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -17,6 +19,7 @@ import { newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { oldestRclone, rclone } from '../../testing/stack/rclone.ts'
+import { recordingRclone } from '../../testing/stack/recording-rclone.ts'
 import { found, isSkipped } from '../../testing/stack/third-party.ts'
 
 const url = inject('url')
@@ -196,4 +199,13 @@ describe.each([rclone, oldestRclone])('$name', (program) => {
     hostile.close()
     expect(Object.keys(tree('')).filter((name) => !name.startsWith('in/'))).toEqual([])
   })
+})
+
+test('syncs a folder with more files than a call can have arguments', async () => {
+  const [ada, here, fake] = [await newOperator(url), temporaryFolder('cli-files'), recordingRclone()]
+  mkdirSync(join(here, 'runs/frames'), { recursive: true })
+  for (let i = 0; i < 130_000; i++) closeSync(openSync(join(here, `runs/frames/${i}`), 'w'))
+  const sync = ['files', 'sync', join(here, 'runs'), 'files:runs', '--delete']
+  expect(await ada.run(sync, '', { PATH: fake.PATH })).toMatchObject({ code: 0 })
+  expect(fake.recorded().args[0]).toBe('sync')
 })

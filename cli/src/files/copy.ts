@@ -106,12 +106,11 @@ const kindOfLocal = (path: string) =>
   )
 
 /** The files and links below a folder. */
-async function listBelow(folder: string, path = ''): Promise<{ name: string; isLink: boolean }[]> {
-  const found = []
+async function listBelow(folder: string, path = '', found: { name: string; isLink: boolean }[] = []) {
   for await (const entry of await opendir(join(folder, path))) {
     const [name, isLink] = [path + entry.name, entry.isSymbolicLink()]
     if ((entry.isFile() && !IS_KILLED.test(name)) || isLink) found.push({ name, isLink })
-    else if (entry.isDirectory()) found.push(...(await listBelow(folder, `${name}/`)))
+    else if (entry.isDirectory()) await listBelow(folder, `${name}/`, found)
   }
   return found
 }

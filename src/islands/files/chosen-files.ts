@@ -23,19 +23,19 @@ export async function pickedFrom(dropped: DataTransfer): Promise<Picked[]> {
   return found.flat()
 }
 
-async function filesOf(entry: FileSystemEntry): Promise<Picked[]> {
+async function filesOf(entry: FileSystemEntry, found: Picked[] = []): Promise<Picked[]> {
   const name = entry.fullPath.replace(/^\//, '')
   if (entry.isFile) {
     const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject))
-    return [{ name, file }]
+    found.push({ name, file })
+    return found
   }
   const reader = (entry as FileSystemDirectoryEntry).createReader()
-  const found: Picked[] = []
   // Each call gives up to 100, and an empty list at the end.
   for (;;) {
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject))
     if (some.length === 0) return found
-    for (const inner of some) found.push(...(await filesOf(inner)))
+    for (const inner of some) await filesOf(inner, found)
   }
 }
 
