@@ -35,8 +35,8 @@ export function Group({ group, acting }: Props) {
         stats={[
           { label: 'Servers', value: places, hint: `${gpus} × L4 each` },
           { label: 'People', value: people.length },
-          { label: 'From', value: <Time at={from} layout="brief" /> },
-          { label: 'Until', value: <Time at={until} layout="brief" /> },
+          { label: 'From', value: <Time at={from} /> },
+          { label: 'Until', value: <Time at={until} /> },
           { label: 'Code', value: code ? <span className="mono">{code}</span> : '—' },
         ]}
       />

@@ -15,9 +15,7 @@ const COLUMNS: Column[] = [
   { key: 'when', label: 'When' },
   { key: 'state', label: 'State' },
   { key: 'places', label: 'Servers', numeric: true },
-  { key: 'used', label: 'In use', numeric: true },
-  { key: 'held', label: 'Unused', numeric: true },
-  { key: 'missing', label: 'Missing', numeric: true },
+  { key: 'now', label: 'Now' },
   { key: 'people', label: 'People', numeric: true },
   { key: 'code', label: 'Code' },
 ]
@@ -45,9 +43,12 @@ export function Groups({ groups, acting }: { groups: GroupLine[]; acting: Acting
 }
 
 function cellsOf({ id, name, gpus, places, from, until, state, code, people, used, held, missing }: GroupLine) {
-  const now = (count: number) => (state === 'on' ? count : '—')
   return {
-    name: <a href={`/admin/groups/${id}`}>{name}</a>,
+    name: (
+      <a className="name" href={`/admin/groups/${id}`}>
+        {name}
+      </a>
+    ),
     size: `${gpus} × L4`,
     when: (
       <span>
@@ -57,11 +58,17 @@ function cellsOf({ id, name, gpus, places, from, until, state, code, people, use
     ),
     state: <Badge color={GROUP_COLORS[state]}>{state}</Badge>,
     places,
-    used: now(used),
-    held: now(held),
-    missing: state === 'on' && missing ? <Badge color="red">{String(missing)}</Badge> : now(missing),
+    now:
+      state === 'on' ? (
+        <span>
+          {`${used} in use, ${held} unused `}
+          {missing ? <Badge color="red">{`${missing} missing`}</Badge> : null}
+        </span>
+      ) : (
+        '—'
+      ),
     people,
-    code: code ? <span className="mono">{code}</span> : '—',
+    code: code ? <span className="mono whole">{code}</span> : '—',
   }
 }
 

@@ -53,33 +53,31 @@ export function Person({ person, acting, self }: { person: PersonDetails; acting
           { label: 'Devices', value: person.sign_ins.length, hint: 'signed in' },
         ]}
       />
-      <div className="grid grid-2">
-        <Card title="Account">
-          <ul className="plain-list">
-            <li>{person.email}</li>
-            <li className="mono">{person.id}</li>
-            {person.stripe_customer_id ? <li className="mono">{person.stripe_customer_id}</li> : null}
-            <li>
-              Signed up <Time at={person.created_at} />
-            </li>
-            {person.admin ? <li>Is an admin</li> : null}
-            <When text="Suspended by an operator" at={person.held_at} />
-            <When text="Suspended for an overdue invoice" at={person.suspended_at} />
-            <When text="Closed" at={person.closed_at} />
-          </ul>
-        </Card>
-        <Card title="Act">
-          {self ? (
-            <p>This is your own account. Ask another admin.</p>
-          ) : acting.confirmAt ? (
-            <p>
-              First, <a href={acting.confirmAt}>confirm it’s you</a>.
-            </p>
-          ) : (
-            <PersonActs person={person} live={live ?? null} acting={acting} />
-          )}
-        </Card>
-      </div>
+      <Card title="Account">
+        <ul className="plain-list">
+          <li>{person.email}</li>
+          <li className="mono">{person.id}</li>
+          {person.stripe_customer_id ? <li className="mono">{person.stripe_customer_id}</li> : null}
+          <li>
+            Signed up <Time at={person.created_at} />
+          </li>
+          {person.admin ? <li>Is an admin</li> : null}
+          <When text="Suspended by an operator" at={person.held_at} />
+          <When text="Suspended for an overdue invoice" at={person.suspended_at} />
+          <When text="Closed" at={person.closed_at} />
+        </ul>
+      </Card>
+      <Card title="Act">
+        {self ? (
+          <p>This is your own account. Ask another admin.</p>
+        ) : acting.confirmAt ? (
+          <p>
+            First, <a href={acting.confirmAt}>confirm it’s you</a>.
+          </p>
+        ) : (
+          <PersonActs person={person} live={live ?? null} acting={acting} />
+        )}
+      </Card>
       <Card title="Runs">
         <Rows caption="Latest runs" columns={RUN_COLUMNS} rows={person.runs.map(runRow)} none="No runs yet." />
       </Card>

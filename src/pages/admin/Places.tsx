@@ -8,7 +8,7 @@ import { EmptyState } from '../../ui/States.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { ActForm } from './ActForm.tsx'
 import { type Acting, AdminPage } from './AdminPage.tsx'
-import { KeepWarm, WarmMachines, type WarmQuestion } from './WarmMachines.tsx'
+import { WarmMachines, type WarmQuestion } from './WarmMachines.tsx'
 
 const MOST_SHOWN = 200
 const COLUMNS: Column[] = [
@@ -38,9 +38,9 @@ export function Places({ places, warm, question, q, acting }: PlacesProps) {
     cells: {
       id: <span className="mono address">{id}</span>,
       type,
-      zone,
+      zone: <span className="whole">{zone}</span>,
       gpus,
-      template: template ?? '(default)',
+      template: template ?? '—',
       state: <Badge color={color(state)}>{state}</Badge>,
       since: since ? <Time at={since} /> : '—',
     },
@@ -57,7 +57,6 @@ export function Places({ places, warm, question, q, acting }: PlacesProps) {
           <div className="stack">
             <AddPlaces acting={acting} />
             <ChangePlace acting={acting} />
-            <KeepWarm acting={acting} />
           </div>
         </Card>
       )}
@@ -80,7 +79,7 @@ export function Places({ places, warm, question, q, acting }: PlacesProps) {
         <EmptyState>No places found.</EmptyState>
       )}
       {found.length > rows.length ? <p className="hint">{`${found.length} match. Narrow your filter.`}</p> : null}
-      <WarmMachines lines={warm} question={question} />
+      <WarmMachines lines={warm} question={question} acting={acting} />
     </AdminPage>
   )
 }

@@ -3,7 +3,7 @@ import { costText } from '../../domain/warm-hours.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { type Column, DataTable } from '../../ui/DataTable.tsx'
-import { Field } from '../../ui/Field.tsx'
+import { Field, Select } from '../../ui/Field.tsx'
 import { ActForm } from './ActForm.tsx'
 import type { Acting } from './AdminPage.tsx'
 
@@ -18,14 +18,23 @@ const COLUMNS: Column[] = [
 /** Hours that an operator is considering, to see their cost. */
 export type WarmQuestion = { hours: string; count: string; price: string; answer: string | null }
 
-export function WarmMachines({ lines, question }: { lines: WarmLine[]; question: WarmQuestion }) {
+type Props = { lines: WarmLine[]; question: WarmQuestion; acting: Acting }
+
+export function WarmMachines({ lines, question, acting }: Props) {
   const { hours, count, price, answer } = question
   const rows = lines.map((line) => ({
     id: `${line.type} ${line.zone}`,
     cells: {
-      kind: `${line.type} in ${line.zone}`,
-      hours: line.hours ? `${line.hours} (${line.time_zone})` : 'never',
-      now: `${line.ready} of ${line.wanted} ready${line.others ? `, ${line.others} starting or ending` : ''}`,
+      kind: (
+        <>
+          <span className="whole">{line.type}</span> in <span className="whole">{line.zone}</span>
+        </>
+      ),
+      hours: line.hours ? `${line.hours} (${line.time_zone})` : '—',
+      now:
+        line.hours || line.ready || line.others
+          ? `${line.ready} of ${line.wanted} ready${line.others ? `, ${line.others} starting or ending` : ''}`
+          : '—',
       week: line.week ? costText(line.week) : '—',
       suggested: line.suggested ? `${line.suggested} (${line.time_zone})` : '—',
     },
@@ -37,7 +46,7 @@ export function WarmMachines({ lines, question }: { lines: WarmLine[]; question:
         We suggest hours from the last four weeks of starts.
       </p>
       {rows.length ? <DataTable caption="Warm machines" hideCaption columns={COLUMNS} rows={rows} /> : null}
-      <form className="row filters" action="/admin/places">
+      <form className="row filters filters-few" action="/admin/places">
         <Field
           id="cost-hours"
           name="hours"
@@ -65,11 +74,13 @@ export function WarmMachines({ lines, question }: { lines: WarmLine[]; question:
         <Button type="submit">See the cost</Button>
       </form>
       {answer ? <p>{answer}</p> : null}
+      {acting.confirmAt || !lines.length ? null : <KeepWarm lines={lines} question={question} acting={acting} />}
     </Card>
   )
 }
 
-export function KeepWarm({ acting }: { acting: Acting }) {
+/** The hours whose cost they just asked for are filled in. */
+function KeepWarm({ lines, question, acting }: Props) {
   return (
     <ActForm
       id="warm"
@@ -80,28 +91,34 @@ export function KeepWarm({ acting }: { acting: Acting }) {
       button="Keep them warm"
     >
       {(typed, error) => {
-        const field = (name: string, label: string) =>
+        const field = (name: string, label: string, asked?: string) =>
           ({
             id: `warm-${name}`,
             name,
             label,
             autoComplete: 'off',
-            defaultValue: typed(name),
+            defaultValue: typed(name) ?? asked,
             error: error(name),
           }) as const
         return (
           <>
-            <Field {...field('type', 'Instance type')} placeholder="g6.4xlarge" required />
-            <Field {...field('zone', 'Zone')} placeholder="us-east-1a" required />
-            <Field {...field('hours', 'Hours')} placeholder="mon-fri 8-18, sat 9-12" required />
-            <Field {...field('count', 'How many')} inputMode="numeric" required />
+            <Select
+              id="warm-kind"
+              name="kind"
+              label="Type and zone"
+              options={lines.map(({ type, zone }) => ({ value: `${type} ${zone}`, label: `${type} in ${zone}` }))}
+              defaultValue={typed('kind')}
+              error={error('type') ?? error('zone')}
+            />
+            <Field {...field('hours', 'Hours', question.hours)} placeholder="mon-fri 8-18, sat 9-12" required />
+            <Field {...field('count', 'How many', question.count)} inputMode="numeric" required />
             <Field
               {...field('time_zone', 'Time zone')}
               placeholder="Europe/Berlin"
               hint="For all hours of this type and zone. Leave empty to keep the current one (UTC if none is set)."
             />
             <Field
-              {...field('price', 'Dollars an hour for one')}
+              {...field('price', 'Dollars an hour for one', question.price)}
               placeholder="1.40"
               hint="To show the cost. Leave empty to keep it."
             />

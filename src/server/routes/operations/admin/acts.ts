@@ -149,13 +149,14 @@ export async function changePlace(
   return answer(c, { message: `The place is ${done}.` })
 }
 
-type WarmForm = Why & Record<'type' | 'zone' | 'hours' | 'count' | 'time_zone' | 'price', string>
+type WarmForm = Why & Record<'kind' | 'hours' | 'count' | 'time_zone' | 'price', string>
 
 export async function keepWarm(c: C, form: WarmForm): Promise<Response> {
-  const { type, zone, hours, count, time_zone, price, ...why } = form
+  const { kind, hours, count, time_zone, price, ...why } = form
+  const [type = '', zone = ''] = kind.split(' ')
   const input = {
-    instanceType: type.trim(),
-    availabilityZone: zone.trim(),
+    instanceType: type,
+    availabilityZone: zone,
     hours: hours.trim(),
     count: Number(count || Number.NaN),
     timeZone: time_zone.trim() || null,

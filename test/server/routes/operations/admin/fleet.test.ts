@@ -9,7 +9,7 @@ import { Places } from '../../../../../src/pages/admin/Places.tsx'
 import { openAdminConsole } from '../../../../../testing/people/admin-console.ts'
 
 const { site, db, act, open, actsOn, recorded, newRun } = await openAdminConsole()
-const WARM = { type: 'g6.4xlarge', zone: 'us-east-1e', hours: 'soon', count: '1', time_zone: '', price: '' }
+const WARM = { kind: 'g6.4xlarge us-east-1e', hours: 'soon', count: '1', time_zone: '', price: '' }
 
 test('force stop ends the run as its user could, once, and says so in the audit log and to its user', async () => {
   const ada = await site.signInAs('user')
@@ -53,15 +53,14 @@ test('adds, drains, resumes, and retires places', async () => {
 
 test('keeps machines warm in some hours of a kind, with a reason, and says what that costs', async () => {
   const input = {
-    type: 'g6.4xlarge',
-    zone: 'us-east-1e',
+    kind: 'g6.4xlarge us-east-1e',
     hours: 'sat 9-12',
     count: '5',
     time_zone: 'Europe/Berlin',
     price: '1.40',
   }
   for (const wrong of [
-    { zone: 'mars' },
+    { kind: 'g6.4xlarge mars' },
     { hours: 'soon' },
     { count: '51' },
     { time_zone: 'Mars/Olympus' },
