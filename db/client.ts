@@ -87,7 +87,7 @@ export type Database = ReturnType<typeof openDatabase>
 export type Query = { toSQL(): { sql: string; params: unknown[] } } | { getQuery(): { sql: string; params: unknown[] } }
 
 /** libSQL refuses an answer of more than 10 MB, and an isolate has 128 for all requests: this many of the longest rows stay well below. */
-const PIECE = 250
+const PIECE = 100
 
 /**
  * Reads a list that may be of any length, a piece at a time: all of it may not fit into memory.

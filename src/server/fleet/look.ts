@@ -1,8 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { runs } from '../../../db/schema/fleet.ts'
+import { type RunRow, runs } from '../../../db/schema/fleet.ts'
 import { AppError } from '../../domain/error.ts'
 import type { Failure } from '../../domain/run-end.ts'
-import { meteredColumns } from '../billing/bills/metered-run.ts'
 import type { CloudInstance, InstanceState } from '../ports/cloud.ts'
 import type { Context } from '../runtime/context.ts'
 import { fourAtOnce } from '../runtime/four-at-once.ts'
@@ -113,23 +112,39 @@ const NEVER_READY: Failure = {
   message: "Your server didn't start: its machine stopped before it was ready.",
 }
 
+/** No text of a customer's: many at once must fit into one answer of libSQL. */
+const LOST_RUN = {
+  id: runs.id,
+  userId: runs.userId,
+  instanceId: runs.instanceId,
+  environment: runs.environment,
+  image: runs.image,
+  filesPhase: runs.filesPhase,
+  diedOf: runs.diedOf,
+  exitCode: runs.exitCode,
+  billedFrom: runs.billedFrom,
+  confirmedAt: runs.confirmedAt,
+  parameters: sql<0 | 1>`parameters IS NOT NULL`,
+}
+type LostRun = FailedRun & Pick<RunRow, 'billedFrom' | 'confirmedAt'>
+
 /** Ends these runs, as of the moment we last saw them, unless they've been seen since or all of this is a mistake. */
 async function endLost(
   ctx: Context,
   isLost: SQL,
   {
     isMistake = async () => false,
-    failureOf = async (run: FailedRun): Promise<Failure> => (run.billedFrom === null ? NEVER_READY : LOST),
+    failureOf = async (run: LostRun): Promise<Failure> => (run.billedFrom === null ? NEVER_READY : LOST),
   } = {},
 ): Promise<void> {
   const lost = await ctx.db
-    .select({ ...meteredColumns, parameters: sql<0 | 1>`parameters IS NOT NULL` })
+    .select(LOST_RUN)
     .from(runs)
     .where(sql`${IS_WATCHED} AND ${isLost}`)
     .orderBy(runs.confirmedAt)
     .limit(LOST_AT_ONCE)
   if (!lost.length || (await isMistake())) return
-  const endOne = async (run: FailedRun) => {
+  const endOne = async (run: LostRun) => {
     const channel = ctx.channel(run.userId)
     await channel.arm(run.userId)
     const failure = await failureOf(run)

@@ -102,7 +102,13 @@ export async function findStatement(ctx: Context, userId: string, billId: string
       .leftJoin(invoices, eq(invoices.billId, bills.id))
       .where(mine),
     ctx.db
-      .select({ run: meteredColumns })
+      .select({
+        run: meteredColumns,
+        name: runs.name,
+        instanceType: runs.instanceType,
+        environment: runs.environment,
+        vehicle: runs.vehicle,
+      })
       .from(runs)
       .innerJoin(bills, mine)
       .where(
@@ -120,12 +126,12 @@ export async function findStatement(ctx: Context, userId: string, billId: string
   const period = { start: record.periodStart, end: record.periodEnd }
   const lines = shareCycle(
     { ...period, ...record },
-    runRows.map(({ run }) => spanOf(run, Infinity)),
-  ).map(({ run: { row: run }, start, end, seconds, included, units }) => ({
-    session_id: run.id,
-    name: run.name,
-    instance_type: run.instanceType,
-    world: worldText(run),
+    runRows.map((row) => ({ ...spanOf(row.run, Infinity), row })),
+  ).map(({ run: { row }, start, end, seconds, included, units }) => ({
+    session_id: row.run.id,
+    name: row.name,
+    instance_type: row.instanceType,
+    world: worldText(row),
     start: toIso(start),
     end: toIso(end),
     seconds,

@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
 import { users } from '../../../../db/schema/accounts.ts'
-import { runs } from '../../../../db/schema/fleet.ts'
+import { type RunRow, runs } from '../../../../db/schema/fleet.ts'
 import { HOUR_MS } from '../../../domain/instant.ts'
 import { hoursToSeconds } from '../../../domain/money/billing.ts'
 import { secondsToBudget } from '../../../domain/money/budget-form.ts'
@@ -12,12 +12,14 @@ import { tellQueries, tellSoon } from '../../mail/notices.ts'
 import { type Context, siteOrigin } from '../../runtime/context.ts'
 import { fourAtOnce } from '../../runtime/four-at-once.ts'
 import { budgetQueries } from './budget.ts'
-import { type MeteredRun, meteredColumns } from './metered-run.ts'
 import { getUsage, type Usage } from './usage.ts'
 
 const BATCH = 100
 const BATCHES = 20
 const PERCENTS = [80, 100] as const
+
+const LOOKED_AT = { id: runs.id, userId: runs.userId, hoursLookAt: runs.hoursLookAt, meteredUntil: runs.meteredUntil }
+type LookedAt = Pick<RunRow, keyof typeof LOOKED_AT>
 
 /**
  * Emails people whose servers have used 80 or 100% of their plan's hours, or their budget. While a server runs, we know
@@ -26,7 +28,7 @@ const PERCENTS = [80, 100] as const
  */
 export async function mailUsedHours(ctx: Context): Promise<void> {
   const now = ctx.now()
-  let last: MeteredRun | undefined
+  let last: LookedAt | undefined
   for (let n = 0; n < BATCHES; n++) {
     const due = await listDue(ctx, now, last)
     await fourAtOnce(due, ({ run, email, closedAt }) =>
@@ -40,11 +42,11 @@ export async function mailUsedHours(ctx: Context): Promise<void> {
 }
 
 /** Those after that one, which may have failed and still be due. */
-async function listDue(ctx: Context, now: number, last: MeteredRun | undefined) {
+async function listDue(ctx: Context, now: number, last: LookedAt | undefined) {
   const isAfter = last && sql`(${runs.hoursLookAt}, ${runs.id}) > (${last.hoursLookAt}, ${last.id})`
   const [due] = await ctx.db.batch([
     ctx.db
-      .select({ run: meteredColumns, email: users.email, closedAt: users.closedAt })
+      .select({ run: LOOKED_AT, email: users.email, closedAt: users.closedAt })
       .from(runs)
       .innerJoin(users, eq(users.id, runs.userId))
       .where(and(lte(runs.hoursLookAt, now), isNotNull(runs.billedFrom), isAfter))
@@ -65,7 +67,7 @@ async function listDue(ctx: Context, now: number, last: MeteredRun | undefined) 
   return due
 }
 
-async function look(ctx: Context, run: MeteredRun, email: string | null): Promise<void> {
+async function look(ctx: Context, run: LookedAt, email: string | null): Promise<void> {
   const usage = await getUsage(ctx, run.userId)
   const next = run.meteredUntil === null ? nextLook(usage) : null
   const asRead = and(eq(runs.id, run.id), eq(runs.hoursLookAt, run.hoursLookAt ?? 0))

@@ -1,12 +1,15 @@
+import type { RunRow } from '../../../../db/schema/fleet.ts'
 import { deathText, exitText } from '../../../domain/run-death.ts'
 import type { Failure } from '../../../domain/run-end.ts'
-import type { MeteredRun } from '../../billing/bills/metered-run.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import type { Context } from '../../runtime/context.ts'
 import { hasOwnImage } from './images.ts'
 
 /** `parameters`: whether it has any. */
-export type FailedRun = MeteredRun & { parameters: unknown }
+export type FailedRun = Pick<
+  RunRow,
+  'id' | 'userId' | 'instanceId' | 'environment' | 'image' | 'filesPhase' | 'diedOf' | 'exitCode'
+> & { parameters: unknown }
 
 /** Why a run never starts if its program or machine gave up before it answered. */
 export function ownFailure(ctx: Context, run: FailedRun): Promise<Failure> {
