@@ -42,6 +42,12 @@ export function machineText(instanceType: string, zone?: string | null): string 
   return zone ? `${machine}, ${zone}` : machine
 }
 
+/** For tables: `1 × L4`. */
+export function shortMachineText(instanceType: string): string {
+  const gpus = gpusOfType(instanceType)
+  return gpus === null ? instanceType : `${gpus} × L4`
+}
+
 /** For someone who got a larger plan while a server is running. */
 export function restartGives(gpus: number): string {
   const machine = gpus > 8 ? 'larger machines' : `${gpus} × L4`

@@ -36,16 +36,13 @@ export function BillingHistory({
   // Its anchor brings the focus back to the choice, and the page to its table.
   const filter = (
     <form action="/billing_history#month" className="row month-filter no-print">
-      <label htmlFor="month">Month</label>
-      <select id="month" name="month" className="input" defaultValue={month ?? ''} aria-describedby="month-of">
+      <label htmlFor="month">Bills starting in (UTC)</label>
+      <select id="month" name="month" className="input" defaultValue={month ?? ''}>
         <option value="">All</option>
         {months.map((value) => (
           <option key={value}>{value}</option>
         ))}
       </select>
-      <span id="month-of" className="hint">
-        a bill starts in (UTC)
-      </span>
       <Button type="submit">Show</Button>
     </form>
   )
@@ -54,9 +51,11 @@ export function BillingHistory({
       <div className="page-head">
         <h1>Billing History</h1>
         <div className="row no-print">
-          <ButtonLink href={`/billing_history.csv${month ? `?month=${month}` : ''}`} download>
-            Download CSV
-          </ButtonLink>
+          {bills.length ? (
+            <ButtonLink href={`/billing_history.csv${month ? `?month=${month}` : ''}`} download>
+              Download CSV
+            </ButtonLink>
+          ) : null}
           {portalToken === null ? null : <PortalForm csrfToken={portalToken} />}
         </div>
       </div>
@@ -71,7 +70,11 @@ export function BillingHistory({
           <ChargeUsage charging={charging} csrfToken={portalToken} />
         </div>
       )}
-      <Card title={month ? `Bills that start in ${month} (UTC)` : 'All bills'} aside={filter}>
+      <Card
+        title={month ? `Bills that start in ${month} (UTC)` : 'All bills'}
+        aside={bills.length ? filter : null}
+        className="bills"
+      >
         <BillsTable bills={shown} total={month ? totalDollars(shown) : null} />
         {bills.some((bill) => bill.kind === 'plan') ? (
           <p className="hint table-note">
@@ -92,7 +95,7 @@ export function BillingHistory({
           <BarChart
             bars={dollarsPerMonth}
             unit="USD"
-            caption="Plan and usage charges, last 12 months, by the month each bill starts"
+            caption="Plan and usage charges, last 12 months"
             empty="No charges yet."
           />
         </Card>

@@ -115,12 +115,14 @@ function customerLines({ bill_to }: Statement, { name, email }: StatementProps['
 
 function Runs({ statement }: { statement: Statement }) {
   const { lines } = statement
+  const columns = lines.some(({ world }) => world) ? COLUMNS : COLUMNS.filter(({ key }) => key !== 'world')
   return (
     <Card title="Runs">
       {lines.length ? (
         <DataTable
           caption="All runs"
-          columns={COLUMNS}
+          hideCaption
+          columns={columns}
           rows={lines.map((line) => ({
             id: line.session_id,
             cells: {
@@ -176,4 +178,8 @@ function howItAddsUp(statement: Statement): string {
   return `${seconds(seconds_used)} used${included}: ${seconds(charged_seconds)} × $${OVERAGE_DOLLARS_PER_SECOND} = ${dollars(amount_owed)}`
 }
 
-const utc = (iso: string) => `${instantText(iso.slice(0, 10), false)} ${iso.slice(11, 19)}`
+const utc = (iso: string) => (
+  <span className="when">
+    <span>{instantText(iso.slice(0, 10), false)}</span> <span>{iso.slice(11, 19)}</span>
+  </span>
+)

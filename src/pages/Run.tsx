@@ -15,6 +15,7 @@ import {
 import type { RunView } from '../domain/views.ts'
 import { titleOf } from '../domain/worlds.ts'
 import { Log } from '../islands/Log.tsx'
+import { Alert } from '../ui/Alert.tsx'
 import { Badge } from '../ui/Badge.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { DefinitionStats } from '../ui/DefinitionStats.tsx'
@@ -65,11 +66,12 @@ export function Run(props: RunProps) {
   const free = freeBecause(lines)
   const live = isLive(server)
   const at = (live ? null : server.end_time) ?? server.requested_at
-  const why = live ? endText(end) : (server.error_message ?? endedBecause(server))
+  const why = live ? (end ? null : 'no end set') : server.error_message ? null : endedBecause(server)
   const answers = canStop(server) && server.billed_from !== null
+  const isMetered = server.billed_from !== null
   // While it lives, its log says what it is doing. Afterward, the receipt matters more, unless the log may say why it
   // failed.
-  const logFirst = live || server.error_message !== null
+  const logFirst = live || (server.error_message !== null && log?.length !== 0)
   const logCard = <Island name="Log" of={Log} props={{ runId: server.id, live, last: log, csrfToken }} />
   return (
     // While it lives, follow.ts exchanges the parts marked data-live.
@@ -94,6 +96,13 @@ export function Run(props: RunProps) {
         </div>
       </div>
       <FlashAlert flash={flash} />
+      <div data-live="failure">
+        {!live && server.error_message ? (
+          <Alert kind="danger" quiet>
+            {server.error_message}
+          </Alert>
+        ) : null}
+      </div>
       <div className="row no-print" data-live="actions">
         {live ? (
           <>
@@ -114,7 +123,15 @@ export function Run(props: RunProps) {
               <ButtonLink href="/stop_server" look="danger">
                 Stop
               </ButtonLink>
+            ) : canStop(server) ? (
+              <form method="post" action="/api/v1/aws/stop_server">
+                <HiddenFields csrfToken={csrfToken} values={{ server_id: server.server_id, session_id: server.id }} />
+                <Button type="submit">Cancel</Button>
+              </form>
             ) : null}
+            <span className="hint">
+              As of <Time at={asOf} layout="clock" />
+            </span>
           </>
         ) : (
           <form method="post" action="/api/v1/aws/auto_cloud_start_request">
@@ -124,24 +141,29 @@ export function Run(props: RunProps) {
             </Button>
           </form>
         )}
-        <span className="hint">
-          As of <Time at={asOf} layout="clock" />
-        </span>
       </div>
       {logFirst ? logCard : null}
       <div className="stack" data-live="record">
         <DefinitionStats
           stats={[
-            {
-              label: 'Time on the meter',
-              value: formatUptime(cost.seconds),
-              hint: cost.seconds === 1 ? '1 second' : `${cost.seconds.toLocaleString('en-US')} seconds`,
-            },
-            {
-              label: live ? 'Cost so far' : 'Cost',
-              value: costText(cost.dollars),
-              hint: free ? FREE_WORDS[free] : 'USD',
-            },
+            ...(isMetered
+              ? [
+                  {
+                    label: 'Metered',
+                    value: formatUptime(cost.seconds),
+                    hint: cost.seconds < 60 ? null : `${cost.seconds.toLocaleString('en-US')} seconds`,
+                  },
+                ]
+              : []),
+            ...(isMetered || !live
+              ? [
+                  {
+                    label: live ? 'Cost so far' : 'Cost',
+                    value: costText(cost.dollars),
+                    hint: free ? FREE_WORDS[free] : 'USD',
+                  },
+                ]
+              : []),
             {
               label: 'Machine',
               value: server.instance_type,
@@ -183,11 +205,22 @@ export function Run(props: RunProps) {
                 </>
               ),
             },
+            ...(live && end
+              ? [
+                  {
+                    label: 'Ends',
+                    value: <Time at={end.at} layout="time" />,
+                    hint: end.isTrial ? 'when your free minutes are used up' : <Time at={end.at} layout="day" />,
+                  },
+                ]
+              : []),
           ]}
         />
-        <ReceiptCard lines={lines} startup={startup} said={said}>
-          {provider ? <Ec2Record server={server} provider={provider} /> : null}
-        </ReceiptCard>
+        {isMetered || !(live || server.error_message) ? (
+          <ReceiptCard lines={lines} startup={startup} said={live ? null : said}>
+            {provider ? <Ec2Record server={server} provider={provider} /> : null}
+          </ReceiptCard>
+        ) : null}
         <div className="grid charts">
           <Timeline events={events} />
           <div className="grid">
@@ -225,16 +258,5 @@ function Rename({ server, csrfToken, flash }: RenameProps) {
         <Button type="submit">Save</Button>
       </form>
     </details>
-  )
-}
-
-function endText(end: RunView['end']) {
-  return end ? (
-    <>
-      ends <Time at={end.at} />
-      {end.isTrial ? ', when your free minutes are used up' : null}
-    </>
-  ) : (
-    'no end set'
   )
 }

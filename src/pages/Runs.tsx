@@ -1,5 +1,5 @@
 import { instantText } from '../domain/instant.ts'
-import { machineText } from '../domain/machine.ts'
+import { shortMachineText } from '../domain/machine.ts'
 import { billedSecondsAt } from '../domain/money/live-usage.ts'
 import { costText } from '../domain/money/money.ts'
 import { writeParameters } from '../domain/parameters.ts'
@@ -31,6 +31,21 @@ type RunsProps = RunListView & { filter: RunFilter; now: number }
 
 /** Everything a person ever ran, 50 a page. Months are in UTC. */
 export function Runs({ servers, page, pages, total, months, filter, now }: RunsProps) {
+  if (!months.length)
+    return (
+      <div className="page stack">
+        <h1>Servers</h1>
+        <EmptyState
+          action={
+            <ButtonLink href="/dashboard" look="primary">
+              Start a server
+            </ButtonLink>
+          }
+        >
+          No servers yet.
+        </EmptyState>
+      </div>
+    )
   return (
     <div className="page stack">
       <div className="page-head">
@@ -69,11 +84,12 @@ export function Runs({ servers, page, pages, total, months, filter, now }: RunsP
           />
         </div>
       ) : (
-        <EmptyState>{months.length ? 'No servers match.' : 'No servers yet.'}</EmptyState>
+        <EmptyState>No servers match.</EmptyState>
       )}
       <nav className="row no-print" aria-label="Pages">
         <span className="hint">
-          {total.toLocaleString('en-US')} {total === 1 ? 'server' : 'servers'}, page {page} of {pages}
+          {total.toLocaleString('en-US')} {total === 1 ? 'server' : 'servers'}
+          {pages > 1 ? `, page ${page} of ${pages}` : null}
         </span>
         {page > 1 ? (
           <ButtonLink href={`/servers${linkQuery(filter, page - 1)}`} rel="prev">
@@ -101,10 +117,20 @@ function cellsOf(server: Server, now: number, inUtc: boolean) {
         <code>{server.id}</code>
       </a>
     ),
-    requested: inUtc ? instantText(server.requested_at, false) : <Time at={server.requested_at} />,
+    requested: (
+      <span className="when">
+        {(['day', 'time'] as const).map((layout) =>
+          inUtc ? (
+            <span key={layout}>{instantText(server.requested_at, false, layout)}</span>
+          ) : (
+            <Time key={layout} at={server.requested_at} layout={layout} />
+          ),
+        )}
+      </span>
+    ),
     machine: (
       <span className="session-id">
-        {machineText(server.instance_type)}
+        {shortMachineText(server.instance_type)}
         <small>{[server.availability_zone, worldText(server)].filter(Boolean).join(' · ')}</small>
         {told.length ? (
           <small>{told.slice(0, MOST_SHOWN).join('') + (told.length > MOST_SHOWN ? '…' : '')}</small>

@@ -40,8 +40,8 @@ export function ReceiptCard({ lines, startup, said, children }: ReceiptProps) {
             id: 'startup',
             cells: {
               what: 'Startup',
-              from: <Time at={startup.from} layout="exact" />,
-              until: <Time at={startup.until} layout="exact" />,
+              from: <When at={startup.from} />,
+              until: <When at={startup.until} />,
               seconds: startup.seconds.toLocaleString('en-US'),
               included: '—',
               billed: '0',
@@ -61,6 +61,13 @@ export function ReceiptCard({ lines, startup, said, children }: ReceiptProps) {
   )
 }
 
+const When = ({ at }: { at: string }) => (
+  <span className="when">
+    <Time at={at} layout="day" />
+    <Time at={at} layout="clock" />
+  </span>
+)
+
 function cellsOf(line: CostLine) {
   const billed = line.seconds - line.included
   return {
@@ -73,8 +80,8 @@ function cellsOf(line: CostLine) {
     ) : (
       'Not billed yet'
     ),
-    from: line.correction ? '—' : <Time at={line.start} layout="exact" />,
-    until: line.correction ? '—' : <Time at={line.end} layout="exact" />,
+    from: line.correction ? '—' : <When at={line.start} />,
+    until: line.correction ? '—' : <When at={line.end} />,
     ...figures({ ...line, included_seconds: line.included, billed_seconds: billed }, fineDollars(line.dollars)),
   }
 }

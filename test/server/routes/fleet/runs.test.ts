@@ -91,8 +91,8 @@ describe('a run', () => {
     const id = await insertRun(userId, from, null, { endsAt: at(ends.endsAt), mustStopAt: at(ends.mustStopAt) })
     const page = await (await get(`/servers/${id}`, cookie)).text()
     const iso = new Date(from + shown).toISOString()
-    expect(page.match(new RegExp(`ends <time[^>]*datetime="${iso}"`, 'i'))).not.toBeNull()
-    expect(page.includes(', when your free minutes are used up')).toBe(trial)
+    expect(page.match(new RegExp(`Ends</dt><dd><time[^>]*datetime="${iso}"`, 'i'))).not.toBeNull()
+    expect(page.includes('when your free minutes are used up')).toBe(trial)
   })
 
   test("shows what happened, what it cost, and EC2's times; somebody else's is not found", async () => {
