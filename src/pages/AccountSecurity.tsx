@@ -1,6 +1,7 @@
 import { MAX_PASSKEY_NAME, RECOVERY_CODES } from '../domain/factor.ts'
 import type { Passkey } from '../domain/wire/accounts.ts'
 import { Alert } from '../ui/Alert.tsx'
+import { Badge } from '../ui/Badge.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { Field } from '../ui/Field.tsx'
@@ -50,7 +51,7 @@ export function AccountSecurity({
   const form = { csrfToken, flash }
   const hasFactor = totp !== null || own.passkeys.length > 0
   const page = (
-    <SettingsPage here="/account_overview" title="Two-factor sign-in" isPart>
+    <SettingsPage here="/account_overview" title="Two-factor sign-in" aside={<OnOff on={hasFactor} />} isPart>
       {codes ? (
         <Alert kind="success" takesFocus>
           {codes.message} Save these recovery codes now: we won't show them again. Each signs you in once if you lose
@@ -91,8 +92,9 @@ export function AccountSecurity({
         <MailLink csrfToken={csrfToken} />
       ) : (
         <>
+          {totp ? <App {...form} totp={totp} isLast={!own.passkeys.length} /> : null}
           <Passkeys {...form} {...own} link={link} isLast={totp === null && own.passkeys.length === 1} />
-          {totp ? <App {...form} totp={totp} isLast={!own.passkeys.length} /> : <NoApp {...form} link={link} />}
+          {totp ? null : <NoApp {...form} link={link} />}
         </>
       )}
       {hasFactor ? <Codes {...form} left={recovery_codes.left} /> : null}
@@ -105,6 +107,8 @@ export function AccountSecurity({
     </HasFactor>
   )
 }
+
+const OnOff = ({ on }: { on: boolean }) => <Badge color={on ? 'green' : 'gray'}>{on ? 'On' : 'Off'}</Badge>
 
 type FormProps = { csrfToken: string; flash: FlashMessage | null }
 
@@ -143,7 +147,7 @@ function Passkeys({ passkeys, device, link, isLast, csrfToken, flash }: Passkeys
           ))}
         </ul>
       ) : null}
-      <details className="fold" open={!passkeys.length || flash?.values?.about === 'passkey'}>
+      <details className="fold" open={flash?.values?.about === 'passkey'}>
         <summary>Add a passkey</summary>
         <form
           className="stack form-narrow"
@@ -231,25 +235,29 @@ function OwnPasskey({
 }
 
 function NoApp({ csrfToken, flash, link }: FormProps & { link: string | null }) {
+  const refused = flash?.values?.about ? null : flash
   return (
-    <Card title="Authenticator app">
-      <form
-        className="stack form-narrow"
-        method="post"
-        action="/account_security/totp"
-        noValidate
-        aria-label="Add an app"
-      >
-        <HiddenFields csrfToken={csrfToken} values={link === null ? {} : { link }} />
-        <p>
-          Use any app that shows 6-digit codes: your password manager, Google Authenticator, Microsoft Authenticator, or
-          Aegis.
-        </p>
-        <CurrentPassword flash={flash?.values?.about ? null : flash} name="current_password" />
-        <Button type="submit" look="primary">
-          Add an app
-        </Button>
-      </form>
+    <Card title="Authenticator app" className="stack">
+      <p>
+        Use any app that shows 6-digit codes: your password manager, Google Authenticator, Microsoft Authenticator, or
+        Aegis.
+      </p>
+      <details className="fold" open={refused?.kind === 'danger'}>
+        <summary>Add an app</summary>
+        <form
+          className="stack form-narrow"
+          method="post"
+          action="/account_security/totp"
+          noValidate
+          aria-label="Add an app"
+        >
+          <HiddenFields csrfToken={csrfToken} values={link === null ? {} : { link }} />
+          <CurrentPassword flash={refused} name="current_password" />
+          <Button type="submit" look="primary">
+            Add an app
+          </Button>
+        </form>
+      </details>
     </Card>
   )
 }

@@ -35,6 +35,7 @@ async function fits(page: Page) {
 /** Adds a passkey as a person does. */
 async function addPasskey(page: Page, name: string): Promise<void> {
   await page.goto(`${url}/account_security`)
+  await page.locator('summary', { hasText: 'Add a passkey' }).click()
   await page.getByLabel('Name').fill(name)
   await page.getByLabel('Current password').first().fill(PASSWORD)
   await page.getByRole('button', { name: 'Add a passkey' }).click()
@@ -239,11 +240,13 @@ test('says what passkeys need, without scripts and where the browser has none', 
   const person = await newPerson(url)
   const page = await pageOf(browser, url, person, { ...NARROW, javaScriptEnabled: false })
   await page.goto(`${url}/account_security`)
+  await page.locator('summary', { hasText: 'Add a passkey' }).click()
   expect(await page.locator('main').innerText()).toContain('Passkeys need JavaScript, which is off in this browser.')
   expect(await page.getByRole('button', { name: 'Add a passkey' }).isDisabled()).toBe(true)
   const old = await pageOf(browser, url, await newPerson(url), NARROW)
   await old.addInitScript(() => Reflect.deleteProperty(window, 'PublicKeyCredential'))
   await old.goto(`${url}/account_security`)
+  await old.locator('summary', { hasText: 'Add a passkey' }).click()
   await old.getByText("This browser can't use passkeys.").waitFor()
   expect(await old.getByRole('button', { name: 'Add a passkey' }).isDisabled()).toBe(true)
 })

@@ -82,6 +82,7 @@ test("confirm it's you in the console, by code and by passkey, and act, with onl
   }
   await signInByHand(page, world.url, { email: SEED_EMAILS.admin, password: SEED_PASSWORD })
   await page.goto(`${world.url}/account_security`)
+  await page.locator('summary', { hasText: 'Add an app' }).click()
   await page.getByRole('form', { name: 'Add an app' }).getByLabel('Current password').fill(SEED_PASSWORD)
   await page.getByRole('button', { name: 'Add an app' }).click()
   const secret = await page.locator('.secret').innerText()
@@ -118,6 +119,7 @@ test("confirm it's you in the console, by code and by passkey, and act, with onl
 
   await withDevice(page)
   await page.goto(`${world.url}/account_security`)
+  await page.locator('summary', { hasText: 'Add a passkey' }).click()
   const add = page.getByRole('form', { name: 'Add a passkey' })
   await add.getByLabel('Current password').fill(SEED_PASSWORD)
   await add.getByLabel('Code').fill(recovery)
