@@ -5,7 +5,7 @@ import { AppError } from '../src/domain/error.ts'
 const TIMEOUT_MS = 8_000
 /** libSQL serves 128 requests at once, and refuses further ones without looking at them. */
 const TOO_MANY = 429
-export const NO_ANSWER = 'The database did not answer. Please try again in a moment.'
+export const NO_ANSWER = "We can't reach our database. Please try again in a moment."
 
 /** A separate class, so that scripts can tell it from other services that don't answer. */
 export class NoAnswer extends AppError {

@@ -217,7 +217,7 @@ export const PAGES: Specimen[] = [
     name: 'Failure',
     file: 'src/pages/Failure.tsx',
     states: {
-      'the database is down': <Failure sentence="The database did not answer." path="/billing_history" />,
+      'the database is down': <Failure sentence="We can't reach our database." path="/billing_history" />,
     },
   },
 ]

@@ -11,7 +11,7 @@ export function Failure({ sentence, path }: { sentence: string; path: string }) 
         <ButtonLink href={path} look="primary">
           Try again
         </ButtonLink>
-        <ButtonLink href="/">Home</ButtonLink>
+        <ButtonLink href="/status">Status</ButtonLink>
       </p>
       <Contours />
     </div>

@@ -23,6 +23,8 @@ export type LayoutProps = {
   /** What keeps the user from starting servers. */
   notice?: AccountIssue | null
   overdue?: Overdue | null
+  /** They may be signed in, but we couldn't find out: the bar offers neither the one nor the other. */
+  unknown?: boolean
   /** Null for visitors. */
   bell?: BellProps | null
   /** Their server stops in a few minutes. The dashboard says so on its own. */
@@ -102,7 +104,13 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
         <a className="skip" href="#main">
           Skip to content
         </a>
-        <TopBar user={user} path={page} csrfToken={csrfToken} bell={rest.bell ?? null} />
+        <TopBar
+          user={user}
+          path={page}
+          csrfToken={csrfToken}
+          bell={rest.bell ?? null}
+          unknown={rest.unknown ?? false}
+        />
         {user ? <Sidebar path={path} hasFiles={rest.hasFiles} isAdmin={user.admin} {...switcher} /> : null}
         <main id="main" tabIndex={-1}>
           {user ? (

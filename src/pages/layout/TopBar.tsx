@@ -1,3 +1,4 @@
+import type { ComponentProps } from 'react'
 import { directionOf } from '../../domain/person.ts'
 import type { User } from '../../domain/wire/accounts.ts'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
@@ -30,9 +31,16 @@ const SITE_LINKS = [
   { href: '/docs', label: 'Docs' },
 ]
 
-type TopBarProps = { user: User | null; path: string; csrfToken: string | null; bell: BellProps | null }
+type TopBarProps = {
+  user: User | null
+  path: string
+  csrfToken: string | null
+  bell: BellProps | null
+  /** Whether they are signed in: then nothing is offered that depends on it. */
+  unknown?: boolean
+}
 
-export function TopBar({ user, path, csrfToken, bell }: TopBarProps) {
+export function TopBar({ user, path, csrfToken, bell, unknown = false }: TopBarProps) {
   const siteLinks = SITE_LINKS.map(({ href, label }) => ({
     href,
     children: label,
@@ -52,10 +60,20 @@ export function TopBar({ user, path, csrfToken, bell }: TopBarProps) {
           {siteLinks.map((link) => (
             <a key={link.href} {...link} />
           ))}
-          <a href="/sign_in">Sign In</a>
+          {unknown ? null : <a href="/sign_in">Sign In</a>}
         </nav>
       )}
       {bell ? <Bell {...bell} /> : null}
+      {unknown ? null : <Menu {...{ user, csrfToken, siteLinks }} />}
+    </header>
+  )
+}
+
+type MenuProps = Pick<TopBarProps, 'user' | 'csrfToken'> & { siteLinks: ComponentProps<'a'>[] }
+
+function Menu({ user, csrfToken, siteLinks }: MenuProps) {
+  return (
+    <>
       <button type="button" className="btn menu-button" popoverTarget="menu">
         <span dir={user ? directionOf(user.name) : undefined}>
           {user ? `Hi ${user.name || user.email || 'there'}` : 'Interested?'}
@@ -83,6 +101,6 @@ export function TopBar({ user, path, csrfToken, bell }: TopBarProps) {
           </>
         )}
       </nav>
-    </header>
+    </>
   )
 }

@@ -21,6 +21,7 @@ export const PREFETCH_RULES = '/prefetch.json'
 export type PageHead = {
   title: string
   description?: string
+  unknown?: boolean
   /** Leaves out the product's name. */
   titleAlone?: boolean
   /** The same for every visitor: rendered once and kept (middleware/kept-pages.ts). Its forms carry no token. */

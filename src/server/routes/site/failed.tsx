@@ -1,6 +1,7 @@
 import type { Context as HonoContext } from 'hono'
 import { Failure } from '../../../pages/Failure.tsx'
 import type { AppEnv } from '../../http/app-env.ts'
+import { readCookie } from '../../http/cookies.ts'
 import { errorResponse, logError, statusOf, toAppError } from '../../http/error-response.ts'
 import { wantsPage } from '../../http/form-post.ts'
 import { isPage } from '../../http/matched-route.ts'
@@ -20,7 +21,8 @@ export function failed(thrown: unknown, c: HonoContext<AppEnv>): Response {
   if (status >= 500) logError(thrown, c)
   if (error.retryAfter !== undefined) c.header('Retry-After', String(error.retryAfter))
   const body = <Failure sentence={error.message} path={pathToTry(c, status)} />
-  return renderPage(c, { title: "This page didn't load", assets: 'public' }, body, status)
+  const unknown = status >= 500 && !c.get('signIn') && readCookie(c, 'sign_in') !== undefined
+  return renderPage(c, { title: "This page didn't load", assets: 'public', unknown }, body, status)
 }
 
 /** The same page; without its query if that was refused. */
