@@ -212,7 +212,7 @@ export function Dashboard(props: DashboardProps) {
         small={live !== undefined}
         canStart={canStart}
         onStart={begin}
-        hint={refusal?.error ?? `${startCost(summary)} ${ready}`}
+        hint={refusal?.error ?? `${startCost(summary)} ${ready}`.trim()}
         choices={
           refusal ? null : (
             <>

@@ -5,7 +5,7 @@ import { Card } from '../ui/Card.tsx'
 const STEPS: { title: string; text: string; left: number; picture: ReactNode }[] = [
   {
     title: 'Start a server',
-    text: 'Press Start Server above. Beside it, we say how long that usually takes. Startup is free.',
+    text: 'Press Start Server above. Startup is free.',
     left: 19,
     picture: (
       <>

@@ -1,5 +1,4 @@
 import { dollars } from '../../domain/money/money.ts'
-import { minutesText } from '../../domain/money/trial.ts'
 import type { MonthlyUsage, Subscription } from '../../domain/wire/billing.ts'
 import { Card } from '../../ui/Card.tsx'
 import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
@@ -14,6 +13,7 @@ type Props = {
 
 export function UsageCard({ usage, subscription, unpaidDollars }: Props) {
   const hours = usage.hoursUsed.toFixed(2)
+  // The banner says what is left of a trial.
   const isTrial = subscription?.sub_type === 'demo'
   return (
     <Card title="Monthly Usage" className="usage">
@@ -29,16 +29,12 @@ export function UsageCard({ usage, subscription, unpaidDollars }: Props) {
           Unpaid invoices: <a href="/billing_history">{dollars(unpaidDollars)}</a>
         </p>
       ) : null}
-      {subscription?.hours ? (
+      {subscription?.hours && !isTrial ? (
         <Meter
-          label={isTrial ? 'Free minutes used' : 'Included hours'}
+          label="Included hours"
           value={usage.hoursUsed}
           max={subscription.hours}
-          text={
-            isTrial
-              ? `${minutesText(usage.hoursUsed * 60)} of ${minutesText(subscription.hours * 60)}`
-              : `${hours} of ${subscription.hours} h`
-          }
+          text={`${hours} of ${subscription.hours} h`}
         />
       ) : null}
     </Card>

@@ -7,13 +7,11 @@ export function Found({ query, hits }: { query: string; hits: Hit[] }) {
     <DocFrame query={query}>
       <article className="prose">
         <h1>{query ? `Search: ${query}` : 'Search'}</h1>
-        <p className="lead">
-          {hits.length
-            ? 'The best matches come first.'
-            : query
-              ? 'Nothing matches. Try fewer or other words.'
-              : 'Type what you are looking for.'}
-        </p>
+        {hits.length ? null : (
+          <p className="lead">
+            {query ? 'Nothing matches. Try fewer or other words.' : 'Type what you are looking for.'}
+          </p>
+        )}
         <ol className="hits">
           {hits.map(({ address, page, title, excerpt: [before, word, after] }) => (
             <li key={address}>

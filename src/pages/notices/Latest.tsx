@@ -11,6 +11,7 @@ export function Latest({ bell, notices, ending, csrfToken }: LatestProps) {
     <>
       <Bell {...bell} newest={(bell.unread && notices[0]?.at) || ''} />
       <div data-for="bell-list">
+        <h2>Notices</h2>
         <NoticeList notices={notices} />
         <p className="row">
           <a href="/notices">All notices</a>
