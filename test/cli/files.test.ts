@@ -420,6 +420,8 @@ test('Ctrl-C ends rclone, waits until it cleaned up, and exits with 130', async 
   // With something that has its pipe, as its credential process does.
   const ends = `process.on('SIGINT', () => { require('node:fs').writeFileSync('${cleaned}', 'yes'); process.exit(2) })
     require('node:child_process').spawn('/bin/sleep', ['100'], { stdio: 'inherit' })
+    // Otherwise, it may end with that before it hears of the signal.
+    setInterval(() => {}, 1_000)
     writeFileSync('${begun}', '')`
   const { open, here, rclone } = await setup({ ends })
   writeFileSync(join(here, 'a.txt'), 'a')
