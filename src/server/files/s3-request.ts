@@ -63,8 +63,9 @@ export async function askBucket(
     })
     const { status } = response
     const text = await response.text()
-    // S3 may begin a 200 while it copies, and end it with an error.
-    if ((status === 200 && !text.includes('<Error>')) || status === 204 || expected.includes(status))
+    // S3 may begin a 200 while it copies, and end it with an error. A proxy's page isn't an empty list.
+    const isAnswer = !text.includes('<Error>') && (/<\w+Result\b/.test(text) || !['GET', 'POST'].includes(method))
+    if ((status === 200 && isAnswer) || status === 204 || expected.includes(status))
       return { status, headers: response.headers, text }
     throw new Error(`${method} was answered with ${status} ${/<Code>(\w+)</.exec(text)?.[1] ?? ''}`)
   } catch (cause) {

@@ -64,6 +64,17 @@ test('asks for the next page of uploads in parts', async () => {
   expect(asked[1]?.url).toContain('key-marker=p%2Fa+b&upload-id-marker=u%262')
 })
 
+test('a page of something in between is neither an empty list nor a success', async () => {
+  const { bucket } = await endpoint(200, '<!doctype html><title>Blocked</title>')
+  const outage = { code: 'unavailable' }
+  await expect(bucket.list({ prefix: 'p/' })).rejects.toMatchObject(outage)
+  await expect(bucket.listParts('a', 'u')).rejects.toMatchObject(outage)
+  await expect(bucket.listUploads('p/', null)).rejects.toMatchObject(outage)
+  await expect(bucket.remove(['a'])).rejects.toMatchObject(outage)
+  await expect(bucket.startParts('a', 'text/plain')).rejects.toMatchObject(outage)
+  await expect(bucket.completeParts('a', 'u', [], null)).rejects.toMatchObject(outage)
+})
+
 test('a deletion that fails after its 200 has failed', async () => {
   const { bucket } = await endpoint(200, '<DeleteResult><Error><Code>InternalError</Code></Error></DeleteResult>')
   await expect(bucket.remove(['a'])).rejects.toMatchObject({ code: 'unavailable' })
