@@ -190,19 +190,18 @@ test('says what is wrong with a folder of this computer', async () => {
   expect([code, err]).toEqual([1, expect.stringMatching(/^error: ENOENT.*gone.*\n$/)])
 })
 
+// That folder may have files: rclone also takes a proxy's page for an empty list.
 test('deletes nothing where a sync has no source', async () => {
-  const { files, here, person, rclone } = await setup()
+  const { files, here, person, rclone } = await setup({ count: 0 })
   mkdirSync(join(here, 'empty/folder'), { recursive: true })
   await upload(person, 'runs/a.txt', 'a')
   for (const [from, to] of [
     ['files:typo', join(here, 'keep')],
     [join(here, 'typo'), 'files:runs'],
     [join(here, 'empty'), 'files:runs'],
-    ['files:', join(here, 'keep')],
-  ] as const) {
-    if (from === 'files:') await person.request('DELETE', '/api/v1/files?path=runs/')
+    ['files:runs', join(here, 'keep')],
+  ] as const)
     expect(await files('sync', from, to, '--delete'), from).toMatchObject({ code: 2, out: '' })
-  }
   expect(existsSync(rclone.record)).toBe(false)
   // Without --delete, an empty folder is just nothing to copy.
   expect(await files('sync', join(here, 'empty'), 'files:runs')).toMatchObject({ code: 0 })

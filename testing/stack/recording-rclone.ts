@@ -11,7 +11,7 @@ type Recorded = {
 }
 
 /** A program in place of rclone that writes down how it was called, on a PATH with nothing else. */
-export function recordingRclone({ version = 'v1.69.0', ends = 'process.exit(0)' } = {}) {
+export function recordingRclone({ version = 'v1.69.0', ends = 'process.exit(0)', count = 1 } = {}) {
   const folder = temporaryFolder('recording-rclone')
   const record = join(folder, 'record.json')
   const program = `#!${process.execPath}
@@ -19,6 +19,10 @@ const { execSync } = require('node:child_process')
 const { readFileSync, writeFileSync } = require('node:fs')
 if (process.argv[2] === 'version') {
   console.log('rclone ${version}\\n- os/version: any')
+  process.exit(0)
+}
+if (process.argv[2] === 'size') {
+  console.log('{"count":${count},"bytes":4,"sizeless":0}')
   process.exit(0)
 }
 const config = readFileSync(process.env.AWS_CONFIG_FILE, 'utf8')

@@ -7,8 +7,8 @@ import { EXIT, Failure, wrongUsage } from '../failure.ts'
 import { currentSite, type Site, type SiteOptions } from '../site.ts'
 import { note, say, sayJson } from '../terminal.ts'
 import { providerOf, requestCredentials } from './credentials.ts'
-import { findAt, hasFiles, nothingAt, refuseClash, untilDeleted } from './list.ts'
-import { type Done, findRclone, runRclone } from './rclone.ts'
+import { findAt, nothingAt, refuseClash, untilDeleted } from './list.ts'
+import { type Done, findRclone, runRclone, wouldDeleteAll } from './rclone.ts'
 
 type Options = SiteOptions & { json?: true }
 
@@ -74,7 +74,6 @@ export async function sync(from: string, to: string, options: Options & { delete
   if (!isUp) {
     const found = await findAt(site, toFolder(path))
     if (!found) throw nothingAt(path)
-    if (options.delete && !(await hasFiles(site, found.list))) throw wouldDeleteAll(from)
     list = found.list
   }
   const way = isUp ? 'up' : 'down'
@@ -95,9 +94,6 @@ export function checkPath(path: string): string {
   if (/^\/|\/\//.test(path)) throw wrongUsage(`${inText(path)} has a folder without a name. rclone would use another.`)
   return path
 }
-
-const wouldDeleteAll = (from: string) =>
-  wrongUsage(`${inText(from)} has no files, so --delete would delete everything. Nothing changed.`)
 
 const kindOfLocal = (path: string) =>
   stat(path).then(
@@ -153,7 +149,7 @@ const flagsFor = (access: FilesAccess) => [
   // At most 256 MB of memory.
   ...['--s3-chunk-size', '8M', '--transfers', '8', '--checkers', '16'],
   // Equal bytes need no new time, which a bucket sets only by a copy.
-  ...['--no-update-modtime', '--skip-links'],
+  ...['--no-update-modtime', '--skip-links', '--config', ''],
   // Two at once would write into one file, and the first to end would name it finished.
   ...['--partial-suffix', `.pg-${randomBytes(2).toString('hex')}.partial`],
 ]

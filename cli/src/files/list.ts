@@ -41,14 +41,6 @@ export async function findAt(site: Site, path: string): Promise<{ kind: 'file' |
 
 export const nothingAt = (path: string) => wrongUsage(`There is no file or folder ${inText(path)}.`)
 
-/** Whether a file is anywhere below: an empty folder may be listed for itself. */
-export async function hasFiles(site: Site, { path, folders, files }: FileList): Promise<boolean> {
-  if (files.length) return true
-  for (const { name } of folders)
-    if (await hasFiles(site, await listFolder(site, `${toFolder(path)}${name}/`))) return true
-  return false
-}
-
 /**
  * Until nothing there is being deleted: rclone still sees such a file, finds it unchanged, and leaves it out.
  * @returns the first page of that folder

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
-import { visible } from '../../../src/domain/file-names.ts'
+import { inText, visible } from '../../../src/domain/file-names.ts'
 import { sizeText } from '../../../src/domain/files.ts'
 import type { FilesAccess } from '../../../src/domain/wire/files.ts'
-import { EXIT, Failure } from '../failure.ts'
+import { EXIT, Failure, wrongUsage } from '../failure.ts'
 import type { Site } from '../site.ts'
 import { isTerminal, liveLine, note } from '../terminal.ts'
 import { processFormat, requestCredentials } from './credentials.ts'
@@ -83,12 +83,27 @@ export async function runRclone(
       await execute(program, set, { env: { ...env, ...control.callEnv }, timeout: RECONNECT_MS })
       return endOf(next)
     })
+    await requireFiles(program, args, folder, env)
     return await run(program, [...args, ...control.args], folder, env)
   } finally {
     ended.abort()
     rmSync(folder, { recursive: true, force: true })
   }
 }
+
+/**
+ * Before it deletes here: an empty folder is listed for itself, and rclone takes any page of a proxy for an empty list.
+ * @throws Failure
+ */
+async function requireFiles(program: string, args: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const [verb, from = '', , ...flags] = args
+  if (verb !== 'sync' || from[0] !== ':') return
+  const { stdout } = await execute(program, ['size', '--json', from, ...flags], { cwd, env })
+  if (!/"count":[1-9]/.test(stdout)) throw wouldDeleteAll(from)
+}
+
+export const wouldDeleteAll = (from: string) =>
+  wrongUsage(`${inText(from)} has no files, so --delete would delete everything. Nothing changed.`)
 
 const endOf = (access: FilesAccess) => Date.parse(processFormat(access).Expiration)
 
@@ -130,7 +145,7 @@ type Line = { level?: string; msg?: string; object?: string; stats?: Stats }
 /** In its own folder, and on Unix out of reach of the terminal's Ctrl-C, which would otherwise reach it twice. */
 async function run(program: string, args: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Done> {
   const logs = ['--use-json-log', '--stats', '1s', '--stats-log-level', 'NOTICE', '--log-level', 'NOTICE']
-  const child = spawn(program, [...args, '--config', '', ...logs], {
+  const child = spawn(program, [...args, ...logs], {
     cwd,
     env,
     detached: !isWindows,
