@@ -38,9 +38,10 @@ if [[ ${1:-} == first ]]; then
   images=$(docker image ls --quiet) || { console 'could not list the images'; exit 0; }
   [[ -z $images ]] || { console 'kept the images of the machine image on the root disk'; exit 0; }
   (($(room "$disk") > $(room /))) || { console 'the root disk has more room'; exit 0; }
-  systemctl stop docker.socket docker containerd
   for folder in "${folders[@]}"; do mkdir --parents "$disk$folder" || exit 0; done
-  touch "$moved"
+  # Without it, the next boot wouldn't look for these folders.
+  touch "$moved" || exit 0
+  systemctl stop docker.socket docker containerd
 fi
 for folder in "${folders[@]}"; do
   [[ -d $disk$folder ]] || continue

@@ -12,7 +12,10 @@ import { KEEP_HEADER } from './hold.ts'
 type Asked = Held & { to: string; path: string }
 /** One run and pass: `stop` aborts their WebSockets. */
 type Opened = { held: Held; stop: AbortController; asked?: { stays: Promise<boolean>; until: number } | undefined }
-/** What may be open at once through an account's doors: TCP connections and long requests. All doors share two connectors. */
+/**
+ * What may be open at once through an account's doors: TCP connections and long requests. All doors share two
+ * connectors. And what the site itself may be sending to it.
+ */
 const MOST_HELD = 1_000
 /** Of these, what guests have: they may not shut the owner out. */
 const MOST_OF_GUESTS = 500
@@ -84,7 +87,7 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
     const alike = this.holding()
       .map(heldBy)
       .filter((held) => held.what === what)
-    if (what) return what === 'log' && alike.length >= MOST_LOGS
+    if (what) return alike.length >= (what === 'log' ? MOST_LOGS : MOST_HELD)
     const guests = alike.filter((held) => held.pass.kind === 'guest')
     return alike.length >= MOST_HELD || (pass.kind === 'guest' && guests.length >= MOST_OF_GUESTS)
   }

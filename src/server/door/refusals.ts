@@ -116,6 +116,7 @@ export function refuse(why: Refusal, own?: string): Response {
     )
   const headers: Record<string, string> = {}
   if (why === 'starting' || why === 'failed') headers['retry-after'] = '2'
+  if (why === 'full') headers['retry-after'] = '5'
   if (why === 'too_many') headers['retry-after'] = String(OUTER_PERIOD_S)
   const link = own ? `<p><a href="${attribute(own)}">It's my server</a></p>` : ''
   return pageOf({ title, body: `<body><h1>${title}</h1><p>${sentence}</p>${link}</body>`, status, headers })

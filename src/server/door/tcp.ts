@@ -85,12 +85,18 @@ export function openTcp(
   else {
     const leave = () => holding.release()
     let isWaiting = true
+    // A client that hasn't heard of its end yet may still ask for its turn: the machine must not see it.
+    const refuse = (code: number, why: string) => {
+      if (isWaiting) client.close(code, why)
+      isWaiting = false
+    }
     client.addEventListener('close', leave)
-    void holding.isHeld.then((isHeld) => !isHeld && isWaiting && client.close(FAILED, TOO_MANY))
-    void holding.ended.then(() => isWaiting && client.close(ACCESS_ENDED, 'access ended'))
+    void holding.isHeld.then((isHeld) => isHeld || refuse(FAILED, TOO_MANY))
+    void holding.ended.then(() => refuse(ACCESS_ENDED, 'access ended'))
     const onTurn = ({ data }: { data: string | ArrayBuffer }) => {
       // Bytes before the turn would be lost.
-      if (typeof data !== 'string') return client.close(1002, 'not your turn yet')
+      if (typeof data !== 'string') return refuse(1002, 'not your turn yet')
+      if (!isWaiting) return
       isWaiting = false
       client.removeEventListener('close', leave)
       begin()

@@ -70,7 +70,7 @@ const PERSONAL = {
   /** Each reads all that the person ever had. */
   export: { count: 20, perMs: HOUR_MS },
   /** Each goes through all of them. An account may list 20,000 page by page. */
-  find_runs: { count: 1000, perMs: HOUR_MS / 4, sentence: 'You searched your servers too often.' },
+  find_runs: { count: 1000, perMs: HOUR_MS / 4, sentence: 'You listed your servers too often.' },
   runs_file: { count: 60, perMs: HOUR_MS, sentence: 'You downloaded the list of your servers too often.' },
   new_token: { count: 10, perMs: HOUR_MS },
   /** Lookups of a code. Codes expire too soon to find one by guessing. */
