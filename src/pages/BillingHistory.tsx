@@ -36,13 +36,16 @@ export function BillingHistory({
   // Its anchor brings the focus back to the choice, and the page to its table.
   const filter = (
     <form action="/billing_history#month" className="row month-filter no-print">
-      <label htmlFor="month">Bills starting in (UTC)</label>
-      <select id="month" name="month" className="input" defaultValue={month ?? ''}>
+      <label htmlFor="month">Month</label>
+      <select id="month" name="month" className="input" defaultValue={month ?? ''} aria-describedby="month-of">
         <option value="">All</option>
         {months.map((value) => (
           <option key={value}>{value}</option>
         ))}
       </select>
+      <span id="month-of" className="hint">
+        a bill starts in (UTC)
+      </span>
       <Button type="submit">Show</Button>
     </form>
   )

@@ -106,8 +106,8 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', async ()
   const pay = page.getByRole('link', { name: 'Pay' })
   expect(await pay.allTextContents()).toEqual([expect.stringMatching(/^Pay \$5\.2\d$/)])
   expect(await pay.getAttribute('href')).toMatch(/\/i\/in_/)
-  const month = (await page.getByLabel('Bills starting in (UTC)').locator('option').last().textContent()) ?? ''
-  await page.getByLabel('Bills starting in (UTC)').selectOption(month)
+  const month = (await page.getByLabel('Month', { exact: true }).locator('option').last().textContent()) ?? ''
+  await page.getByLabel('Month', { exact: true }).selectOption(month)
   await page.getByRole('button', { name: 'Show' }).click()
   await page.waitForURL(`**/billing_history?month=${month}#month`)
   await page.getByRole('row', { name: /^Total \$30\.2/ }).waitFor()

@@ -26,9 +26,9 @@ export function WarmMachines({ lines, question, acting }: Props) {
     id: `${line.type} ${line.zone}`,
     cells: {
       kind: (
-        <>
+        <span>
           <span className="whole">{line.type}</span> in <span className="whole">{line.zone}</span>
-        </>
+        </span>
       ),
       hours: line.hours ? `${line.hours} (${line.time_zone})` : '—',
       now:

@@ -199,7 +199,7 @@ const SCENES: Scene[] = [
     as: 'customer',
     open: async (page, { go }) => {
       await go('/billing_history')
-      await page.getByLabel('Bills starting in (UTC)').selectOption({ index: 1 })
+      await page.getByLabel('Month', { exact: true }).selectOption({ index: 1 })
       await press(page, 'Show')
       await page.waitForURL('**month=*')
     },
