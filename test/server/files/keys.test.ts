@@ -37,7 +37,9 @@ async function recorder(now = Date.now, answer: (path: string) => string = () =>
   const server = createServer(async (request, response) => {
     await request.toArray()
     asked.push(`${request.method} ${request.url}`)
-    response.writeHead(200, { 'content-type': 'application/xml' }).end(answer(request.url ?? ''))
+    response
+      .writeHead(200, { 'content-type': 'application/xml' })
+      .end(`<AnyResult>${answer(request.url ?? '')}</AnyResult>`)
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   atEnd(() => void server.close())
