@@ -11,6 +11,7 @@ import { benchInNode } from './in-node.ts'
 import { benchLighthouse } from './lighthouse.ts'
 import { benchLine } from './line.ts'
 import { benchFlood, benchQuietMachines } from './machines.ts'
+import { benchPull } from './pull.ts'
 import { benchPush } from './push.ts'
 import { benchReady, startTimes } from './ready.ts'
 import { benchRoundTrips } from './round-trips.ts'
@@ -22,7 +23,8 @@ import { benchThrottled } from './throttled.ts'
 
 /**
  * `npm run bench`: measures the product's budgets on the built Worker; `-- --lighthouse` runs Lighthouse instead, `-- --fleet` up to 10,000 servers and their
- * logs, `-- --line` a month of people who wait in line, `-- --start` cold and warm starts, and `-- --files` 10,000 files and one of 5 GB on the real mount.
+ * logs, `-- --line` a month of people who wait in line, `-- --start` cold and warm starts, `-- --pull` a real image by Docker,
+ * and `-- --files` 10,000 files and one of 5 GB on the real mount.
  * Times depend on this machine; ratios hold on others.
  */
 if (process.argv.includes('--line')) {
@@ -36,6 +38,10 @@ if (process.argv.includes('--start')) {
 }
 if (process.argv.includes('--files')) {
   printTable('Files on a mount', await benchFiles())
+  process.exit()
+}
+if (process.argv.includes('--pull')) {
+  printTable('Pulling an image of 1.2 GB from loopback', await benchPull())
   process.exit()
 }
 const site = await startBenchSite()
