@@ -63,7 +63,7 @@ export async function startRegistry(guard: Guard, folder: string): Promise<Proce
 
 export type Engine = {
   socket: string
-  /** What it has used so far, with the programs that it ran. */
+  /** CPU time used so far, including that of the programs it has run. */
   cpuSeconds(): number
   end(): Promise<void>
 }

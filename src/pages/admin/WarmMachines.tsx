@@ -79,7 +79,7 @@ export function WarmMachines({ lines, question, acting }: Props) {
   )
 }
 
-/** The hours whose cost they just asked for are filled in. */
+/** Starts with the hours, number, and price that the operator last priced. */
 function KeepWarm({ lines, question, acting }: Props) {
   return (
     <ActForm

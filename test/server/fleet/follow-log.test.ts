@@ -71,7 +71,7 @@ test('its end also ends a reader who has stopped reading', async () => {
   await vi.advanceTimersByTimeAsync(1_000)
   end()
   await vi.advanceTimersByTimeAsync(1_000)
-  // It was asked for the one part that waits to be read.
+  // Only one part was requested: the one waiting to be read.
   expect(state).toEqual({ closed: true, released: true, asked: ['7'] })
 })
 
