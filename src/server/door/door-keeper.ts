@@ -6,7 +6,7 @@ import type { Context } from '../runtime/context.ts'
 import { createContext } from '../runtime/create-context.ts'
 import type { Env } from '../settings/env.ts'
 import { log } from '../settings/log.ts'
-import type { Held } from './access.ts'
+import type { Held, Pass } from './access.ts'
 import { KEEP_HEADER } from './hold.ts'
 
 type Asked = Held & { to: string; path: string }
@@ -87,9 +87,11 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
     const alike = this.holding()
       .map(heldBy)
       .filter((held) => held.what === what)
-    if (what) return alike.length >= (what === 'log' ? MOST_LOGS : MOST_HELD)
+    if (what === 'log') return alike.length >= MOST_LOGS
+    if (what === 'site') return leavesTooFew(alike, pass, MOST_HELD)
+    if (alike.length >= MOST_HELD) return true
     const guests = alike.filter((held) => held.pass.kind === 'guest')
-    return alike.length >= MOST_HELD || (pass.kind === 'guest' && guests.length >= MOST_OF_GUESTS)
+    return pass.kind === 'guest' && leavesTooFew(guests, pass, MOST_OF_GUESTS)
   }
 
   /** Opens a WebSocket to the machine. The runtime joins both ends; only the signal can part them. */
@@ -159,6 +161,9 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
 }
 
 const keyOf = ({ runId, pass, what }: Held) => [runId, pass.kind, pass.id, what].join(' ')
+/** One guest's link, or one token, may have as many as are still free, and so never shuts out the others. */
+const leavesTooFew = (open: Held[], { id }: Pass, most: number) =>
+  open.filter(({ pass }) => pass.id === id).length >= most - open.length
 const heldBy = (socket: WorkerSocket) => socket.deserializeAttachment() as Held
 
 async function listStaying(ctx: Context, connections: Held[]): Promise<Held[]> {

@@ -146,7 +146,7 @@ test("an account has at most 1,000 connections open at once, 500 of them its gue
   const held = (count: number, what?: 'log' | 'site', who = 'in'): Held[] =>
     Array.from({ length: count }, (_, i) => ({ runId: RUN.runId, pass: passOf(`${who}_${i}`), ...(what && { what }) }))
   const ask = async (open: Held[], what?: 'log' | 'site', who = 'in') => {
-    const asked = JSON.stringify(held(1, what, who)[0])
+    const asked = JSON.stringify({ ...held(1, what, who)[0], pass: passOf(`${who}_new`) })
     const request = new Request('http://k/hold', { headers: { [KEEP_HEADER]: asked } })
     return openKeeper(open)
       .keeper.fetch(request)
@@ -163,4 +163,12 @@ test("an account has at most 1,000 connections open at once, 500 of them its gue
   expect(await ask(held(20, 'log'), 'log')).toBe(429)
   expect(await ask([...held(999), ...held(20, 'log')])).toBe('taken')
   expect(await ask(held(1_000), 'site')).toBe('taken')
+  // One guest's link, or one token, leaves room for the others.
+  const alone = (count: number, id: string, what?: 'site') =>
+    held(count, what).map((one) => ({ ...one, pass: passOf(id) }))
+  expect(await ask(alone(249, 'gst_new'), undefined, 'gst')).toBe('taken')
+  expect(await ask(alone(250, 'gst_new'), undefined, 'gst')).toBe(429)
+  expect(await ask(alone(250, 'gst_1'), undefined, 'gst')).toBe('taken')
+  expect(await ask(alone(499, 'in_new', 'site'), 'site')).toBe('taken')
+  expect(await ask(alone(500, 'in_new', 'site'), 'site')).toBe(429)
 })
