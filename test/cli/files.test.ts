@@ -7,7 +7,7 @@ import { type Client, waitFor } from '../../testing/people/client.ts'
 import { newComputer, newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
-import { recordingRclone } from '../../testing/stack/recording-rclone.ts'
+import { listing, recordingRclone } from '../../testing/stack/recording-rclone.ts'
 
 const url = inject('url')
 
@@ -148,6 +148,18 @@ if (readFileSync(begun, 'utf8') !== first) process.exit(1)`
   line.close()
 })
 
+test('deletes nothing, and says why, where rclone cannot list the source', async () => {
+  const lists = `console.error('{"level":"error","msg":"error listing: refused"}'); process.exit(3)`
+  const { files, here, person, rclone } = await setup({ lists })
+  await upload(person, 'runs/a.txt', 'a')
+  expect(await files('sync', 'files:runs', join(here, 'keep'), '--delete')).toEqual({
+    code: 1,
+    out: '',
+    err: 'rclone: error listing: refused\nerror: rclone failed. Run it again to copy the remaining files.\n',
+  })
+  expect(existsSync(rclone.record)).toBe(false)
+})
+
 test('uploads with a folder nothing that a killed download left there', async () => {
   const { files, here, person, rclone } = await setup()
   mkdirSync(join(here, 'runs'))
@@ -160,7 +172,10 @@ test('uploads with a folder nothing that a killed download left there', async ()
   expect(await args('put', join(here, 'runs'))).toContain(exclude)
   await upload(person, 'runs/a.txt', 'a')
   expect(await args('get', 'runs', join(here, 'got'))).not.toContain(exclude)
-  // With nothing else there, the folder counts as empty.
+  // With nothing else there, the folder counts as empty. A name that only ends like that is a file's.
+  writeFileSync(join(here, 'runs/a.pg-2024.partial'), 'a')
+  expect(await files('sync', join(here, 'runs'), 'files:runs', '--delete')).toMatchObject({ code: 0 })
+  rmSync(join(here, 'runs/a.pg-2024.partial'))
   expect(await files('sync', join(here, 'runs'), 'files:runs', '--delete')).toMatchObject({ code: 2 })
   // A single file that they name is wanted.
   expect(await args('put', join(here, 'runs/a.txt.0a1b2c3d.pg-4e5f.partial'), 'x')).not.toContain(exclude)
@@ -192,7 +207,7 @@ test('says what is wrong with a folder of this computer', async () => {
 
 // That folder may have files: rclone also takes a proxy's page for an empty list.
 test('deletes nothing where a sync has no source', async () => {
-  const { files, here, person, rclone } = await setup({ count: 0 })
+  const { files, here, person, rclone } = await setup({ lists: listing(0) })
   mkdirSync(join(here, 'empty/folder'), { recursive: true })
   await upload(person, 'runs/a.txt', 'a')
   for (const [from, to] of [

@@ -10,8 +10,13 @@ type Recorded = {
   credentials: string
 }
 
-/** A program in place of rclone that writes down how it was called, on a PATH with nothing else. */
-export function recordingRclone({ version = 'v1.69.0', ends = 'process.exit(0)', count = 1 } = {}) {
+export const listing = (count: number) => `console.log('{"count":${count},"bytes":4,"sizeless":0}')`
+
+/**
+ * A program in place of rclone that writes down how it was called, on a PATH with nothing else.
+ * @param options `lists`: what `rclone size` does, which isn't written down
+ */
+export function recordingRclone({ version = 'v1.69.0', ends = 'process.exit(0)', lists = listing(1) } = {}) {
   const folder = temporaryFolder('recording-rclone')
   const record = join(folder, 'record.json')
   const program = `#!${process.execPath}
@@ -22,7 +27,7 @@ if (process.argv[2] === 'version') {
   process.exit(0)
 }
 if (process.argv[2] === 'size') {
-  console.log('{"count":${count},"bytes":4,"sizeless":0}')
+  ${lists}
   process.exit(0)
 }
 const config = readFileSync(process.env.AWS_CONFIG_FILE, 'utf8')

@@ -17,7 +17,7 @@ const REMOTE = 'files:'
 const MOST_NAMED = 5
 /** What a download leaves behind if it is killed: rclone adds a checksum to the name, then our suffix. */
 const KILLED = '*.????????.pg-????.partial'
-const IS_KILLED = /pg-.{4}\.partial$/
+const IS_KILLED = /\.[^/]{8}\.pg-[^/]{4}\.partial$/u
 
 export async function put(local: string, path: string | undefined, options: Options): Promise<void> {
   const kind = await kindOfLocal(local)
@@ -69,7 +69,7 @@ export async function sync(from: string, to: string, options: Options & { delete
   if (isUp) await refuseClash(site, path, 'folder', await untilDeleted(site, path))
   if (isUp && (await kindOfLocal(local)) !== 'folder') throw wrongUsage(`There is no folder ${inText(local)}.`)
   const below = isUp && options.delete ? await listBelow(local) : null
-  if (below?.every(({ isLink }) => isLink)) throw wouldDeleteAll(local)
+  if (below?.files === 0) throw wouldDeleteAll(local)
   let list: FileList | null = null
   if (!isUp) {
     const found = await findAt(site, toFolder(path))
@@ -77,10 +77,10 @@ export async function sync(from: string, to: string, options: Options & { delete
     list = found.list
   }
   const way = isUp ? 'up' : 'down'
-  const links = below?.flatMap(({ name, isLink }) => (isLink ? [name] : [])) ?? []
+  const links = below?.links ?? []
   if (links.length)
     note(
-      `Links aren't copied, and files of the same names stay on the site: ${links.slice(0, MOST_NAMED).map(inText).join(', ')}${links.length > MOST_NAMED ? '…' : ''}`,
+      `Links aren't copied, and files of the same names stay on the site: ${links.slice(0, MOST_NAMED).map(inText).join(', ')}${links[MOST_NAMED] ? '…' : ''}`,
     )
   const done = await copy(site, options.delete ? 'sync' : 'copy', { local, path, way, links })
   if (list) requireAll(path, list)
@@ -101,12 +101,13 @@ const kindOfLocal = (path: string) =>
     () => null,
   )
 
-/** The files and links below a folder. */
-async function listBelow(folder: string, path = '', found: { name: string; isLink: boolean }[] = []) {
+/** How many files are below a folder, and the names of its links. */
+async function listBelow(folder: string, path = '', found = { files: 0, links: [] as string[] }) {
   for await (const entry of await opendir(join(folder, path))) {
-    const [name, isLink] = [path + entry.name, entry.isSymbolicLink()]
-    if ((entry.isFile() && !IS_KILLED.test(name)) || isLink) found.push({ name, isLink })
+    const name = path + entry.name
+    if (entry.isSymbolicLink()) found.links.push(name)
     else if (entry.isDirectory()) await listBelow(folder, `${name}/`, found)
+    else if (entry.isFile() && !IS_KILLED.test(name)) found.files++
   }
   return found
 }

@@ -98,8 +98,8 @@ export async function runRclone(
 async function requireFiles(program: string, args: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
   const [verb, from = '', , ...flags] = args
   if (verb !== 'sync' || from[0] !== ':') return
-  const { stdout } = await execute(program, ['size', '--json', from, ...flags], { cwd, env })
-  if (!/"count":[1-9]/.test(stdout)) throw wouldDeleteAll(from)
+  const { said } = await run(program, ['size', '--json', from, ...flags], cwd, env)
+  if (!/"count":[1-9]/.test(said)) throw wouldDeleteAll(from)
 }
 
 export const wouldDeleteAll = (from: string) =>
@@ -143,13 +143,18 @@ type Stats = { bytes: number; totalBytes: number; transfers: number; totalTransf
 type Line = { level?: string; msg?: string; object?: string; stats?: Stats }
 
 /** In its own folder, and on Unix out of reach of the terminal's Ctrl-C, which would otherwise reach it twice. */
-async function run(program: string, args: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Done> {
+async function run(
+  program: string,
+  args: string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Done & { said: string }> {
   const logs = ['--use-json-log', '--stats', '1s', '--stats-log-level', 'NOTICE', '--log-level', 'NOTICE']
   const child = spawn(program, [...args, ...logs], {
     cwd,
     env,
     detached: !isWindows,
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   let interrupted = false
   const interrupt = () => {
@@ -167,6 +172,8 @@ async function run(program: string, args: string[], cwd: string, env: NodeJS.Pro
   const last: string[] = []
   const notices: string[] = []
   let stats: Stats | undefined
+  let said = ''
+  child.stdout.on('data', (part) => (said += part))
   const lines = createInterface({ input: child.stderr })
   lines.on('line', (text) => {
     const line = parsed(text)
@@ -187,7 +194,7 @@ async function run(program: string, args: string[], cwd: string, env: NodeJS.Pro
   const leftOut = notices.filter((line) => line.includes(DUPLICATE))
   // It doesn't count a file that it sent but at first couldn't read back.
   const copied = stats?.transfers || (stats?.bytes ? 1 : 0)
-  if (code === 0 && !leftOut.length) return { copied, deleted: stats?.deletes ?? 0 }
+  if (code === 0 && !leftOut.length) return { copied, deleted: stats?.deletes ?? 0, said }
   for (const line of (code === 0 ? leftOut : last).slice(-LAST_LINES)) note(`rclone: ${visible(line.trim())}`)
   throw new Failure(EXIT.refused, code === 0 ? LEFT_OUT : `rclone failed.${AGAIN}`)
 }
