@@ -1,5 +1,9 @@
 import { expect, test, vi } from 'vitest'
+import type { Door } from '../../../src/domain/door.ts'
+import type { FoundDoor } from '../../../src/server/door/access.ts'
 import { FULL, hold, type Keeper, whileAllowed } from '../../../src/server/door/hold.ts'
+import { passOn } from '../../../src/server/door/pass-on.ts'
+import { testContext } from '../../../testing/stack/test-context.ts'
 
 /** As on the platform: a stub whose object fell over keeps failing. */
 const broken = () => ({ fetch: async () => Promise.reject(new Error('Network connection lost.')) }) as unknown as Keeper
@@ -36,6 +40,30 @@ test('a request beyond what a keeper takes ends, and not as if its access had en
   const { signal } = whileAllowed(full, held, new AbortController().signal)
   await vi.advanceTimersByTimeAsync(1_000)
   expect(signal.reason).toBe(FULL)
+  vi.useRealTimers()
+})
+
+test('a visitor beyond what a keeper takes reads that, and when to come back', async () => {
+  vi.useFakeTimers()
+  const full = () => ({ fetch: async () => ({ status: 429 }) }) as unknown as Keeper
+  const machine = { fetch: () => new Promise<never>(() => {}), connect: () => expect.unreachable() }
+  const visit = {
+    door: { runId: 'ses_1', userId: 'user_1' } as FoundDoor,
+    pass: { kind: 'guest', id: 'gst_1' } as const,
+    to: {
+      door: { domain: 'door.localhost', scheme: 'http', port: '' } as Door,
+      label: 'label',
+      port: null,
+      address: '10.0.0.1:9090',
+      cookie: 'door',
+    },
+  }
+  const request = new Request('http://label.door.localhost/slow')
+  const answering = passOn(testContext({ machine }), request, visit, full)
+  await vi.advanceTimersByTimeAsync(1_000)
+  const answer = await answering
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '5'])
+  expect(await answer.text()).toContain('Too many requests to this server are open at once.')
   vi.useRealTimers()
 })
 

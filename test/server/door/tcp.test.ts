@@ -139,3 +139,21 @@ test('connections to machines that do not read end before they fill the memory t
   await expect.poll(() => String(received[0] ?? '')).toBe('still here')
   for (const { socket: left } of [...greedy, ...idle]) left.terminate()
 })
+
+test('one machine that does not read takes nothing from the share of another', async () => {
+  const { server: other, person: ada } = await newRunner(stack, 'Ada')
+  for (const { machine } of [server, other]) await listenOn(machine, 6080, (socket) => void socket.pause())
+  const his = await Promise.all([open(6080), open(6080), open(6080), open(6080)])
+  const hers = await socketTo(address(6080, other.id), { authorization: `Bearer ${await tokenOf(ada)}` })
+  const park = ({ socket }: typeof hers, count: number) => {
+    for (let i = 0; i < count; i++) socket.send(randomBytes(MB))
+    return expect.poll(() => socket.bufferedAmount).toBe(0)
+  }
+  // Together more than 64 MiB, although the kernel takes some. Hers is less than half of it, and more than a fifth.
+  for (const one of his) await park(one, 15)
+  await park(hers, 31)
+  await park(his[0], 1)
+  await expect.poll(() => his[0].state.closed).toBe(1009)
+  expect(hers.state.closed).toBe(null)
+  for (const { socket } of [...his, hers]) socket.terminate()
+})

@@ -187,6 +187,8 @@ const CALLS: Record<Exclude<Limited, 'ask_stripe' | 'known_sign_in'>, [Role, ...
   runs_file: ['user', ['GET /servers.csv']],
   find_runs: [
     'user',
+    ['GET /api/v1/servers'],
+    ['GET /servers'],
     ['GET /api/v1/servers?q=a'],
     ['GET /servers?page=2'],
     ['GET /servers?month=2026-01'],
