@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { IS_KEPT } from '../warm/take.ts'
 
 /**
  * Places held back for groups, in SQL, for the writes that take or hand out a free place. Nothing reserves them. As
@@ -41,11 +42,22 @@ function heldBackFrom(userId: string | SQL | null, now: number): SQL {
 const isAnyOn = (now: number) =>
   sql`EXISTS (SELECT 1 FROM line_groups AS any_group WHERE any_group.gpus = servers.gpus AND ${isOn(sql`any_group`, now)})`
 
+/** Places of a row of `servers`' size, without it, that are free. */
+const isOther = (now: number) => sql`(other.gpus = servers.gpus AND other.id <> servers.id
+    AND +other.reserved_by IS NULL AND other.retired_at IS NULL AND other.set_aside_until <= ${now})`
+
 /** Whether enough places of its size stay free if this user takes a row of `servers`. Null: someone in no group. */
 export function isLeftFor(userId: string | SQL | null, now: number): SQL {
-  const others = sql`(SELECT count(*) FROM servers AS other WHERE other.gpus = servers.gpus AND other.id <> servers.id
-    AND +other.reserved_by IS NULL AND other.retired_at IS NULL AND other.set_aside_until <= ${now})`
+  const others = sql`(SELECT count(*) FROM servers AS other WHERE ${isOther(now)})`
   return sql`(NOT ${isAnyOn(now)} OR ${others} >= ${heldBackFrom(userId, now)})`
+}
+
+/** Whether it has no warm machine, or leaves enough places that have one: groups come first there as well. */
+export function isWarmLeftFor(userId: string | SQL | null, now: number): SQL {
+  const others = sql`(SELECT count(*) FROM warm_machines CROSS JOIN servers AS other ON other.id = server_id
+    WHERE ${IS_KEPT} AND ${isOther(now)})`
+  return sql`(NOT ${isAnyOn(now)} OR NOT EXISTS (SELECT 1 FROM warm_machines WHERE server_id = servers.id AND ${IS_KEPT})
+    OR ${others} >= ${heldBackFrom(userId, now)})`
 }
 
 /** Whether a user in line is in a group with places of the size that they are waiting for. */

@@ -3,7 +3,7 @@ import type { Query } from '../../../../db/client.ts'
 import { PAID_TURNS } from '../../../domain/line.ts'
 import type { Context } from '../../runtime/context.ts'
 import { IS_FREE, isOfferedAt } from '../places.ts'
-import { isLeftFor, isOfAGroup, isRival } from './hold-back.ts'
+import { isLeftFor, isOfAGroup, isRival, isWarmLeftFor } from './hold-back.ts'
 
 /**
  * The line in SQL, for the writes that free or reserve a place: they ask it first. The rule is `nextInLine`
@@ -55,9 +55,9 @@ export function passOnQueries(ctx: Pick<Context, 'db' | 'now'>, isIt: SQL): Quer
   ]
 }
 
-/** Whether a row of `servers` is free, and not held back for a group that this user isn't in. Null: for anyone. */
+/** Whether a row of `servers` is free, and neither it nor its warm machine is held back for others. Null: for anyone. */
 export function isFreeFor(userId: string | SQL | null, now: number): SQL {
-  return sql`(${IS_FREE} AND ${isOfferedAt(now)} AND ${isLeftFor(userId, now)})`
+  return sql`(${IS_FREE} AND ${isOfferedAt(now)} AND ${isLeftFor(userId, now)} AND ${isWarmLeftFor(userId, now)})`
 }
 
 /** Whether only this user is waiting for a row of `servers`: people in line come before anyone's click. */

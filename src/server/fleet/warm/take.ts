@@ -7,7 +7,7 @@ import type { Context } from '../../runtime/context.ts'
 const FRESH_MS = MINUTE_MS
 
 /** A row of `warm_machines` that a start may take. */
-const IS_KEPT = sql`ended_at IS NULL AND ending_at IS NULL`
+export const IS_KEPT = sql`ended_at IS NULL AND ending_at IS NULL`
 
 /**
  * Whether a row of `warm_machines` can take this person's start at once. Each is used up by one start, so someone who

@@ -2,6 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { beforeEach, expect, test } from 'vitest'
 import { places } from '../../../../db/schema/fleet.ts'
 import { lineTurns } from '../../../../db/schema/line.ts'
+import { warmMachines } from '../../../../db/schema/warm.ts'
 import { MINUTE_MS } from '../../../../src/domain/instant.ts'
 import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
 import { getAllowance } from '../../../../src/server/billing/allowance.ts'
@@ -155,6 +156,34 @@ test('places held back for a group keep no other place from the line', async () 
   await look()
   expect(await world.db.$count(places, eq(places.reservedBy, ben.user.id))).toBe(1)
   expect(await findLinePlace(world.ctx, large.user.id)).toMatchObject({ size: 4, position: 1 })
+})
+
+test('a group’s people find as many warm machines as it lacks, and others take what is beyond them', async () => {
+  const kept = async (count: number) => {
+    await empty()
+    const ids = await freshPlaces(world, 3)
+    const now = world.clock.ms
+    const ready = { createdAt: now, launchedAt: now / 1000, askedAt: now, readyAt: now }
+    for (const placeId of ids.slice(0, count))
+      await world.db
+        .insert(warmMachines)
+        .values({ token: `warm-${placeId}`, placeId, instanceId: `i-${placeId}`, ...ready })
+  }
+  const [ada, ben, cleo] = (await customers(3)) as [Customer, Customer, Customer]
+  await kept(2)
+  await group({ people: [ada, await newCustomer(world)], count: 2 })
+  const { run } = await pressStart(world, ben)
+  expect(run.warm).toBe(false)
+  // What is left is the group's: it lacks two.
+  await expect(pressStart(world, cleo)).rejects.toMatchObject(UNAVAILABLE)
+  expect((await pressStart(world, ada)).run.warm).toBe(true)
+
+  const [dan, eve, fay] = (await customers(3)) as [Customer, Customer, Customer]
+  await kept(2)
+  await group({ people: [dan], count: 1 })
+  expect((await pressStart(world, eve)).run.warm).toBe(true)
+  expect((await pressStart(world, fay)).run.warm).toBe(false)
+  expect((await pressStart(world, dan)).run.warm).toBe(true)
 })
 
 test('a retired place is no group’s', async () => {
