@@ -90,7 +90,7 @@ export async function newPerson(
   return Object.assign(client, { id: (signedIn.body as { user: { id: string } }).user.id })
 }
 
-/** Someone who has only signed up. */
+/** Someone who has only signed up, and opens the mailed link as if on another device. */
 export async function newUnconfirmed(
   url: string,
   name = 'Ada',
@@ -100,6 +100,7 @@ export async function newUnconfirmed(
   await client.open('/sign_up')
   const user = { name, email, password: PASSWORD, password_confirmation: PASSWORD, terms_of_service: true }
   await client.post('/users', { user })
+  client.cookies.delete('sign_up')
   return Object.assign(client, { email })
 }
 

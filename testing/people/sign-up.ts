@@ -28,10 +28,11 @@ export const signUpFields = (email: string) => ({
 type Setup = ReturnType<typeof accountContext>
 type Browser = ReturnType<typeof openAppBrowser>
 
-/** Signs up over the wire; returns the token of the mailed link. */
+/** Signs up over the wire; returns the token of the mailed link, to open as if on another device. */
 export async function signUpIn(browser: Browser, { sent, settle }: Setup, email: string): Promise<string> {
   await browser.json('POST', '/users', { user: signUpFields(email) })
   await settle()
+  browser.cookies.delete('sign_up')
   const mail = sent.findLast((m) => m.to === email)
   return /confirmation_token=([\w-]+)/.exec(mail?.text ?? '')?.[1] ?? ''
 }

@@ -11,11 +11,16 @@ export function useSignInNext(seconds: number, counting = true) {
 }
 
 /** The one button, and a quiet way to stay. Screen readers don't hear the ticking. */
-export function SignInNext({ staying, left, stay }: ReturnType<typeof useSignInNext>) {
+export function SignInNext({
+  staying,
+  left,
+  stay,
+  isIn = false,
+}: ReturnType<typeof useSignInNext> & { isIn?: boolean }) {
   return (
     <>
       <ButtonLink href="/sign_in" look="primary">
-        {staying ? 'Sign In' : 'Sign in now'}
+        {isIn ? 'Open the dashboard' : staying ? 'Sign In' : 'Sign in now'}
       </ButtonLink>
       {staying ? null : (
         <p className="hint">

@@ -2,6 +2,7 @@ import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 
 export type KeyPurpose =
   | 'sign-in'
+  | 'sign-up'
   | 'csrf'
   | 'flash'
   | 'back'
