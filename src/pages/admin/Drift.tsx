@@ -2,10 +2,11 @@ import { type Drift as Drifts, MOST_ENDS } from '../../domain/drift.ts'
 import { Card } from '../../ui/Card.tsx'
 import { type Column, DataTable } from '../../ui/DataTable.tsx'
 import { Checkbox } from '../../ui/Field.tsx'
-import { EmptyState, ErrorState } from '../../ui/States.tsx'
+import { ErrorState } from '../../ui/States.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { ActChoice, ActForm } from './ActForm.tsx'
 import { type Acting, AdminPage } from './AdminPage.tsx'
+import { Part } from './Part.tsx'
 
 /** The form's name on this page. */
 const END = 'end'
@@ -55,13 +56,13 @@ function Tables({ instances, runs, jobs, differing, acting }: Drifts & { acting:
   return (
     <>
       <Orphans instances={instances} acting={acting} />
-      <Part title="Runs without an instance" columns={RUNS} none="EC2 has every running server.">
+      <List title="Runs without an instance" columns={RUNS} none="EC2 has every running server.">
         {runs.map(({ id, user, instance, seen_at }) => ({
           id,
           cells: { id: run(id), user: person(user), instance: mono(instance), seen: time(seen_at) },
         }))}
-      </Part>
-      <Part title="Overdue jobs" columns={JOBS} none="No job is late or keeps failing.">
+      </List>
+      <List title="Overdue jobs" columns={JOBS} none="No job is late or keeps failing.">
         {jobs.map(({ id, run: of, kind, user, due_at, attempts, progress }) => ({
           id,
           cells: {
@@ -74,8 +75,8 @@ function Tables({ instances, runs, jobs, differing, acting }: Drifts & { acting:
             progress: progress ?? '—',
           },
         }))}
-      </Part>
-      <Part
+      </List>
+      <List
         title="EC2’s record differs from our meter"
         columns={DIFFERING}
         none="No run differs by more than a minute."
@@ -90,7 +91,7 @@ function Tables({ instances, runs, jobs, differing, acting }: Drifts & { acting:
             taken: credited ? taken_off : `${taken_off}, credit pending`,
           },
         }))}
-      </Part>
+      </List>
     </>
   )
 }
@@ -101,12 +102,7 @@ type OrphansProps = Pick<Drifts, 'instances'> & { acting: Acting }
 function Orphans({ instances, acting }: OrphansProps) {
   const canAct = !acting.confirmAt
   const title = 'Instances without a run'
-  if (!instances.length)
-    return (
-      <Card title={title}>
-        <EmptyState>Every instance has its run.</EmptyState>
-      </Card>
-    )
+  if (!instances.length) return <Part title={title} none="Every instance has its run." children={null} />
   return (
     <Card title={title} className="stack">
       <DataTable
@@ -153,17 +149,13 @@ function Orphans({ instances, acting }: OrphansProps) {
   )
 }
 
-type PartProps = { title: string; columns: Column[]; none: string; children: Parameters<typeof DataTable>[0]['rows'] }
+type ListProps = { title: string; columns: Column[]; none: string; children: Parameters<typeof DataTable>[0]['rows'] }
 
-function Part({ title, columns, none, children }: PartProps) {
+function List({ title, columns, none, children }: ListProps) {
   return (
-    <Card title={title}>
-      {children.length ? (
-        <DataTable caption={title} hideCaption columns={columns} rows={children} />
-      ) : (
-        <EmptyState>{none}</EmptyState>
-      )}
-    </Card>
+    <Part title={title} none={children.length ? null : none}>
+      <DataTable caption={title} hideCaption columns={columns} rows={children} />
+    </Part>
   )
 }
 

@@ -29,7 +29,7 @@ export function Environments({ lines, acting }: { lines: EnvironmentLine[]; acti
     cells: {
       name: line.name,
       description: line.description,
-      from: smallestPlan(line),
+      from: <span className="whole">{smallestPlan(line)}</span>,
       image: line.image ? <span className="mono address">{line.image}</span> : '(machine)',
       position: line.position,
       state: line.retiredAt ? (
@@ -158,16 +158,18 @@ function Fields({ form, typed, error, imageHint, keep = false }: FieldsProps) {
     <>
       <Field {...field('description', 'Description')} hint="One sentence." required={!keep} />
       <Field {...field('image', 'Image')} hint={imageHint} spellCheck={false} />
-      <Select
-        id={`${form}-from`}
-        name="from"
-        label="Included from"
-        options={PLANS}
-        {...(keep && { placeholder: 'As it is' })}
-        defaultValue={typed('from') ?? (keep ? '' : 'demo')}
-        error={error('from')}
-      />
-      <Field {...field('position', 'Position')} hint="The lowest comes first." inputMode="numeric" />
+      <div className="pair">
+        <Select
+          id={`${form}-from`}
+          name="from"
+          label="Included from"
+          options={PLANS}
+          {...(keep && { placeholder: 'As it is' })}
+          defaultValue={typed('from') ?? (keep ? '' : 'demo')}
+          error={error('from')}
+        />
+        <Field {...field('position', 'Position')} hint="The lowest comes first." inputMode="numeric" />
+      </div>
     </>
   )
 }

@@ -35,9 +35,16 @@ export function Group({ group, acting }: Props) {
         stats={[
           { label: 'Servers', value: places, hint: `${gpus} × L4 each` },
           { label: 'People', value: people.length },
-          { label: 'From', value: <Time at={from} /> },
-          { label: 'Until', value: <Time at={until} /> },
-          { label: 'Code', value: code ? <span className="mono">{code}</span> : '—' },
+          { label: 'Code', value: code ?? '—' },
+          {
+            label: 'From',
+            value: <Time at={from} />,
+            hint: (
+              <>
+                until <Time at={until} />
+              </>
+            ),
+          },
         ]}
       />
       {canAct ? (

@@ -22,12 +22,21 @@ export function GroupFields({ typed, error, group = null }: Refused & { group?: 
         hint="Its people see this name."
         required
       />
-      <Field {...field('places', 'Servers', group?.places.toString())} inputMode="numeric" placeholder="20" required />
-      <Field {...field('gpus', 'GPUs of each', (group?.gpus ?? 1).toString())} inputMode="numeric" required />
-      {group?.state === 'on' ? null : (
-        <Field {...field('from', 'From (UTC)', minute(group?.from))} {...inUtc} required />
-      )}
-      <Field {...field('until', 'Until (UTC)', minute(group?.until))} {...inUtc} required />
+      <div className="pair">
+        <Field
+          {...field('places', 'Servers', group?.places.toString())}
+          inputMode="numeric"
+          placeholder="20"
+          required
+        />
+        <Field {...field('gpus', 'GPUs of each', (group?.gpus ?? 1).toString())} inputMode="numeric" required />
+      </div>
+      <div className="pair">
+        {group?.state === 'on' ? null : (
+          <Field {...field('from', 'From (UTC)', minute(group?.from))} {...inUtc} required />
+        )}
+        <Field {...field('until', 'Until (UTC)', minute(group?.until))} {...inUtc} required />
+      </div>
     </>
   )
 }

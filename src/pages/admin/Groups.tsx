@@ -11,13 +11,10 @@ import { GroupFields, PeopleField } from './GroupFields.tsx'
 
 const COLUMNS: Column[] = [
   { key: 'name', label: 'Group', rowHeader: true },
-  { key: 'size', label: 'Machine' },
   { key: 'when', label: 'When' },
+  { key: 'places', label: 'Servers' },
   { key: 'state', label: 'State' },
-  { key: 'places', label: 'Servers', numeric: true },
-  { key: 'now', label: 'Now' },
   { key: 'people', label: 'People', numeric: true },
-  { key: 'code', label: 'Code' },
 ]
 export const GROUP_COLORS = { upcoming: 'yellow', on: 'green', ended: 'gray' } as const
 
@@ -42,33 +39,28 @@ export function Groups({ groups, acting }: { groups: GroupLine[]; acting: Acting
   )
 }
 
-function cellsOf({ id, name, gpus, places, from, until, state, code, people, used, held, missing }: GroupLine) {
+function cellsOf({ id, name, gpus, places, from, until, state, people, used, held, missing }: GroupLine) {
   return {
     name: (
       <a className="name" href={`/admin/groups/${id}`}>
         {name}
       </a>
     ),
-    size: `${gpus} × L4`,
     when: (
       <span>
         <Time at={from} layout="brief" />
         &nbsp;– <Time at={until} layout="brief" />
       </span>
     ),
-    state: <Badge color={GROUP_COLORS[state]}>{state}</Badge>,
-    places,
-    now:
-      state === 'on' ? (
-        <span>
-          {`${used} in use, ${held} unused `}
-          {missing ? <Badge color="red">{`${missing} missing`}</Badge> : null}
-        </span>
-      ) : (
-        '—'
-      ),
+    places: <span className="whole">{`${places} with ${gpus} × L4`}</span>,
+    state: (
+      <div>
+        <Badge color={GROUP_COLORS[state]}>{state}</Badge>
+        {state === 'on' ? <div className="hint whole">{`${used} in use, ${held} unused`}</div> : null}
+        {missing ? <Badge color="red">{`${missing} missing`}</Badge> : null}
+      </div>
+    ),
     people,
-    code: code ? <span className="mono whole">{code}</span> : '—',
   }
 }
 

@@ -2,12 +2,11 @@ import { formatUptime } from '../../domain/server.ts'
 import type { GroupLine, InLine, Waited } from '../../domain/views.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { BarChart } from '../../ui/BarChart.tsx'
-import { Card } from '../../ui/Card.tsx'
 import { type Column, DataTable } from '../../ui/DataTable.tsx'
-import { EmptyState } from '../../ui/States.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { type Acting, AdminPage } from './AdminPage.tsx'
 import { Groups } from './Groups.tsx'
+import { Part } from './Part.tsx'
 
 type LinesProps = {
   people: InLine[]
@@ -33,6 +32,7 @@ const WAITED: Column[] = [
   { key: 'median', label: 'Half waited at most', numeric: true },
   { key: 'longest', label: 'Longest', numeric: true },
 ]
+const NEVER_SHORT = 'No one waited, and a place was always free.'
 const COLORS = { waiting: 'yellow', held: 'green', starting: 'green' } as const
 const machine = (gpus: number) => `${gpus} × L4`
 const plan = (trial: boolean) => (trial ? 'Trial' : 'Paid')
@@ -41,65 +41,52 @@ const time = (seconds: number | null) => (seconds === null ? '—' : formatUptim
 /** Who is waiting for a server, how long people waited, and when there were too few. */
 export function Lines({ people, waited, short, groups, acting }: LinesProps) {
   return (
-    <AdminPage
-      here="/admin/line"
-      title="Line"
-      aside={<span className="hint">{people.length} in line</span>}
-      acting={acting}
-    >
-      <Card title="In line now">
-        {people.length ? (
-          <DataTable
-            caption="In line now"
-            hideCaption
-            columns={PEOPLE}
-            rows={people.map(({ userId, email, size, trial, position, joinedAt, state }) => ({
-              id: userId,
-              cells: {
-                person: <a href={`/admin/people/${userId}`}>{email}</a>,
-                size: machine(size),
-                plan: plan(trial),
-                position: position || '—',
-                state: <Badge color={COLORS[state]}>{state}</Badge>,
-                joined: <Time at={joinedAt} />,
-              },
-            }))}
-          />
-        ) : (
-          <EmptyState>No one is in line.</EmptyState>
-        )}
-      </Card>
+    <AdminPage here="/admin/line" title="Line" acting={acting}>
+      <Part title="In line now" none={people.length ? null : 'No one is in line.'}>
+        <DataTable
+          caption="In line now"
+          hideCaption
+          columns={PEOPLE}
+          rows={people.map(({ userId, email, size, trial, position, joinedAt, state }) => ({
+            id: userId,
+            cells: {
+              person: <a href={`/admin/people/${userId}`}>{email}</a>,
+              size: machine(size),
+              plan: plan(trial),
+              position: position || '—',
+              state: <Badge color={COLORS[state]}>{state}</Badge>,
+              joined: <Time at={joinedAt} />,
+            },
+          }))}
+        />
+      </Part>
       <Groups groups={groups} acting={acting} />
-      <Card title="How long people waited">
-        {waited.length ? (
-          <DataTable
-            caption="In the last 30 days"
-            columns={WAITED}
-            rows={waited.map(({ size, trial, served, left, median, longest }) => ({
-              id: `${size} ${trial}`,
-              cells: {
-                size: machine(size),
-                plan: plan(trial),
-                served,
-                left,
-                median: time(median),
-                longest: time(longest),
-              },
-            }))}
-          />
-        ) : (
-          <EmptyState>No wait ended in the last 30 days.</EmptyState>
-        )}
-      </Card>
-      <Card title="When capacity was short">
+      <Part title="How long people waited" none={waited.length ? null : 'No wait ended in the last 30 days.'}>
+        <DataTable
+          caption="In the last 30 days"
+          columns={WAITED}
+          rows={waited.map(({ size, trial, served, left, median, longest }) => ({
+            id: `${size} ${trial}`,
+            cells: {
+              size: machine(size),
+              plan: plan(trial),
+              served,
+              left,
+              median: time(median),
+              longest: time(longest),
+            },
+          }))}
+        />
+      </Part>
+      <Part title="When capacity was short" none={short.some(({ value }) => value) ? null : NEVER_SHORT}>
         <BarChart
           bars={short.map((hour, i) => ({ ...hour, tick: i % 24 === 0 ? hour.label.slice(0, 3) : '' }))}
           unit="min"
           digits={1}
           caption="Minutes in which someone waited or no place was free, by hour of the week (UTC), on average over 4 weeks"
-          empty="No one waited, and a place was always free."
+          empty={NEVER_SHORT}
         />
-      </Card>
+      </Part>
     </AdminPage>
   )
 }

@@ -19,7 +19,6 @@ const COLUMNS: Column[] = [
   { key: 'name', label: 'Name' },
   { key: 'state', label: 'State' },
   { key: 'since', label: 'Signed up' },
-  { key: 'id', label: 'ID' },
 ]
 
 export function People({ people, more, q }: { people: FoundPerson[]; more: boolean; q: string }) {
@@ -34,7 +33,6 @@ export function People({ people, more, q }: { people: FoundPerson[]; more: boole
       name: <bdi>{admin ? `${name} (admin)` : name}</bdi>,
       state: <Badge color={STATE_COLORS[state]}>{state}</Badge>,
       since: <Time at={created_at} layout="day" />,
-      id: <span className="mono address">{id}</span>,
     },
   }))
   return (

@@ -6,10 +6,10 @@ import { Badge } from '../../ui/Badge.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { type Column, DataTable } from '../../ui/DataTable.tsx'
 import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
-import { EmptyState } from '../../ui/States.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { type Acting, AdminPage } from './AdminPage.tsx'
 import { AuditTable } from './AuditTable.tsx'
+import { Part } from './Part.tsx'
 import { STATE_COLORS } from './People.tsx'
 import { PersonActs } from './PersonActs.tsx'
 
@@ -78,14 +78,15 @@ export function Person({ person, acting, self }: { person: PersonDetails; acting
           <PersonActs person={person} live={live ?? null} acting={acting} />
         )}
       </Card>
-      <Card title="Runs">
-        <Rows caption="Latest runs" columns={RUN_COLUMNS} rows={person.runs.map(runRow)} none="No runs yet." />
-      </Card>
-      <Card title="Bills">
-        <Rows caption="Latest bills" columns={BILL_COLUMNS} rows={person.bills.map(billRow)} none="No bills yet." />
-      </Card>
-      <Card title="Sign-ins">
-        <Rows
+      <Part title="Runs" none={person.runs.length ? null : 'No runs yet.'}>
+        <DataTable caption="Latest runs" hideCaption columns={RUN_COLUMNS} rows={person.runs.map(runRow)} />
+      </Part>
+      <Part title="Bills" none={person.bills.length ? null : 'No bills yet.'}>
+        <DataTable caption="Latest bills" hideCaption columns={BILL_COLUMNS} rows={person.bills.map(billRow)} />
+      </Part>
+      <Part title="Sign-ins" none={person.sign_ins.length ? null : 'Not signed in anywhere.'}>
+        <DataTable
+          hideCaption
           caption="Where they are signed in"
           columns={DEVICE_COLUMNS}
           rows={person.sign_ins.map((device) => ({
@@ -96,22 +97,13 @@ export function Person({ person, acting, self }: { person: PersonDetails; acting
               seen: <Time at={device.last_seen_at} />,
             },
           }))}
-          none="Not signed in anywhere."
         />
-      </Card>
-      <Card title="What operators did">
-        {person.acts.length ? (
-          <AuditTable lines={person.acts} caption="What operators did" />
-        ) : (
-          <EmptyState>Nothing yet.</EmptyState>
-        )}
-      </Card>
+      </Part>
+      <Part title="What operators did" none={person.acts.length ? null : 'Nothing yet.'}>
+        <AuditTable lines={person.acts} caption="What operators did" />
+      </Part>
     </AdminPage>
   )
-}
-
-function Rows({ none, ...table }: { none: string } & Parameters<typeof DataTable>[0]) {
-  return table.rows.length ? <DataTable {...table} hideCaption /> : <EmptyState>{none}</EmptyState>
 }
 
 function When({ text, at }: { text: string; at: string | null }) {

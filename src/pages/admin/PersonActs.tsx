@@ -54,7 +54,7 @@ export function PersonActs({ person, live, acting }: Props) {
           button="Grant the plan"
         >
           {(typed, error) => (
-            <>
+            <div className="pair">
               <Select
                 name="plan"
                 label="Plan"
@@ -70,7 +70,7 @@ export function PersonActs({ person, live, acting }: Props) {
                 defaultValue={typed('hours')}
                 error={error('hours')}
               />
-            </>
+            </div>
           )}
         </ActForm>
       )}
@@ -95,7 +95,7 @@ export function PersonActs({ person, live, acting }: Props) {
           reasonHint="The customer sees it."
         >
           {(typed, error) => (
-            <>
+            <div className="pair">
               <Select
                 name="bill"
                 label="Bill"
@@ -113,7 +113,7 @@ export function PersonActs({ person, live, acting }: Props) {
                 error={error('seconds')}
                 required
               />
-            </>
+            </div>
           )}
         </ActForm>
       ) : null}

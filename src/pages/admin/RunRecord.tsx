@@ -46,7 +46,11 @@ export function RunRecord({ run, acting, self }: Props) {
           },
           { label: 'Machine', value: run.instance_type, hint: machineText(run.instance_type, run.availability_zone) },
           { label: 'World', value: run.world ?? '—', hint: run.image ?? "the machine's own image" },
-          { label: 'On the meter', value: formatUptime(run.seconds), hint: seconds(run.seconds) },
+          {
+            label: 'On the meter',
+            value: formatUptime(run.seconds),
+            hint: run.seconds < 60 ? undefined : seconds(run.seconds),
+          },
           { label: 'Cost', value: dollars(run.cost_dollars), hint: 'at list price' },
         ]}
       />
@@ -102,7 +106,7 @@ function Launches({ launches }: Run) {
         id: launch.token,
         cells: {
           token: <code>{launch.token}</code>,
-          place: launch.place_id,
+          place: <span className="whole">{launch.place_id}</span>,
           instance: launch.instance_id ?? '—',
           outcome: launch.outcome,
           ec2: launch.launched_at ? (

@@ -151,7 +151,8 @@ test('holds places back for a group, changes it and its people, and ends it, eac
   const [group] = await db.select().from(lineGroups)
   const id = group?.id ?? ''
   const { text } = await open('/admin/line')
-  for (const shown of ['Robot class', group?.code ?? '?', '1 × L4']) expect(text).toContain(shown)
+  for (const shown of ['Robot class', '20 with 1 × L4']) expect(text).toContain(shown)
+  expect((await open(`/admin/groups/${id}`)).text).toContain(group?.code ?? '?')
   expect(text).toContain(`href="/admin/groups/${id}"`)
   const to = async (what: string, body: object = {}) => (await act(`/admin/groups/${id}/${what}`, body)).status
   expect(await to('change', { ...input, places: '19', from: '' })).toBe(200)
