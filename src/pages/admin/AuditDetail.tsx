@@ -25,6 +25,9 @@ const FACTS: Record<string, [label: string, show: (value: unknown) => ReactNode]
   launchTemplate: ['Launch template', mono],
   gpus: ['GPUs', String],
   count: ['Places', String],
+  servers: ['Servers', String],
+  kept: ['Kept warm', String],
+  timeZone: ['Time zone', String],
   name: ['Name', String],
   description: ['Description', String],
   image: ['Image', mono],
@@ -36,14 +39,23 @@ const FACTS: Record<string, [label: string, show: (value: unknown) => ReactNode]
   added: ['People added', String],
   removed: ['People removed', String],
   code: ['With a code', (value) => (value ? 'yes' : 'no')],
-  unused: ['Unused places', String],
+  unused: ['Unused servers', String],
 }
 
-/** @param detail a JSON object */
-export function AuditDetail({ detail }: { detail: string }) {
-  const given = Object.entries(JSON.parse(detail) as Record<string, unknown>)
+/** Why an operator did it, and what exactly. @param detail a JSON object */
+export function AuditDetail({ reason, detail }: { reason: string; detail: string | null }) {
+  const given = Object.entries(JSON.parse(detail ?? '{}') as Record<string, unknown>)
+  if (!reason && !given.length) return null
   return (
     <dl className="detail">
+      {reason ? (
+        <div>
+          <dt>Why</dt>
+          <dd>
+            <bdi>{reason}</bdi>
+          </dd>
+        </div>
+      ) : null}
       {given.map(([key, value]) => {
         const [label, show] = FACTS[key] ?? [key, mono]
         return (

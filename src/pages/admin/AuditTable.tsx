@@ -8,7 +8,6 @@ const COLUMNS: Column[] = [
   { key: 'act', label: 'What', rowHeader: true },
   { key: 'subject', label: 'To' },
   { key: 'actor', label: 'Who' },
-  { key: 'reason', label: 'Why' },
 ]
 
 export function AuditTable({ lines, caption }: { lines: AuditLine[]; caption: string }) {
@@ -19,7 +18,7 @@ export function AuditTable({ lines, caption }: { lines: AuditLine[]; caption: st
       act: (
         <div>
           {ACTS[line.act]}
-          {line.detail ? <AuditDetail detail={line.detail} /> : null}
+          <AuditDetail reason={line.reason} detail={line.detail} />
         </div>
       ),
       subject: line.userId ? (
@@ -30,7 +29,6 @@ export function AuditTable({ lines, caption }: { lines: AuditLine[]; caption: st
         <span className="mono address">{line.subject}</span>
       ),
       actor: <bdi className="address">{line.actor}</bdi>,
-      reason: <bdi>{line.reason || '—'}</bdi>,
     },
   }))
   return <DataTable caption={caption} hideCaption columns={COLUMNS} rows={rows} />

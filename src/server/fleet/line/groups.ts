@@ -56,7 +56,7 @@ export async function makeGroup(hand: Hand, input: NewGroup): Promise<LineGroupR
   const code = withCode ? newUserCode(randomInt) : null
   const row = { id: newId('grp'), name, gpus, places, startsAt, endsAt, code, madeAt: hand.now(), releasedAt: null }
   // The log outlives the group: no addresses, and no code.
-  const detail = { name, gpus, count: places, from: startsAt, to: endsAt, people: people.length, code: withCode }
+  const detail = { name, gpus, servers: places, from: startsAt, to: endsAt, people: people.length, code: withCode }
   const joined = { joinedAt: hand.now(), news: 'added' } as const
   await writeBatch(hand.db, [
     auditQuery(hand, { act: 'make_group', subject: row.id, detail }),
@@ -132,7 +132,7 @@ export async function changeGroup(hand: Hand, id: string, input: Omit<NewGroup, 
   const asRead = sql`${isOpen(id, now)} AND (name, gpus, places, starts_at, ends_at)
     = (${group.name}, ${group.gpus}, ${group.places}, ${group.startsAt}, ${group.endsAt})`
   const stands = sql`EXISTS (SELECT 1 FROM line_groups WHERE ${asRead})`
-  const detail = { name, gpus, count: places, from: startsAt, to: endsAt }
+  const detail = { name, gpus, servers: places, from: startsAt, to: endsAt }
   const [, , changed] = await writeBatch(hand.db, [
     auditQuery(hand, { act: 'change_group', subject: id, detail }, stands),
     // People we haven't told yet hear of it as it is now.

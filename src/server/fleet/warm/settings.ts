@@ -68,7 +68,7 @@ export async function setWarm(hand: Hand, wanted: NewWarm): Promise<void> {
     auditQuery(hand, {
       act: 'keep_warm',
       subject: `${instanceType} ${availabilityZone}`,
-      detail: { hours: hoursText(hours) || 'never', timeZone },
+      detail: { kept: hoursText(hours) || 'never', timeZone },
     }),
   ])
 }

@@ -33,7 +33,7 @@ test('gives unused places to the line within a look of its end, and says so in t
   await Promise.all([releaseGroups(world.ctx), releaseGroups(world.ctx)])
   const acts = await world.db.select().from(auditLog).where(eq(auditLog.subject, id))
   expect(acts.map(({ act, actor, detail }) => [act, actor, JSON.parse(detail ?? '')])).toEqual([
-    ['make_group', 'user_admin', expect.objectContaining({ name: 'Competition', count: 1, people: 1, code: false })],
+    ['make_group', 'user_admin', expect.objectContaining({ name: 'Competition', servers: 1, people: 1, code: false })],
     ['release_group', 'script', { name: 'Competition', unused: 1 }],
   ])
 })

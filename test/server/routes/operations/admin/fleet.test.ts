@@ -175,7 +175,7 @@ test('holds places back for a group, changes it and its people, and ends it, eac
   expect(await actsOn(id)).toEqual(acts.map(recorded))
   // Neither the code nor an address is there for good.
   const { text: log } = await open(`/admin/audit?of=${id}`)
-  expect(log).toContain('<dt>Places</dt><dd>20</dd>')
+  expect(log).toContain('<dt>Servers</dt><dd>20</dd>')
   for (const secret of [code, group?.code, 'ada@example.com']) expect(log).not.toContain(secret)
   for (const path of ['/admin/line', `/admin/groups/${id}`]) expect((await open(path)).text).not.toContain(code)
 })
