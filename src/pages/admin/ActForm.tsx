@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { LONGEST_REASON } from '../../domain/audit.ts'
+import { Alert } from '../../ui/Alert.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Checkbox, Field } from '../../ui/Field.tsx'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
@@ -15,28 +16,30 @@ type ActFormProps = {
   /** What it does. */
   text: string
   button: string
+  /** A button that asks a question first, and changes nothing. The form shows the answer. */
+  ask?: { name: string; value: string; label: string }
   /** Who sees the reason, if it isn't only in the audit log. */
   reasonHint?: string
   /**
-   * @param typed the value of a field in a refused form
+   * @param typed the value of a field in a form that came back
    * @param error what is wrong with it
    */
   children?: (typed: (name: string) => string | undefined, error: (name: string) => string | null) => ReactNode
 }
 
-/** The refusal of this act's form; null if it wasn't refused. */
-function refusalOf({ flash }: Acting, id: string) {
-  return flash?.kind === 'danger' && flash.values?.act_id?.endsWith(`.${id}`) ? flash : null
+/** What we said to this act's form if it came back: why we refused it, or the answer to its question. */
+function replyTo({ flash }: Acting, id: string) {
+  return flash?.values?.act_id?.endsWith(`.${id}`) ? flash : null
 }
 
-/** One act, folded at first. It needs a reason and a tick. After a refusal, it's open. */
-export function ActForm({ id, action, acting, title, text, button, reasonHint, children }: ActFormProps) {
+/** One act, folded at first. It needs a reason and a tick. If it comes back, it's open. */
+export function ActForm({ id, action, acting, title, text, button, ask, reasonHint, children }: ActFormProps) {
   const { csrfToken, actId } = acting
-  const refused = refusalOf(acting, id)
-  const typed = (name: string) => refused?.values?.[name]
-  const error = (name: string) => (refused?.field === name ? refused.message : null)
+  const reply = replyTo(acting, id)
+  const typed = (name: string) => reply?.values?.[name]
+  const error = (name: string) => (reply?.field === name ? reply.message : null)
   return (
-    <details className="fold" open={refused !== null}>
+    <details className="fold" open={reply !== null}>
       <summary>{title}</summary>
       <form id={`${id}-form`} className="stack" method="post" action={action} noValidate>
         <HiddenFields csrfToken={csrfToken} values={{ act_id: `${actId}.${id}` }} />
@@ -63,9 +66,21 @@ export function ActForm({ id, action, acting, title, text, button, reasonHint, c
           error={error('confirmed')}
           required
         />
-        <Button type="submit" look="danger">
-          {button}
-        </Button>
+        {reply?.kind === 'info' ? (
+          <Alert kind="info" takesFocus>
+            {reply.message}
+          </Alert>
+        ) : null}
+        <div className="row">
+          {ask ? (
+            <Button type="submit" name={ask.name} value={ask.value}>
+              {ask.label}
+            </Button>
+          ) : null}
+          <Button type="submit" look="danger">
+            {button}
+          </Button>
+        </div>
       </form>
     </details>
   )
@@ -73,8 +88,8 @@ export function ActForm({ id, action, acting, title, text, button, reasonHint, c
 
 type ActChoiceProps = { id: string; acting: Acting; name: string; label: string }
 
-/** A checkbox of that act's form that is elsewhere on the page, as in a table. After a refusal, it's as it was. */
+/** A checkbox of that act's form that is elsewhere on the page, as in a table. If the form comes back, it's as it was. */
 export function ActChoice({ id, acting, name, label }: ActChoiceProps) {
-  const wasTicked = refusalOf(acting, id)?.values?.[name] !== undefined
+  const wasTicked = replyTo(acting, id)?.values?.[name] !== undefined
   return <input type="checkbox" name={name} form={`${id}-form`} aria-label={label} defaultChecked={wasTicked} />
 }

@@ -21,6 +21,9 @@ type AdminPageProps = {
   children: ReactNode
 }
 
+/** A form shows the answer to its question itself. */
+const isFormsOwn = ({ kind, values }: FlashMessage) => kind === 'info' && values?.act_id !== undefined
+
 /** The frame of the console's pages. */
 export function AdminPage({ here, title, aside, acting, children }: AdminPageProps) {
   return (
@@ -33,7 +36,7 @@ export function AdminPage({ here, title, aside, acting, children }: AdminPagePro
         {aside}
       </header>
       <div className="stack">
-        {acting?.flash ? <FlashAlert flash={acting.flash} /> : null}
+        {acting?.flash && !isFormsOwn(acting.flash) ? <FlashAlert flash={acting.flash} /> : null}
         {acting?.confirmAt ? (
           <Alert kind="info">
             To act here, <a href={acting.confirmAt}>confirm it’s you</a>.

@@ -8,7 +8,7 @@ import { EmptyState } from '../../ui/States.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { ActForm } from './ActForm.tsx'
 import { type Acting, AdminPage } from './AdminPage.tsx'
-import { WarmMachines, type WarmQuestion } from './WarmMachines.tsx'
+import { WarmMachines } from './WarmMachines.tsx'
 
 const MOST_SHOWN = 200
 const COLUMNS: Column[] = [
@@ -24,9 +24,9 @@ const COLUMNS: Column[] = [
 const color = (state: PlaceLine['state']): BadgeColor =>
   state.startsWith('free') ? 'green' : state === 'reserved' ? 'yellow' : state === 'set aside' ? 'red' : 'gray'
 
-type PlacesProps = { places: PlaceLine[]; warm: WarmLine[]; question: WarmQuestion; q: string; acting: Acting }
+type PlacesProps = { places: PlaceLine[]; warm: WarmLine[]; q: string; acting: Acting }
 
-export function Places({ places, warm, question, q, acting }: PlacesProps) {
+export function Places({ places, warm, q, acting }: PlacesProps) {
   const counts = new Map<string, number>()
   for (const { state } of places) counts.set(state, (counts.get(state) ?? 0) + 1)
   const wanted = q.toLowerCase().split(/\s+/).filter(Boolean)
@@ -37,14 +37,16 @@ export function Places({ places, warm, question, q, acting }: PlacesProps) {
     id,
     cells: {
       id: <span className="mono address">{id}</span>,
-      type,
+      type: <span className="whole">{type}</span>,
       zone: <span className="whole">{zone}</span>,
       gpus,
-      template: template ?? '—',
+      template,
       state: <Badge color={color(state)}>{state}</Badge>,
-      since: since ? <Time at={since} /> : '—',
+      since: since ? <Time at={since} /> : null,
     },
   }))
+  // Most places use their zone's template, and a free one has no moment.
+  const columns = COLUMNS.filter(({ key }) => rows.some(({ cells }) => cells[key as keyof typeof cells] !== null))
   return (
     <AdminPage
       here="/admin/places"
@@ -73,13 +75,13 @@ export function Places({ places, warm, question, q, acting }: PlacesProps) {
       </form>
       {rows.length ? (
         <div className="card">
-          <DataTable caption="Places" hideCaption columns={COLUMNS} rows={rows} />
+          <DataTable caption="Places" hideCaption columns={columns} rows={rows} />
         </div>
       ) : (
         <EmptyState>No places found.</EmptyState>
       )}
       {found.length > rows.length ? <p className="hint">{`${found.length} match. Narrow your filter.`}</p> : null}
-      <WarmMachines lines={warm} question={question} acting={acting} />
+      <WarmMachines lines={warm} acting={acting} />
     </AdminPage>
   )
 }
@@ -99,11 +101,15 @@ function AddPlaces({ acting }: { acting: Acting }) {
           ({ name, label, autoComplete: 'off', defaultValue: typed(name) ?? otherwise, error: error(name) }) as const
         return (
           <>
-            <Field {...field('type', 'Instance type')} placeholder="g6.4xlarge" required />
-            <Field {...field('zone', 'Zone')} placeholder="us-east-1a" required />
+            <div className="pair">
+              <Field {...field('type', 'Instance type')} placeholder="g6.4xlarge" required />
+              <Field {...field('zone', 'Zone')} placeholder="us-east-1a" required />
+            </div>
             <Field {...field('template', 'Launch template')} hint="Leave empty for the zone's own." />
-            <Field {...field('gpus', 'GPUs', '1')} inputMode="numeric" required />
-            <Field {...field('count', 'How many', '1')} inputMode="numeric" required />
+            <div className="pair">
+              <Field {...field('gpus', 'GPUs', '1')} inputMode="numeric" required />
+              <Field {...field('count', 'How many', '1')} inputMode="numeric" required />
+            </div>
           </>
         )
       }}
@@ -122,7 +128,7 @@ function ChangePlace({ acting }: { acting: Acting }) {
       button="Change the place"
     >
       {(typed, error) => (
-        <>
+        <div className="pair">
           <Field
             name="place"
             label="Place"
@@ -139,7 +145,7 @@ function ChangePlace({ acting }: { acting: Acting }) {
             defaultValue={typed('act')}
             error={error('act')}
           />
-        </>
+        </div>
       )}
     </ActForm>
   )

@@ -1,6 +1,6 @@
+import { Fragment } from 'react'
 import type { WarmLine } from '../../domain/views.ts'
 import { costText } from '../../domain/warm-hours.ts'
-import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { type Column, DataTable } from '../../ui/DataTable.tsx'
 import { Field, Select } from '../../ui/Field.tsx'
@@ -15,28 +15,20 @@ const COLUMNS: Column[] = [
   { key: 'suggested', label: 'Suggested' },
 ]
 
-/** Hours that an operator is considering, to see their cost. */
-export type WarmQuestion = { hours: string; count: string; price: string; answer: string | null }
+type Props = { lines: WarmLine[]; acting: Acting }
 
-type Props = { lines: WarmLine[]; question: WarmQuestion; acting: Acting }
-
-export function WarmMachines({ lines, question, acting }: Props) {
-  const { hours, count, price, answer } = question
-  const rows = lines.map((line) => ({
+export function WarmMachines({ lines, acting }: Props) {
+  const rows = lines.filter(isWorthARow).map((line) => ({
     id: `${line.type} ${line.zone}`,
     cells: {
-      kind: (
-        <span>
-          <span className="whole">{line.type}</span> in <span className="whole">{line.zone}</span>
-        </span>
-      ),
-      hours: line.hours ? `${line.hours} (${line.time_zone})` : '—',
+      kind: <span className="whole">{kindText(line)}</span>,
+      hours: line.hours ? <Hours text={line.hours} timeZone={line.time_zone} /> : '—',
       now:
-        line.hours || line.ready || line.others
+        line.wanted || line.ready || line.others
           ? `${line.ready} of ${line.wanted} ready${line.others ? `, ${line.others} starting or ending` : ''}`
           : '—',
       week: line.week ? costText(line.week) : '—',
-      suggested: line.suggested ? `${line.suggested} (${line.time_zone})` : '—',
+      suggested: line.suggested ? <Hours text={line.suggested} timeZone={line.time_zone} /> : '—',
     },
   }))
   return (
@@ -45,42 +37,47 @@ export function WarmMachines({ lines, question, acting }: Props) {
         A warm machine has already booted and pulled the catalog’s images, so a start that gets one is ready in seconds.
         We suggest hours from the last four weeks of starts.
       </p>
-      {rows.length ? <DataTable caption="Warm machines" hideCaption columns={COLUMNS} rows={rows} /> : null}
-      <form className="row filters filters-few" action="/admin/places">
-        <Field
-          id="cost-hours"
-          name="hours"
-          label="Hours"
-          placeholder="sat 9-12"
-          autoComplete="off"
-          defaultValue={hours}
-        />
-        <Field
-          id="cost-count"
-          name="count"
-          label="How many"
-          inputMode="numeric"
-          autoComplete="off"
-          defaultValue={count}
-        />
-        <Field
-          id="cost-price"
-          name="price"
-          label="Dollars an hour for one"
-          placeholder="1.40"
-          autoComplete="off"
-          defaultValue={price}
-        />
-        <Button type="submit">See the cost</Button>
-      </form>
-      {answer ? <p>{answer}</p> : null}
-      {acting.confirmAt || !lines.length ? null : <KeepWarm lines={lines} question={question} acting={acting} />}
+      {rows.length ? (
+        <DataTable caption="Warm machines" hideCaption columns={COLUMNS} rows={rows} />
+      ) : (
+        <p>None are kept warm, and none are suggested.</p>
+      )}
+      {acting.confirmAt || !lines.length ? null : <KeepWarm lines={lines} acting={acting} />}
     </Card>
   )
 }
 
-/** Starts with the hours, number, and price that the operator last priced. */
-function KeepWarm({ lines, question, acting }: Props) {
+const kindText = ({ type, zone }: WarmLine) => `${type} in ${zone}`
+const isWorthARow = ({ hours, ready, others, suggested }: WarmLine) => Boolean(hours || ready || others || suggested)
+
+/** A long time zone may break after its slashes. */
+function Hours({ text, timeZone }: { text: string; timeZone: string }) {
+  return (
+    <span>
+      {`${text} (`}
+      {timeZone.split('/').map((part, i) => (
+        <Fragment key={part}>
+          {i ? (
+            <>
+              /<wbr />
+            </>
+          ) : null}
+          {part}
+        </Fragment>
+      ))}
+      )
+    </span>
+  )
+}
+
+/** The time zone of all hours that are set; UTC before the first; empty if they differ, so that none moves unnoticed. */
+function commonTimeZone(lines: WarmLine[]): string {
+  const [first = 'UTC', ...others] = new Set(lines.filter(({ hours }) => hours).map((line) => line.time_zone))
+  return others.length ? '' : first
+}
+
+/** Says what the hours would cost, or keeps machines warm in them. */
+function KeepWarm({ lines, acting }: Props) {
   return (
     <ActForm
       id="warm"
@@ -89,15 +86,16 @@ function KeepWarm({ lines, question, acting }: Props) {
       title="Keep machines warm…"
       text="We launch them 15 minutes before their hours, replace each after a day, and end them after their hours. Other hours stay as they are. Enter 0 to keep none."
       button="Keep them warm"
+      ask={{ name: 'only', value: 'cost', label: 'See the cost' }}
     >
       {(typed, error) => {
-        const field = (name: string, label: string, asked?: string) =>
+        const field = (name: string, label: string, otherwise?: string) =>
           ({
             id: `warm-${name}`,
             name,
             label,
             autoComplete: 'off',
-            defaultValue: typed(name) ?? asked,
+            defaultValue: typed(name) ?? otherwise,
             error: error(name),
           }) as const
         return (
@@ -106,22 +104,26 @@ function KeepWarm({ lines, question, acting }: Props) {
               id="warm-kind"
               name="kind"
               label="Type and zone"
-              options={lines.map(({ type, zone }) => ({ value: `${type} ${zone}`, label: `${type} in ${zone}` }))}
+              options={lines.map((line) => ({ value: `${line.type} ${line.zone}`, label: kindText(line) }))}
               defaultValue={typed('kind')}
               error={error('type') ?? error('zone')}
             />
-            <Field {...field('hours', 'Hours', question.hours)} placeholder="mon-fri 8-18, sat 9-12" required />
-            <Field {...field('count', 'How many', question.count)} inputMode="numeric" required />
-            <Field
-              {...field('time_zone', 'Time zone')}
-              placeholder="Europe/Berlin"
-              hint="For all hours of this type and zone. Leave empty to keep the current one (UTC if none is set)."
-            />
-            <Field
-              {...field('price', 'Dollars an hour for one', question.price)}
-              placeholder="1.40"
-              hint="To show the cost. Leave empty to keep it."
-            />
+            <div className="pair">
+              <Field {...field('hours', 'Hours')} placeholder="mon-fri 8-18, sat 9-12" required />
+              <Field {...field('count', 'How many')} inputMode="numeric" required />
+            </div>
+            <div className="pair">
+              <Field
+                {...field('time_zone', 'Time zone', commonTimeZone(lines))}
+                placeholder="Europe/Berlin"
+                hint="For all hours of this type and zone. Leave empty to keep the current one."
+              />
+              <Field
+                {...field('price', 'Dollars an hour for one')}
+                placeholder="1.40"
+                hint="To show the cost. Leave empty to keep it."
+              />
+            </div>
           </>
         )
       }}

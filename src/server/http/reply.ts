@@ -16,15 +16,16 @@ export function answer(
   {
     status = 200,
     carry = {},
+    kind = 'success',
     to = formPage(c, 'done'),
-  }: { status?: ContentfulStatusCode; carry?: Record<string, string>; to?: string } = {},
+  }: { status?: ContentfulStatusCode; carry?: Record<string, string>; kind?: 'success' | 'info'; to?: string } = {},
 ): Response {
   const form = c.get('form')
   // Which form this was, on a page with several.
   const about = form?.get('about')
   // Our pages send X-Flash when they go to another screen, so that its first HTML shows the message.
   if (body.message && (form || (c.req.header('X-Flash') && bearerOf(c) === null)))
-    setFlash(c, { kind: 'success', message: body.message, values: { ...(about && { about }), ...carry } })
+    setFlash(c, { kind, message: body.message, values: { ...(about && { about }), ...carry } })
   if (!form) return c.json(body, status)
   return c.redirect(to, 303)
 }

@@ -115,7 +115,7 @@ export const admin = [
   }).answer(async (c) => (await acts()).changePlace(c, c.req.valid('json'))),
   route('POST /admin/places/warm', {
     ...act('/admin/places'),
-    takes: z.object({ ...why, kind: text, hours: text, count: text, time_zone: text, price: text }),
+    takes: z.object({ ...why, kind: text, hours: text, count: text, time_zone: text, price: text, only: text }),
   }).answer(async (c) => (await acts()).keepWarm(c, c.req.valid('json'))),
   route('POST /admin/groups', {
     ...act('/admin/line'),

@@ -2,6 +2,7 @@ import type { Context as HonoContext } from 'hono'
 import { MOST_ENDS } from '../../../../domain/drift.ts'
 import { AppError } from '../../../../domain/error.ts'
 import { type PlanType, planOffered, TRIAL_MINUTES } from '../../../../domain/money/plan.ts'
+import { costAnswer } from '../../../../domain/warm-hours.ts'
 import type { Proof } from '../../../accounts/credentials/current-password.ts'
 import * as catalog from '../../../fleet/catalog.ts'
 import * as groupPeople from '../../../fleet/line/group-people.ts'
@@ -149,10 +150,11 @@ export async function changePlace(
   return answer(c, { message: `The place is ${done}.` })
 }
 
-type WarmForm = Why & Record<'kind' | 'hours' | 'count' | 'time_zone' | 'price', string>
+type WarmForm = Why & Record<'kind' | 'hours' | 'count' | 'time_zone' | 'price' | 'only', string>
 
+/** With `only: 'cost'`, it just says what that would cost, and the form comes back. */
 export async function keepWarm(c: C, form: WarmForm): Promise<Response> {
-  const { kind, hours, count, time_zone, price, ...why } = form
+  const { kind, hours, count, time_zone, price, only, ...why } = form
   const [type = '', zone = ''] = kind.split(' ')
   const input = {
     instanceType: type,
@@ -163,6 +165,14 @@ export async function keepWarm(c: C, form: WarmForm): Promise<Response> {
     hourDollars: price ? Number(price) : null,
   }
   checkWarm(input)
+  if (only === 'cost') {
+    const { confirmed: _, ...typed } = form
+    return answer(
+      c,
+      { message: costAnswer(input.hours, input.count, input.hourDollars) },
+      { kind: 'info', carry: typed },
+    )
+  }
   await once(c.var.ctx, why, setWarm(handFor(c, why), input))
   return answer(c, { message: 'Hours saved.' })
 }

@@ -1,6 +1,5 @@
 import type { Context as HonoContext } from 'hono'
 import { ACT_WITHIN_MS, READ_WITHIN_MS } from '../../../../domain/audit.ts'
-import { costAnswer } from '../../../../domain/warm-hours.ts'
 import type { Acting } from '../../../../pages/admin/AdminPage.tsx'
 import { AuditLog } from '../../../../pages/admin/AuditLog.tsx'
 import { ConfirmPassword } from '../../../../pages/admin/ConfirmPassword.tsx'
@@ -12,7 +11,6 @@ import { People } from '../../../../pages/admin/People.tsx'
 import { Person } from '../../../../pages/admin/Person.tsx'
 import { Places } from '../../../../pages/admin/Places.tsx'
 import { RunRecord } from '../../../../pages/admin/RunRecord.tsx'
-import type { WarmQuestion } from '../../../../pages/admin/WarmMachines.tsx'
 import { newId } from '../../../crypto/id.ts'
 import { listCatalog } from '../../../fleet/catalog.ts'
 import { getGroup } from '../../../fleet/line/group-people.ts'
@@ -66,20 +64,8 @@ export async function group(c: C, id: string): Promise<Response> {
 export async function places(c: C): Promise<Response> {
   const { ctx } = c.var
   const [all, warm] = await Promise.all([listPlaces(ctx), listWarm(ctx)])
-  const shown = { places: all, warm, question: warmQuestion(c), q: c.req.query('q') ?? '', acting: acting(c) }
+  const shown = { places: all, warm, q: c.req.query('q') ?? '', acting: acting(c) }
   return renderPage(c, { title: 'Places', assets: 'admin' }, <Places {...shown} />)
-}
-
-/** What it would cost to keep machines warm, if an operator asks. */
-function warmQuestion(c: C): WarmQuestion {
-  const [hours = '', count = '', price = ''] = [c.req.query('hours'), c.req.query('count'), c.req.query('price')]
-  const asked = { hours, count, price }
-  if (!hours) return { ...asked, answer: null }
-  try {
-    return { ...asked, answer: costAnswer(hours, Number(count || Number.NaN), price ? Number(price) : null) }
-  } catch (thrown) {
-    return { ...asked, answer: toAppError(thrown).message }
-  }
 }
 
 export async function environments(c: C): Promise<Response> {

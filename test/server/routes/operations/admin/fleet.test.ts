@@ -72,16 +72,46 @@ test('keeps machines warm in some hours of a kind, with a reason, and says what 
   const later = { ...input, hours: 'mon-tue 8-10', count: '1', time_zone: '', price: '' }
   expect((await act('/admin/places/warm', later)).status).toBe(200)
   expect((await actsOn('g6.4xlarge us-east-1e')).map(([name]) => name)).toEqual(['keep_warm', 'keep_warm'])
-  const asked = await open('/admin/places?hours=sat+9-12&count=5&price=1.40')
-  expect(asked.text).toContain('mon-tue 8-10: 1, sat 9-12: 5 (Europe/Berlin)')
+  const shown = (await open('/admin/places')).text.replaceAll('<wbr/>', '').replaceAll('<!-- -->', '')
+  expect(shown).toContain('mon-tue 8-10: 1, sat 9-12: 5 (Europe/Berlin)')
   // 15 hours and 4, with the quarter of an hour before: 1.25 and twice 0.25.
-  expect(asked.text).toContain('20.75 machine hours, $29.05')
-  expect(asked.text).toContain(
-    'At most 16.25 machine hours, $22.75 a week, including 15 minutes to get ready. They cost $7.00 an hour while they wait.',
+  expect(shown).toContain('20.75 machine hours, $29.05')
+  expect((await open('/admin/audit?act=keep_warm')).text).toContain(
+    '<dt>Kept warm</dt><dd>mon-tue 8-10: 1, sat 9-12: 5</dd></div><div><dt>Time zone</dt><dd>Europe/Berlin</dd>',
   )
-  expect((await open('/admin/places?hours=soon&count=5')).text).toContain('Write the hours as days and times')
   expect((await act('/admin/places/warm', { ...input, hours: 'always', count: '0' })).status).toBe(200)
   expect(await db.$count(warmSettings)).toBe(0)
+})
+
+test('says what machines would cost before it keeps them warm, without a reason', async () => {
+  const input = { ...WARM, hours: 'sat 9-12', count: '5', price: '1.40', reason: '', only: 'cost' }
+  const before = await actsOn(WARM.kind)
+  const answer = await act('/admin/places/warm', input)
+  expect([answer.status, await answer.json()]).toEqual([
+    200,
+    {
+      message:
+        'At most 16.25 machine hours, $22.75 a week, including 15 minutes to get ready. They cost $7.00 an hour while they wait.',
+    },
+  ])
+  const refused = await act('/admin/places/warm', { ...input, hours: 'soon' })
+  expect([refused.status, await refused.json()]).toMatchObject([
+    422,
+    { error: expect.stringContaining('Write the hours') },
+  ])
+  expect(await db.$count(warmSettings)).toBe(0)
+  expect(await actsOn(WARM.kind)).toEqual(before)
+
+  // The form comes back open, with the answer in it and what was typed.
+  const line = { time_zone: 'UTC', hours: '', wanted: 0, ready: 0, others: 0, hour_dollars: null, week: null }
+  const warm = [{ ...line, type: 'g6.4xlarge', zone: 'us-east-1a', suggested: '' }]
+  const flash = { kind: 'info', message: 'At most $1.', values: { act_id: 'act.warm', hours: 'sat 9-12' } } as const
+  const acting = { csrfToken: '', actId: 'act', confirmAt: null, flash }
+  const [, form = ''] = renderToString(Places({ places: [], warm, q: '', acting })).split(
+    '<details class="fold" open="">',
+  )
+  expect(form).toContain('At most $1.')
+  expect(form).toMatch(/<input[^>]*name="hours"[^>]*value="sat 9-12"/)
 })
 
 test('blames a wrong field before a missing reason, and marks it', async () => {
@@ -100,8 +130,7 @@ test('blames a wrong field before a missing reason, and marks it', async () => {
   }
   const acting = { csrfToken: '', actId: 'act', confirmAt: null }
   const flash = { kind: 'danger', message: 'Wrong.', field: 'zone', values: { act_id: 'act.add' } } as const
-  const question = { hours: '', count: '', price: '', answer: null }
-  const html = renderToString(Places({ places: [], warm: [], question, q: '', acting: { ...acting, flash } }))
+  const html = renderToString(Places({ places: [], warm: [], q: '', acting: { ...acting, flash } }))
   const marked = (html.match(/<(?:input|select)[^>]*aria-invalid="true"[^>]*>/g) ?? []).map(
     (tag) => / id="(.*?)"/.exec(tag)?.[1],
   )
