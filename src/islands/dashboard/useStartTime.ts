@@ -7,7 +7,7 @@ import { chosenMachine, findMachines } from './MachineChoice.tsx'
 import { chosenWorld, firstEnvironment } from './WorldChoice.tsx'
 
 /**
- * How long a start of the user's choice usually takes, in a sentence, or empty while we don't know; and what to call when they change that choice.
+ * How long a start of the user's choice usually takes, in a sentence; and what to call when they change that choice.
  * @param canChoose whether the choices are shown: they reappear as they were at first
  * @param readAt when the rest of the page was last read: warm machines come and go, so we look again
  */
@@ -26,6 +26,6 @@ export function useStartTime(
   const environment = chosen.environment ?? firstEnvironment(worlds, servers) ?? ''
   const [first] = machines
   const machine = machines.find(({ instance_type }) => gpusOfType(instance_type) === chosen.max_gpus) ?? first
-  const usual = machine && startTimeOf(startTimes, environment, machine)
-  return [usual ? readyText(usual) : '', () => setChosen({ ...chosenWorld(), ...chosenMachine() })]
+  const text = machine ? readyText(startTimeOf(startTimes, environment, machine)) : ''
+  return [text, () => setChosen({ ...chosenWorld(), ...chosenMachine() })]
 }
