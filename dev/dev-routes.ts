@@ -41,7 +41,10 @@ export function devRoutes(
     Promise.all((cron === '* * * * *' ? readWranglerConfig().crons.filter(everyMinute) : [cron]).map(runCron))
   app.onError((error, c) => c.json({ error: error.message }, 400))
 
-  app.get('/mailbox.json', (c) => c.json(services.mailbox.list()))
+  app.get('/mailbox.json', (c) => {
+    const to = c.req.query('to')
+    return c.json(services.mailbox.list().filter((mail) => !to || mail.to === to))
+  })
   app.get('/mailbox', (c) => c.html(mailboxPage(services)))
 
   app.route('/', componentsRoutes(styles))

@@ -47,3 +47,21 @@ test('one call cancels all pending faults', async () => {
   expect((await fetch(`${stripe.apiBase}/v1/prices`, { headers: { authorization: 'Bearer sk' } })).status).toBe(200)
   mailbox.accept({ to: 'a@b.c', from: 'a@b.c', subject: 'Hello', text: 'Hello', html: 'Hello' })
 })
+
+test('the mailbox answers with all mail or with one address’s, newest first', async () => {
+  const mailbox = openMailbox(join(temporaryFolder('proving-ground-mailbox'), 'mail.jsonl'), Date.now)
+  const routes = devRoutes({ mailbox } as unknown as Services, async () => {})
+  for (const [to, subject] of [
+    ['ada+1@example.com', '1'],
+    ['bob@example.com', '2'],
+    ['ada+1@example.com', '3'],
+  ] as const)
+    mailbox.accept({ to, subject, from: 'a@b.c', text: 'Hello', html: 'Hello' })
+  const subjects = async (query: string) =>
+    ((await (await routes.request(`/dev/mailbox.json${query}`)).json()) as { subject: string }[]).map(
+      ({ subject }) => subject,
+    )
+  expect(await subjects('')).toEqual(['3', '2', '1'])
+  expect(await subjects('?to=ada%2B1%40example.com')).toEqual(['3', '1'])
+  expect(await subjects('?to=ada')).toEqual([])
+})

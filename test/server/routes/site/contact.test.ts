@@ -1,6 +1,5 @@
 import { expect, inject, test } from 'vitest'
-import type { CapturedMail } from '../../../../dev/mailbox.ts'
-import { Client, newPerson, waitFor } from '../../../../testing/people/client.ts'
+import { Client, mailsTo, newPerson, waitFor } from '../../../../testing/people/client.ts'
 
 const message = { name: 'Ada', email: 'ada@example.com', source: 'Referral', message: 'Forty rovers, please.' }
 const send = async (change: Record<string, string>) =>
@@ -12,8 +11,8 @@ const send = async (change: Record<string, string>) =>
 
 const mailAbout = (email: string) =>
   waitFor(async () => {
-    const mails = (await (await fetch(`${inject('url')}/dev/mailbox.json`)).json()) as CapturedMail[]
-    return mails.find(({ to, text }) => to.startsWith('operator@') && text.includes(email))
+    const mails = await mailsTo(inject('url'), 'operator@proving-ground.example')
+    return mails.find(({ text }) => text.includes(email))
   })
 /** What the console shows of this person, read as an admin. */
 async function messagesOf(email: string): Promise<string[]> {
