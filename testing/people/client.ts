@@ -85,7 +85,8 @@ export async function newPerson(
   const client = await newUnconfirmed(url, name, address)
   const { email } = client
   await client.get(`/users/confirmation?confirmation_token=${await confirmationToken(url, email)}`)
-  const signedIn = await client.signIn(email, PASSWORD)
+  // Their sign-up has given them the token that the page would.
+  const signedIn = await client.post('/users/sign_in', { user: { email, password: PASSWORD } })
   if (signedIn.status !== 200) throw new Error(`The new person could not sign in: ${signedIn.text}`)
   return Object.assign(client, { id: (signedIn.body as { user: { id: string } }).user.id })
 }
@@ -97,7 +98,6 @@ export async function newUnconfirmed(
   email = `${randomUUID()}@example.com`,
 ): Promise<Client & { email: string }> {
   const client = new Client(url)
-  await client.open('/sign_up')
   const user = { name, email, password: PASSWORD, password_confirmation: PASSWORD, terms_of_service: true }
   await client.post('/users', { user })
   client.cookies.delete('sign_up')
@@ -137,11 +137,15 @@ export async function isWaiting(person: Pick<Client, 'get'>): Promise<boolean> {
   return (await person.get<{ line: object | null }>('/api/v1/line')).body.line !== null
 }
 
-/** Retries until there is something. Gives up only when the test does. */
+/**
+ * Retries until there is something, less often the longer it takes: each look costs the site what it waits for. Gives up
+ * only when the test does.
+ */
 export async function waitFor<T>(look: () => Promise<T | null | undefined | false>): Promise<T> {
-  for (;;) {
+  for (let waitMs = 25; ; waitMs = Math.min(MOST_WAIT_MS, waitMs * 1.3)) {
     const found = await look()
     if (found) return found
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await new Promise((resolve) => setTimeout(resolve, waitMs))
   }
 }
+const MOST_WAIT_MS = 200
