@@ -8,6 +8,9 @@ import { newPerson, PASSWORD, waitFor } from './client.ts'
 
 export const CLI_FILE = resolve(import.meta.dirname, '../../cli/dist/proving-ground.js')
 
+/** Without what Node compiled before, it would compile the same program for each command. */
+const { NODE_COMPILE_CACHE = '' } = process.env
+
 /** A home folder where the built command line runs as a process, with nothing else in its environment. */
 export function newComputer(env: Record<string, string> = {}, file = CLI_FILE) {
   const home = temporaryFolder('proving-ground-home')
@@ -19,7 +22,7 @@ export function newComputer(env: Record<string, string> = {}, file = CLI_FILE) {
     writeFileSync(join(bin, name), `#!/bin/sh\nprintf %s "$1" > '${opened}'\n`, { mode: 0o755 })
   const open = (args: string[], terminal: boolean, more: Record<string, string> = {}) => {
     const PATH = `${bin}:${process.env.PATH}`
-    const own = { PATH, HOME: home, APPDATA: home, TZ: 'UTC', TERM: 'xterm', ...env, ...more }
+    const own = { PATH, HOME: home, APPDATA: home, TZ: 'UTC', TERM: 'xterm', NODE_COMPILE_CACHE, ...env, ...more }
     const line = [process.execPath, file, ...args].map((word) => `'${word}'`).join(' ')
     return terminal
       ? watched(spawn(...onTerminal(line), { env: own }))

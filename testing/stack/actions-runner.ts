@@ -56,6 +56,8 @@ export async function runWorkflow({ workflow, folder, secrets, inputs = {}, env 
       PATH: process.env.PATH ?? '',
       HOME: temp,
       RUNNER_TEMP: temp,
+      // Reading the types of an action's files away takes longer than most steps.
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
       GITHUB_STEP_SUMMARY: join(temp, 'summary'),
       CI: 'true',
       GITHUB_ACTIONS: 'true',
