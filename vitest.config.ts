@@ -68,7 +68,8 @@ export default defineConfig({
   test: {
     sequence: { sequencer: LongFirst },
     globalSetup: ['testing/stack/global-setup.ts'],
-    setupFiles: ['testing/stack/each-file.ts'],
+    // The first must come before any import of drizzle.
+    setupFiles: ['testing/stack/faster-drizzle.ts', 'testing/stack/each-file.ts'],
     watchTriggerPatterns: [{ pattern: /./, testsToRun: testsOf }],
     reporters: ['default', 'json'],
     outputFile: { json: 'test-results/vitest.json' },

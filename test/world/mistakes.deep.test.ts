@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import './faster-drizzle.ts'
+import '../../testing/stack/faster-drizzle.ts'
 import { openWorldDatabase } from './database.ts'
 import { play } from './play.ts'
 import { FOUND, PLANTED } from './regressions.ts'

@@ -1,4 +1,4 @@
-import './faster-drizzle.ts'
+import '../../testing/stack/faster-drizzle.ts'
 import { applyInMemory } from './mutants.ts'
 import type { Task } from './players.ts'
 import type { Outcome } from './run-seed.ts'

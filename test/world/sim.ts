@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import './faster-drizzle.ts'
+import '../../testing/stack/faster-drizzle.ts'
 import { applyInMemory, listMutants, type Mutant } from './mutants.ts'
 import { chunks, eachAtOnce, inProcesses, Player } from './players.ts'
 import { REACH, whatIsMissing } from './reach.ts'

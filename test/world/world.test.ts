@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { beforeAll, expect, test } from 'vitest'
-import './faster-drizzle.ts'
+import '../../testing/stack/faster-drizzle.ts'
 import { openWorldDatabase, type WorldDatabase } from './database.ts'
 import { listMutants, patched } from './mutants.ts'
 import { play } from './play.ts'
