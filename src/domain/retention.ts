@@ -16,8 +16,6 @@ export const COOKIE_S = {
   sign_in: 14 * DAY,
   browser: 30 * DAY,
   known: 365 * DAY,
-  /** Long enough to find the email, too short for the next person at a shared computer. */
-  sign_up: 60 * MINUTE,
   /** Long enough to look up a password, too short to surprise anyone the next day. */
   back: 30 * MINUTE,
   flash: MINUTE,

@@ -18,10 +18,8 @@ export const SIGNED_UP = 'Account created but you need to confirm you email!'
 export const CONFIRMATION_SENT = 'Confirmation email sent. Please check your inbox.'
 export const CONFIRMATION_FAILED = 'Invalid or expired confirmation link.'
 export const CONFIRMED = 'Your email address is confirmed. You can sign in now.'
-const HAD_TRIAL = 'This mailbox already had its free trial, so your new account has none.'
-export const CONFIRMED_NO_TRIAL = `Your email address is confirmed. ${HAD_TRIAL} Sign in and choose a plan to start servers.`
-export const CONFIRMED_SIGNED_IN = "Your email address is confirmed, and you're signed in."
-export const CONFIRMED_SIGNED_IN_NO_TRIAL = `${CONFIRMED_SIGNED_IN} ${HAD_TRIAL} Choose a plan to start servers.`
+export const CONFIRMED_NO_TRIAL =
+  'Your email address is confirmed. This mailbox already had its free trial, so your new account has none. Sign in and choose a plan to start servers.'
 export const SIGNED_OUT = 'You are signed out.'
 export const PROFILE_UPDATED = 'Profile updated successfully!'
 export const CURRENT_PASSWORD_REQUIRED = 'Please enter your current password.'

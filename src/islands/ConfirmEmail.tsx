@@ -3,7 +3,7 @@ import { CONFIRMATION_FAILED } from '../domain/user.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { Spinner } from '../ui/States.tsx'
-import { type Confirmation, Confirmed } from './confirm-email/Confirmed.tsx'
+import { Confirmed } from './confirm-email/Confirmed.tsx'
 import { ResendForm } from './confirm-email/ResendForm.tsx'
 import { request } from './request.ts'
 
@@ -17,15 +17,19 @@ export type ConfirmEmailProps = {
 }
 
 export function ConfirmEmail({ token, csrfToken, flash, email }: ConfirmEmailProps) {
-  const [state, setState] = useState<'loading' | 'error' | 'resent' | Confirmation>(token ? 'loading' : 'error')
+  const [state, setState] = useState<'loading' | 'success' | 'no trial' | 'error' | 'resent'>(
+    token ? 'loading' : 'error',
+  )
   useEffect(() => {
     if (!token) return
     const path = `/users/confirmation?confirmation_token=${encodeURIComponent(token)}`
-    void request<Confirmation>('GET', path).then(({ ok, body }) => setState(ok ? body : 'error'))
+    void request<{ trial: boolean }>('GET', path).then(({ ok, body }) =>
+      setState(!ok ? 'error' : body.trial ? 'success' : 'no trial'),
+    )
   }, [token])
 
   if (state === 'loading') return <Spinner label="Confirming your email..." />
-  if (typeof state === 'object') return <Confirmed {...state} />
+  if (state === 'success' || state === 'no trial') return <Confirmed hasTrial={state === 'success'} />
   return (
     <>
       {state === 'error' ? <Failure flash={flash} /> : null}

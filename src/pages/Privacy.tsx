@@ -91,7 +91,6 @@ const COOKIES: [name: keyof typeof COOKIE_S, what: string][] = [
   ['sign_in', 'Keeps you signed in'],
   ['browser', 'Protects forms against other sites'],
   ['known', 'Tells your browser from a stranger’s after wrong passwords'],
-  ['sign_up', 'Signs you in when you open the link that confirms your email address'],
   ['back', 'Brings you back after you sign in'],
   ['flash', 'Carries a message to the next page'],
   ['theme', 'Remembers light or dark, if you choose'],
@@ -107,7 +106,6 @@ function lasts(seconds: number): string {
 const UNITS: [name: string, seconds: number][] = [
   ['year', 365 * 86_400],
   ['day', 86_400],
-  ['hour', 3_600],
   ['minute', 60],
 ]
 

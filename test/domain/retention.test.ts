@@ -6,7 +6,6 @@ test('how long each cookie lasts, in seconds, as the privacy page promises', () 
     sign_in: 1_209_600,
     browser: 2_592_000,
     known: 31_536_000,
-    sign_up: 3_600,
     back: 1_800,
     flash: 60,
     theme: 31_536_000,

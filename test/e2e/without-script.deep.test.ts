@@ -76,7 +76,7 @@ test('signing up, refused or not, and signing in, from a tab opened before the s
   await reads(page, 'Invalid email or password.')
 })
 
-test('resending the confirmation mail, and using its link again, while signed in', async () => {
+test('resending the confirmation mail, and using its link, while signed in to another account', async () => {
   const { page, person } = await openSignedIn()
   await go(page, '/confirm_email')
   await page.getByLabel('Email').fill('nobody')
@@ -91,7 +91,7 @@ test('resending the confirmation mail, and using its link again, while signed in
   const token = await confirmationToken(world.url, person.email)
   await go(page, `/confirm_email?confirmation_token=${token}`)
   await page.waitForURL('**/dashboard')
-  await reads(page, "Your email address is confirmed, and you're signed in.")
+  await reads(page, 'Your email address is confirmed. You can sign in now.')
   await go(page, '/confirm_email?confirmation_token=expired')
   await page.waitForURL('**/confirm_email')
   await page.getByText('Invalid or expired confirmation link. You can request').waitFor()

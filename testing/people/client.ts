@@ -91,7 +91,7 @@ export async function newPerson(
   return Object.assign(client, { id: (signedIn.body as { user: { id: string } }).user.id })
 }
 
-/** Someone who has only signed up, and opens the mailed link as if on another device. */
+/** Someone who has only signed up. */
 export async function newUnconfirmed(
   url: string,
   name = 'Ada',
@@ -100,7 +100,6 @@ export async function newUnconfirmed(
   const client = new Client(url)
   const user = { name, email, password: PASSWORD, password_confirmation: PASSWORD, terms_of_service: true }
   await client.post('/users', { user })
-  client.cookies.delete('sign_up')
   return Object.assign(client, { email })
 }
 

@@ -28,11 +28,10 @@ export const signUpFields = (email: string) => ({
 type Setup = ReturnType<typeof accountContext>
 type Browser = ReturnType<typeof openAppBrowser>
 
-/** Signs up over the wire; returns the token of the mailed link, to open as if on another device. */
+/** Signs up over the wire; returns the token of the mailed link. */
 export async function signUpIn(browser: Browser, { sent, settle }: Setup, email: string): Promise<string> {
   await browser.json('POST', '/users', { user: signUpFields(email) })
   await settle()
-  browser.cookies.delete('sign_up')
   const mail = sent.findLast((m) => m.to === email)
   return /confirmation_token=([\w-]+)/.exec(mail?.text ?? '')?.[1] ?? ''
 }

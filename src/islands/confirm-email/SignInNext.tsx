@@ -11,16 +11,11 @@ export function useSignInNext(seconds: number, counting = true) {
 }
 
 /** The one button, and a quiet way to stay. Screen readers don't hear the ticking. */
-export function SignInNext({
-  staying,
-  left,
-  stay,
-  isIn = false,
-}: ReturnType<typeof useSignInNext> & { isIn?: boolean }) {
+export function SignInNext({ staying, left, stay }: ReturnType<typeof useSignInNext>) {
   return (
     <>
       <ButtonLink href="/sign_in" look="primary">
-        {isIn ? 'Open the dashboard' : staying ? 'Sign In' : 'Sign in now'}
+        {staying ? 'Sign In' : 'Sign in now'}
       </ButtonLink>
       {staying ? null : (
         <p className="hint">

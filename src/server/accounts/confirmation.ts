@@ -5,7 +5,6 @@ import { emailTokens, users } from '../../../db/schema/accounts.ts'
 import { plans } from '../../../db/schema/billing.ts'
 import { AppError } from '../../domain/error.ts'
 import { CONFIRMATION_FAILED, emailForm } from '../../domain/user.ts'
-import type { User } from '../../domain/wire/accounts.ts'
 import { findDebt, suspendDebtorQueries } from '../billing/bills/debts.ts'
 import { type Caller, limitCalls } from '../limits/limits.ts'
 import { confirmEmailMail, confirmLatestMail } from '../mail/account-letters.ts'
@@ -14,34 +13,26 @@ import { type Context, siteOrigin } from '../runtime/context.ts'
 import { requireValid } from '../runtime/form-rules.ts'
 import { hashEmailToken, hasKilledLinks, isGoodLink, keepLinkQuery, newEmailToken } from './email-tokens.ts'
 import { hashMailbox, trialQueries } from './mailboxes.ts'
-import { type Device, newSignIn, type SignedIn, signInQueries } from './new-sign-in.ts'
-
-type Account = { user: User; passwordHash: string }
 
 /**
  * Confirms the address of the link's sign-up and starts the free trial, unless its mailbox had one. Suspends the
  * account if its owner owes for a closed one. Opening the link
  * again before it expires succeeds and changes nothing: mail scanners open links before people do.
- * @returns the account, and whether it got a trial
+ * @returns whether the account got a trial
  * @throws invalid
  */
-export async function confirmEmail(ctx: Context, token: string): Promise<{ hasTrial: boolean; account: Account }> {
+export async function confirmEmail(ctx: Context, token: string): Promise<{ hasTrial: boolean }> {
   const now = ctx.now()
   const hash = hashEmailToken(token)
   const isGood = isGoodLink(hash, 'confirm', now)
   const [found] = await ctx.db
-    .select({
-      user: { id: users.id, name: users.name, email: users.email, admin: users.admin },
-      passwordHash: users.passwordHash,
-      confirmedAt: users.confirmedAt,
-    })
+    .select({ id: users.id, email: users.email, confirmedAt: users.confirmedAt })
     .from(emailTokens)
     .innerJoin(users, eq(users.id, emailTokens.userId))
     .where(and(isGood, isNull(users.closedAt)))
   if (!found) throw new AppError('invalid', CONFIRMATION_FAILED)
-  const { confirmedAt, ...account } = found
-  const { id, email } = account.user
-  if (confirmedAt !== null) return { hasTrial: await hasTrial(ctx, id), account }
+  const { id, email } = found
+  if (found.confirmedAt !== null) return { hasTrial: await hasTrial(ctx, id) }
   const mailbox = await hashMailbox(ctx, email)
   const cents = await findDebt(ctx, mailbox)
   const [confirmed] = await writeBatch(ctx.db, [
@@ -63,23 +54,7 @@ export async function confirmEmail(ctx: Context, token: string): Promise<{ hasTr
   ])
   if (!confirmed?.rowsAffected) throw new AppError('invalid', CONFIRMATION_FAILED)
   ctx.background(deliverMail(ctx))
-  return { hasTrial: await hasTrial(ctx, id), account }
-}
-
-/**
- * Signs in a browser whose person chose this password: once, as the account's first sign-in, so the link opens nothing
- * later. An account that never had a sign-in has no second factor.
- */
-export async function signInFirst(
-  ctx: Context,
-  { user, passwordHash }: Account,
-  device: Device,
-): Promise<SignedIn | null> {
-  const made = newSignIn(ctx)
-  const isFirst = sql`NOT EXISTS (SELECT 1 FROM sign_ins WHERE user_id = users.id)`
-  const whose = sql`id = ${user.id} AND password_hash = ${passwordHash} AND closed_at IS NULL AND ${isFirst}`
-  const [inserted] = await writeBatch(ctx.db, await signInQueries(ctx, made, device, { isNew: true, whose }))
-  return inserted?.rowsAffected ? { user, signIn: made, proved: { passwordHash, hasFactor: false } } : null
+  return { hasTrial: await hasTrial(ctx, id) }
 }
 
 async function hasTrial(ctx: Context, userId: string): Promise<boolean> {

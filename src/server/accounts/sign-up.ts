@@ -18,9 +18,8 @@ import { keepLinkQuery, killConfirmLinks, newEmailToken } from './email-tokens.t
  * confirmed the latest sign-up wins: its name and password count, and earlier links die. A confirmed account
  * stays as it is; its owner gets an email. The answer, the work and the statements are the same in every
  * case, so that nobody learns who is a customer.
- * @returns the hash of the password they chose, also if it counts nowhere
  */
-export async function signUp(ctx: Context, input: InferInput<typeof signUpForm>, caller: Caller): Promise<string> {
+export async function signUp(ctx: Context, input: InferInput<typeof signUpForm>, caller: Caller): Promise<void> {
   const { name, email, password } = requireValid(signUpForm, input)
   await refuseCommonPassword(password)
   await limitCalls(ctx, 'sign_up', caller, email)
@@ -46,5 +45,4 @@ export async function signUp(ctx: Context, input: InferInput<typeof signUpForm>,
     mailQuery(ctx, email, alreadySignedUpMail(origin), sql`NOT ${isOurs}`),
   ])
   ctx.background(deliverMail(ctx, email))
-  return passwordHash
 }

@@ -2,7 +2,6 @@ import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 
 export type KeyPurpose =
   | 'sign-in'
-  | 'sign-up'
   | 'csrf'
   | 'flash'
   | 'back'

@@ -5,8 +5,7 @@ import type { AppEnv } from './app-env.ts'
 
 /**
  * `sign_in`: who is signed in; `browser`: what CSRF tokens are bound to; `flash`: a message for the next
- * page; `back`: where signing in leads; `theme`: light or dark; `known`: accounts this browser has signed in to;
- * `sign_up`: the sign-up that this browser made last.
+ * page; `back`: where signing in leads; `theme`: light or dark; `known`: accounts this browser has signed in to.
  */
 export type CookieName = keyof typeof COOKIE_S | 'flash_1' | 'flash_2'
 

@@ -32,7 +32,7 @@ export function rememberDevice(c: HonoContext<AppEnv>, email: string, proved: Pr
 }
 
 /** Newer passwords and factors end a mark. Otherwise, someone who once knew the password could collect marks, and guess with each. */
-export function tagOf({ passwordHash, hasFactor }: Proved): string {
+function tagOf({ passwordHash, hasFactor }: Proved): string {
   return createHash('sha256')
     .update(`${saltOf(passwordHash)} ${hasFactor}`)
     .digest('base64url')

@@ -9,19 +9,13 @@ import { rememberDevice } from './known-device.ts'
 import { answer } from './reply.ts'
 import { takeWayBack } from './way-back.ts'
 
-/** Gives a new sign-in to this browser. */
-export async function giveSignIn(c: HonoContext<AppEnv>, { user, signIn, proved }: SignedIn): Promise<void> {
-  writeCookie(c, 'sign_in', await issueSignInToken(c.var.ctx, signIn))
-  rememberDevice(c, user.email, proved)
-  c.set('tokensFor', user.id)
-}
-
-/** The same, and ends its previous one. */
-export async function answerSignedIn(c: HonoContext<AppEnv>, made: SignedIn): Promise<Response> {
+/** Gives a new sign-in to this browser, and ends its previous one. */
+export async function answerSignedIn(c: HonoContext<AppEnv>, { user, signIn, proved }: SignedIn): Promise<Response> {
   const { ctx, signIn: previous } = c.var
-  const { user } = made
-  await giveSignIn(c, made)
+  writeCookie(c, 'sign_in', await issueSignInToken(ctx, signIn))
+  rememberDevice(c, user.email, proved)
   if (previous) ctx.background(signOut(ctx, previous.user.id, previous.id))
+  c.set('tokensFor', user.id)
   const page = takeWayBack(c, user) ?? '/dashboard'
   return answer(c, { user, page }, { to: page })
 }

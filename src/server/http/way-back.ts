@@ -41,11 +41,6 @@ export function takeWayBack(c: HonoContext<AppEnv>, user: User): string | null {
   return kept.path
 }
 
-/** Whether signing in leads somewhere other than the dashboard. */
-export function hasWayBack(c: HonoContext<AppEnv>): boolean {
-  return (read(c)?.path ?? '/dashboard') !== '/dashboard'
-}
-
 function read(c: HonoContext<AppEnv>): WayBack | null {
   return readSigned<WayBack>(c.var.ctx, 'back', readCookie(c, 'back') ?? '')
 }

@@ -65,7 +65,7 @@ test('a second address of one mailbox gets an account without a trial, and hears
   expect(state.mailbox).toBe((await stateOf(open, address())).mailbox)
   // A mail scanner was first: they still hear it.
   const again = await browser.request(`/users/confirmation?confirmation_token=${token}`)
-  expect(await again.json()).toEqual({ message: CONFIRMED_NO_TRIAL, trial: false, signed_in: false })
+  expect(await again.json()).toEqual({ message: CONFIRMED_NO_TRIAL, trial: false })
   expect((await stateOf(open, address('2'))).mails).toHaveLength(state.mails.length)
 })
 

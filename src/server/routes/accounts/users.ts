@@ -3,8 +3,6 @@ import {
   CONFIRMATION_SENT,
   CONFIRMED,
   CONFIRMED_NO_TRIAL,
-  CONFIRMED_SIGNED_IN,
-  CONFIRMED_SIGNED_IN_NO_TRIAL,
   PROFILE_UPDATED,
   SIGNED_OUT,
   SIGNED_UP,
@@ -20,8 +18,7 @@ import { wantsPage } from '../../http/form-post.ts'
 import { attemptOf } from '../../http/known-device.ts'
 import { answer } from '../../http/reply.ts'
 import { route } from '../../http/route.ts'
-import { answerSignedIn, giveSignIn, renewCookie } from '../../http/signed-in.ts'
-import { rememberSignUp, takeSignUp } from '../../http/signed-up.ts'
+import { answerSignedIn, renewCookie } from '../../http/signed-in.ts'
 
 const credentials = z.object({ user: z.object({ email: text, password: text }) })
 const emailOnly = z.object({ user: z.object({ email: text }) })
@@ -61,7 +58,7 @@ export const users = [
   }).answer(async (c) => {
     const { user } = c.req.valid('json')
     const { signUp } = await import('../../accounts/sign-up.ts')
-    rememberSignUp(c, await signUp(c.var.ctx, user, callerOf(c)))
+    await signUp(c.var.ctx, user, callerOf(c))
     return answer(c, { message: SIGNED_UP }, { status: 201, carry: { 'user[email]': user.email } })
   }),
   route('GET /users/confirmation', {
@@ -70,11 +67,10 @@ export const users = [
     summary: 'Confirm an email address',
     description: [
       'The free trial starts, unless the mailbox already had one: then `trial` is false.',
-      'Once, it also signs in the browser that signed up within the last hour, if nobody is signed in there. `signed_in` says whether the account is signed in now.',
-      'Repeating it within 24 h confirms nothing new.',
+      'Repeating it within 24 h returns the same and changes nothing.',
       'A browser that opens it directly (`Accept: text/html`) gets 303 to the next page.',
     ],
-    answers: [200, z.extend(message, { trial: z.boolean(), signed_in: z.boolean() })],
+    answers: [200, z.extend(message, { trial: z.boolean() })],
     refuses: ['invalid'],
     query: { confirmation_token: 'From the email' },
   }).answer(async (c) => {
@@ -82,14 +78,9 @@ export const users = [
     if (c.req.method === 'HEAD') return c.body(null)
     // A browser that opened the link without our script goes to a page, as after a form.
     if (wantsPage(c)) c.set('form', new URLSearchParams())
-    const { ctx } = c.var
-    const { confirmEmail, signInFirst } = await confirmation()
-    const { hasTrial, account } = await confirmEmail(ctx, c.req.query('confirmation_token') ?? '')
-    const made = takeSignUp(c, account.passwordHash) ? await signInFirst(ctx, account, deviceOf(c)) : null
-    if (made) await giveSignIn(c, made)
-    const isIn = made !== null || c.var.signIn?.user.id === account.user.id
-    const [yes, no] = isIn ? [CONFIRMED_SIGNED_IN, CONFIRMED_SIGNED_IN_NO_TRIAL] : [CONFIRMED, CONFIRMED_NO_TRIAL]
-    return answer(c, { message: hasTrial ? yes : no, trial: hasTrial, signed_in: isIn })
+    const { confirmEmail } = await confirmation()
+    const { hasTrial } = await confirmEmail(c.var.ctx, c.req.query('confirmation_token') ?? '')
+    return answer(c, { message: hasTrial ? CONFIRMED : CONFIRMED_NO_TRIAL, trial: hasTrial })
   }),
   route('POST /users/confirmation', {
     access: 'public',

@@ -31,8 +31,6 @@ test('plain HTML forms: every step answers 303, with its sentence on the next pa
   })
   await account.settle()
   const link = /confirmation_token=([\w-]+)/.exec(account.sent[0]?.text ?? '')?.[1]
-  // As in a browser that didn't sign up, the link doesn't sign in.
-  browser.cookies.delete('sign_up')
   const confirmed = await browser.request(`/users/confirmation?confirmation_token=${link}`, {
     headers: { Accept: 'text/html,*/*' },
   })
