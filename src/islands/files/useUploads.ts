@@ -54,8 +54,7 @@ export function useUploads(path: string, reload: () => void) {
     queue,
     refused,
     choose,
-    drop: (dropped: DataTransfer) =>
-      void pickedFrom(dropped).then(choose, () => setRefused(["Your browser couldn't read what you dropped."])),
+    drop: (dropped: DataTransfer) => void pickedFrom(dropped).then(choose),
     pause: (id?: number) => queue.pause(id),
     resume: (id?: number) => queue.resume(id),
     remove: (id?: number) => queue.remove(id),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { nameInArchive } from '../../../src/islands/files/archive.ts'
-import { chosenFor, pickedIn } from '../../../src/islands/files/chosen-files.ts'
+import { chosenFor, pickedFrom, pickedIn } from '../../../src/islands/files/chosen-files.ts'
 import {
   BY_NAME,
   type Entry,
@@ -82,6 +82,32 @@ test('takes folders as they were chosen, composed, without litter, and says what
   expect(taken[0]?.version).toBe('7')
   expect(refused).toEqual([expect.stringContaining("can't have characters that change the direction")])
   expect(chosenFor('', pickedIn([chosen('.DS_Store')])).chosen).toHaveLength(1)
+})
+
+test('of two names that become one path, the second is refused', () => {
+  const named = (name: string) => Object.assign(new File(['x'], 'x'), { webkitRelativePath: name })
+  const { chosen, refused } = chosenFor('', pickedIn(['d/é.txt', 'd/e\u0301.txt', 'e/é.txt'].map(named)))
+  expect(chosen.map(({ path }) => path)).toEqual(['d/é.txt', 'e/é.txt'])
+  expect(refused).toEqual([expect.stringContaining('has the same name')])
+})
+
+test('what a browser cannot read does not keep the rest of a dropped folder', async () => {
+  const file = (name: string, read: File | null) => ({
+    fullPath: `/flight/${name}`,
+    isFile: true,
+    file: (give: (file: File) => void, fail: (error: Error) => void) => (read ? give(read) : fail(new Error())),
+  })
+  const folder = (name: string, inner: unknown[] | null) => {
+    const pages = [inner ?? [], []]
+    const readEntries = (give: (some?: unknown[]) => void, fail: (error: Error) => void) =>
+      inner ? give(pages.shift()) : fail(new Error())
+    return { fullPath: name, isFile: false, createReader: () => ({ readEntries }) }
+  }
+  const whole = [file('', null), folder('/flight/closed', null), file('a.txt', new File(['a'], 'a.txt'))]
+  const items = [{ webkitGetAsEntry: () => folder('/flight', whole) }]
+  const { chosen, refused } = chosenFor('', await pickedFrom({ items } as unknown as DataTransfer))
+  expect(chosen.map(({ path }) => path)).toEqual(['flight/a.txt'])
+  expect(refused.map((sentence) => sentence.split(':')[0])).toEqual(['flight', 'closed'])
 })
 
 test('previews what browsers show, everything else as letters or not at all', () => {
