@@ -72,8 +72,7 @@ async function* filesBelow(folder: string, { onLeftOut, signal }: ArchiveWatch):
     const { path, name } = here
     for (let after: string | null = null; ; ) {
       const query = new URLSearchParams({ path, ...(after === null ? {} : { after }) })
-      const { ok, body } = await request<FileList>('GET', `/api/v1/files?${query}`, undefined, signal)
-      if (!ok) throw new NoArchive(body.error ?? 'This folder could not be listed.')
+      const body = await list(query, signal)
       const folders: typeof waiting = []
       for (const entry of entriesOf({ ...body, path })) {
         const inner = name + entry.path.slice(path.length)
@@ -88,19 +87,35 @@ async function* filesBelow(folder: string, { onLeftOut, signal }: ArchiveWatch):
   }
 }
 
+const TRIES = 3
+
+/** A tree may have more folders than one may list in a quarter hour. */
+async function list(query: URLSearchParams, signal: AbortSignal): Promise<FileList> {
+  for (let left = TRIES; ; left--) {
+    const { ok, status, body, headers } = await request<FileList>('GET', `/api/v1/files?${query}`, undefined, signal)
+    signal.throwIfAborted()
+    if (ok) return body
+    const mayPass = status === 0 || status === 429 || status >= 500
+    if (left <= 1 || !mayPass) throw new NoArchive(body.error ?? 'This folder could not be listed.')
+    await wait(pauseOf(headers), signal)
+  }
+}
+
+const pauseOf = (headers?: Headers) => (Number(headers?.get('Retry-After')) || 1) * 1000
+
 async function* contents(files: AsyncGenerator<ArchiveFile>, { onBytes, signal }: ArchiveWatch) {
   let bytes = 0
   for await (const { path, name, size, modifiedAt } of files) {
     const input = await open(path, signal)
+    if (input === null) continue
     yield { input, name: nameInArchive(name), lastModified: new Date(modifiedAt), size }
     bytes += size
     onBytes(bytes)
   }
 }
 
-const TRIES = 3
-
-async function open(path: string, signal: AbortSignal): Promise<Response> {
+/** Null: deleted since we listed it, by a server for instance. */
+async function open(path: string, signal: AbortSignal): Promise<Response | null> {
   for (let left = TRIES; ; left--) {
     const answer = await fetch(linkToContent(path), { signal }).catch((error) => {
       signal.throwIfAborted()
@@ -108,15 +123,21 @@ async function open(path: string, signal: AbortSignal): Promise<Response> {
       return null
     })
     if (answer?.ok && answer.body) return answer
+    if (answer?.status === 404) return null
     if (left <= 1) throw new NoArchive(`${inText(path)} could not be read. Try again.`)
-    await wait((Number(answer?.headers.get('Retry-After')) || 1) * 1000, signal)
+    await wait(pauseOf(answer?.headers), signal)
   }
 }
 
-/** When an archive is unpacked, a name must not lead out of its folder, or name a drive. */
+/**
+ * When an archive is unpacked, a name must not lead out of its folder, or name a drive. Full-width letters instead, as
+ * rclone uses on Windows: `a:b` and `a_b` stay two files.
+ */
 export function nameInArchive(name: string): string {
   return name
     .split('/')
-    .map((part) => (part === '..' || part === '.' || part === '' ? '_' : part.replace(/[\\:*?"<>|]/g, '_')))
+    .map((part) => (/^\.{0,2}$/.test(part) ? '_' : part.replace(/[\\:*?"<>|]/g, wide)))
     .join('/')
 }
+
+const wide = (char: string) => String.fromCharCode(char.charCodeAt(0) + 0xfee0)

@@ -6,15 +6,17 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-/** A folder with one file, whose link answers with these, in this order. */
-function folder(...answers: Response[]) {
+const NAMES = ['a.log']
+
+/** A folder with these files, whose links answer with these, in this order. */
+function folder(answers: Response[], { names = NAMES, lists = [] as Response[] } = {}) {
   const opened: number[] = []
   const written: string[] = []
-  const file = { name: 'a.log', size: 2, modified_at: '2026-11-28T00:00:00Z' }
+  const files = names.map((name) => ({ name, size: 2, modified_at: '2026-11-28T00:00:00Z' }))
   const fetch = async (path: string, { signal }: RequestInit) => {
     signal?.throwIfAborted()
     if (path.startsWith('/api/v1/files?'))
-      return Response.json({ path: 'f/', folders: [], files: [file], next: null, used_bytes: 2 })
+      return lists.shift() ?? Response.json({ path: 'f/', folders: [], files, next: null, used_bytes: 2 })
     opened.push(Date.now())
     return answers.shift() ?? new Response('hi')
   }
@@ -31,17 +33,41 @@ const busy = () => new Response(null, { status: 429, headers: { 'Retry-After': '
 
 test('an archive waits as long as the site says before it opens a file again', async () => {
   vi.useFakeTimers({ now: 0 })
-  const { opened, text } = folder(busy(), new Response(null, { status: 500 }))
-  const saved = saveArchive('f/', 'f', { onBytes: () => {}, onLeftOut: () => {}, signal: new AbortController().signal })
+  const { opened, text } = folder([busy(), new Response(null, { status: 500 })])
+  const saved = saveArchive('f/', 'f', watch())
   await vi.runAllTimersAsync()
   await saved
   expect(opened).toEqual([0, 40_000, 41_000])
   expect(text()).toContain('hi')
 })
 
+const watch = () => ({ onBytes: () => {}, onLeftOut: () => {}, signal: new AbortController().signal })
+
+test('an archive waits as long as the site says before it lists another folder', async () => {
+  vi.useFakeTimers({ now: 0 })
+  const { opened, text } = folder([], { lists: [busy()] })
+  const saved = saveArchive('f/', 'f', watch())
+  await vi.runAllTimersAsync()
+  await saved
+  expect(opened).toEqual([40_000])
+  expect(text()).toContain('hi')
+})
+
+test('an archive without the folders that are refused would not be all of it', async () => {
+  folder([], { lists: [Response.json({ error: 'No.' }, { status: 403 })] })
+  await expect(saveArchive('f/', 'f', watch())).rejects.toThrow('No.')
+})
+
+test('a file that is deleted before its turn does not end the archive', async () => {
+  const { text } = folder([new Response(null, { status: 404 })], { names: ['a.log', 'b.log'] })
+  await saveArchive('f/', 'f', watch())
+  expect(text()).toContain('b.log')
+  expect(text()).not.toContain('a.log')
+})
+
 test('someone who gives up while an archive waits needs no patience', async () => {
   vi.useFakeTimers({ now: 0 })
-  const { opened } = folder(busy())
+  const { opened } = folder([busy()])
   const giving = new AbortController()
   const saved = saveArchive('f/', 'f', { onBytes: () => {}, onLeftOut: () => {}, signal: giving.signal })
   const lost = expect(saved).rejects.toThrow('aborted')
