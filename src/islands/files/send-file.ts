@@ -27,7 +27,13 @@ type Watch = {
 }
 
 /** Why a file can't be sent, in words. */
-export class Refused extends Error {}
+export class Refused extends Error {
+  readonly status: number
+  constructor(message: string, status = 0) {
+    super(message)
+    this.status = status
+  }
+}
 
 const AT_ONCE = 3
 /** How many parts' links we request per call. */
@@ -86,7 +92,10 @@ async function sendParts(line: Line, { path, file, version }: Chosen, watch: Wat
       }
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, lane))
+  await Promise.all(Array.from({ length: AT_ONCE }, lane)).catch((error) => {
+    // Another tab may have completed this upload: asking to complete it says whether it did.
+    if (!(error instanceof Refused && error.status === 404)) throw error
+  })
   if (!watch.signal.aborted) await ask(line, watch, `/api/v1/files/uploads/${id}/complete`)
 }
 
@@ -123,7 +132,7 @@ async function ask<T>(line: Line, watch: Watch, path: string, json?: unknown): P
       return body
     }
     const isBusy = status === 429 || status >= 500
-    if (status !== 0 && !isBusy) throw new Refused(body.error ?? 'This file was refused.')
+    if (status !== 0 && !isBusy) throw new Refused(body.error ?? 'This file was refused.', status)
     watch.onWait(status === 0 ? 'network' : 'busy')
     const seconds = Number(headers?.get('Retry-After'))
     await line.wait(seconds > 0 ? seconds * 1000 : backOff(tries), watch.signal)

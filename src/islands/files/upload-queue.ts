@@ -148,6 +148,8 @@ export class UploadQueue {
       })
       if (abort.signal.aborted) return
       change({ state: 'done', sent: job.size, abort: null })
+      // Another tab may have completed it while parts were under way here.
+      abort.abort()
       this.#onDone(job.path)
     } catch (error) {
       // A file that was moved or changed on disk can't be read.

@@ -120,6 +120,20 @@ test('a bucket that refuses every link is not asked forever', async () => {
   expect(world.statuses).toHaveLength(4)
 })
 
+test('an upload that another tab has completed is done', async () => {
+  const { line, world, calls } = fakeLine()
+  const begin = line.request
+  line.request = (async (method: string, path: string, json: unknown) => {
+    if (path.endsWith('/parts')) world.answers = [{ status: 404, body: { error: 'This upload has ended.' } }]
+    return begin(method as 'POST', path, json)
+  }) as typeof begin
+  const queue = new UploadQueue(line, () => {})
+  queue.add([chosen('a', 40 * MIB)])
+  await settled(queue)
+  expect(calls.at(-1)).toBe('POST /uploads/upl_1/complete')
+  expect(queue.seen()).toMatchObject({ filesDone: 1, failed: 0 })
+})
+
 test('pauses, continues, and forgets', async () => {
   const { line, world, puts, release } = fakeLine()
   world.hold = true
