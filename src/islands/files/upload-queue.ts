@@ -167,24 +167,36 @@ export class UploadQueue {
   }
 }
 
+/** In one pass: people drop a hundred thousand files, and each progress event comes here. */
 function summary(jobs: Job[]): UploadsSeen {
-  const left = jobs.filter(({ state }) => state !== 'done')
-  const states = new Set(left.map(({ state }) => state))
-  // Few files are under way; of the many that wait, we only look at the first ones.
+  const by = Object.fromEntries(ORDER.map((state) => [state, { count: 0, first: [] as Job[] }])) as Record<
+    UploadState,
+    { count: number; first: Job[] }
+  >
+  let bytes = 0
+  let bytesSent = 0
+  for (const job of jobs) {
+    bytes += job.size
+    bytesSent += job.sent
+    const same = by[job.state]
+    if (same.count++ < MOST_SHOWN) same.first.push(job)
+  }
+  const filesDone = by.done.count
   const shown = ORDER.slice(0, -1)
-    .flatMap((wanted) => left.filter(({ state }) => state === wanted).slice(0, MOST_SHOWN))
+    .flatMap((state) => by[state].first)
     .slice(0, MOST_SHOWN)
     .map(({ id, path, size, sent, state, error }) => ({ id, path, size, sent, state, error }))
+  const { sending, network, busy, waiting } = by
   return {
     shown,
-    more: left.length - shown.length,
+    more: jobs.length - filesDone - shown.length,
     files: jobs.length,
-    filesDone: jobs.length - left.length,
-    failed: left.filter(({ state }) => state === 'failed').length,
-    bytes: jobs.reduce((sum, { size }) => sum + size, 0),
-    bytesSent: jobs.reduce((sum, { sent }) => sum + sent, 0),
-    active: states.has('sending') || states.has('network') || states.has('busy') || states.has('waiting'),
-    paused: states.has('paused'),
-    offline: states.has('network') && !states.has('sending'),
+    filesDone,
+    failed: by.failed.count,
+    bytes,
+    bytesSent,
+    active: sending.count + network.count + busy.count + waiting.count > 0,
+    paused: by.paused.count > 0,
+    offline: network.count > 0 && sending.count === 0,
   }
 }
