@@ -44,7 +44,7 @@ export type FilesProps = {
 /** Someone's files: a folder, and what they can do with its contents. */
 export function Files(props: FilesProps) {
   const local = useHydrated()
-  const { folder, open, reload } = useFolder(props.list, props.after)
+  const { folder, open, reload, pauseMs } = useFolder(props.list, props.after)
   const { notice, tell, dismiss } = useNotice()
   const deletion = useDelete((message) => {
     tell('success', message)
@@ -52,7 +52,7 @@ export function Files(props: FilesProps) {
   })
   const { archive, saveArchive, stopArchive } = useArchive(tell)
   const [previewed, setPreviewed] = useState<Previewed | null>(null)
-  const uploads = useUploads(folder.path, reload)
+  const uploads = useUploads(folder.path, reload, pauseMs)
   const seen = useSyncExternalStore(uploads.queue.subscribe, uploads.queue.seen, uploads.queue.seen)
   const space = spaceOf(props.readOnly, folder)
   const acts: RowActs = {

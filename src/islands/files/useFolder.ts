@@ -20,8 +20,10 @@ export type Folder = {
 
 /** The most names that a browser sorts and filters at once. More than that belong in folders. */
 const MOST_NAMES = 50_000
-/** How often a visible page checks a deletion's progress. */
+/** How often a visible page checks a deletion's progress, unless the folder is large. */
 const LOOK_AGAIN_MS = 10_000
+/** Between two readings that nobody asked for, per list: someone may list 1,000 times a quarter hour. */
+const PER_LIST_MS = 2_000
 
 const folderOf = (list: FileList) => ({
   path: toFolder(list.path),
@@ -44,15 +46,20 @@ export function useFolder(first: FileList, after: string | null) {
   const reading = useRef<AbortController>(undefined)
   /** The folder that the person opened last, even if it couldn't be read. */
   const wanted = useRef(folder.path)
+  /** How many lists it takes to read that folder, as far as we know. */
+  const lists = useRef(1)
+  const pauseMs = () => lists.current * PER_LIST_MS
 
   /** Reads all of a folder. Its old rows stay until the new ones arrive. */
   async function read(path: string, start: { entries: Entry[]; after: string | null } | null = null): Promise<void> {
     reading.current?.abort()
     const mine = new AbortController()
     reading.current = mine
+    if (path !== wanted.current) lists.current = 1
     wanted.current = path
     setFolder((before) => ({ ...before, loading: true, error: null }))
     let { entries, after }: { entries: Entry[]; after: string | null } = start ?? { entries: [], after: null }
+    let pages = 0
     do {
       const query = new URLSearchParams({ path, ...(after === null ? {} : { after }) })
       const { ok, status, body } = await request<FileList>('GET', `/api/v1/files?${query}`, undefined, mine.signal)
@@ -60,6 +67,7 @@ export function useFolder(first: FileList, after: string | null) {
       // The server says why on the sign-in page, which leads back here.
       if (status === 401) return location.reload()
       if (!ok) return setFolder((before) => ({ ...before, loading: false, error: body.error ?? 'Network error' }))
+      lists.current = Math.max(lists.current, ++pages)
       entries = [...entries, ...entriesOf({ ...body, path })]
       after = body.next
       setFolder({ ...folderOf({ ...body, path }), entries, loading: after !== null && entries.length < MOST_NAMES })
@@ -72,7 +80,11 @@ export function useFolder(first: FileList, after: string | null) {
     if (after !== null) void latest.current(toFolder(first.path))
     else if (first.next !== null)
       void latest.current(toFolder(first.path), { entries: entriesOf(first), after: first.next })
-    const back = () => void latest.current(toFolder(new URLSearchParams(location.search).get('path') ?? ''))
+    const back = () => {
+      const to = toFolder(new URLSearchParams(location.search).get('path') ?? '')
+      entitle(to)
+      void latest.current(to)
+    }
     window.addEventListener('popstate', back)
     return () => window.removeEventListener('popstate', back)
     // Once, for what the server left out.
@@ -82,9 +94,12 @@ export function useFolder(first: FileList, after: string | null) {
   const isGoing = deleting.length > 0 && !loading
   useEffect(() => {
     if (!isGoing) return
-    const timer = window.setInterval(() => {
-      if (document.visibilityState === 'visible') void latest.current(path)
-    }, LOOK_AGAIN_MS)
+    const timer = window.setInterval(
+      () => {
+        if (document.visibilityState === 'visible') void latest.current(path)
+      },
+      Math.max(LOOK_AGAIN_MS, pauseMs()),
+    )
     return () => clearInterval(timer)
   }, [isGoing, path])
 
@@ -92,11 +107,16 @@ export function useFolder(first: FileList, after: string | null) {
   async function open(to: string): Promise<void> {
     history.pushState(null, '', pageOfFolder(to))
     await read(to)
-    const name = to === '' ? 'Files' : shownName(nameOf(to))
-    document.title = `${name} · Proving Ground`
-    announce(`Folder ${name}`)
+    announce(`Folder ${entitle(to)}`)
     document.querySelector<HTMLElement>('.crumbs [aria-current]')?.focus()
   }
 
-  return { folder, open: (to: string) => void open(to), reload: () => void read(wanted.current) }
+  return { folder, open: (to: string) => void open(to), reload: () => void read(wanted.current), pauseMs }
+}
+
+/** Gives the page its folder's name, and returns it. */
+function entitle(path: string): string {
+  const name = path === '' ? 'Files' : shownName(nameOf(path))
+  document.title = `${name} · Proving Ground`
+  return name
 }

@@ -7,11 +7,8 @@ import { announcementOf } from './Uploads.tsx'
 import { UploadQueue } from './upload-queue.ts'
 import { wait } from './wait.ts'
 
-/** The list is read again at most this often while files arrive. */
-const REFRESH_MS = 2000
-
 /** This page's uploads, which continue while the person looks at other folders. */
-export function useUploads(path: string, reload: () => void) {
+export function useUploads(path: string, reload: () => void, pauseMs: () => number) {
   const latest = useRef({ path, reload })
   latest.current = { path, reload }
   const [refused, setRefused] = useState<string[]>([])
@@ -22,7 +19,7 @@ export function useUploads(path: string, reload: () => void) {
       timer.current = window.setTimeout(() => {
         timer.current = 0
         latest.current.reload()
-      }, REFRESH_MS)
+      }, pauseMs())
     }
     return new UploadQueue({ request, put, wait }, onDone)
   })

@@ -9,7 +9,7 @@ const PAGES = 30
 /** A folder of 30 pages, `many/`; every other one has a single page. */
 function site() {
   const list = (path: string, next: string | null) => ({
-    ...{ path, folders: [], files: [], deleting: [], next, on_servers: [] },
+    ...{ path, folders: [], files: [], deleting: [], next, on_servers: 'none' as const },
     ...{ used_bytes: 0, limit_bytes: null, counted_at: null },
   })
   const fetch = vi.fn(async (path: string) => {
