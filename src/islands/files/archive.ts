@@ -20,6 +20,8 @@ export type ArchiveWatch = {
   onBytes: (bytes: number) => void
   /** For a file that no link can lead to. */
   onLeftOut: () => void
+  /** For a file that was deleted after we listed it, by a server for instance. */
+  onGone: () => void
   signal: AbortSignal
 }
 
@@ -103,18 +105,21 @@ async function list(query: URLSearchParams, signal: AbortSignal): Promise<FileLi
 
 const pauseOf = (headers?: Headers) => (Number(headers?.get('Retry-After')) || 1) * 1000
 
-async function* contents(files: AsyncGenerator<ArchiveFile>, { onBytes, signal }: ArchiveWatch) {
+async function* contents(files: AsyncGenerator<ArchiveFile>, { onBytes, onGone, signal }: ArchiveWatch) {
   let bytes = 0
   for await (const { path, name, size, modifiedAt } of files) {
     const input = await open(path, signal)
-    if (input === null) continue
+    if (input === null) {
+      onGone()
+      continue
+    }
     yield { input, name: nameInArchive(name), lastModified: new Date(modifiedAt), size }
     bytes += size
     onBytes(bytes)
   }
 }
 
-/** Null: deleted since we listed it, by a server for instance. */
+/** Null: it is gone. */
 async function open(path: string, signal: AbortSignal): Promise<Response | null> {
   for (let left = TRIES; ; left--) {
     const answer = await fetch(linkToContent(path), { signal }).catch((error) => {

@@ -13,6 +13,7 @@ export function useArchive(tell: (kind: AlertKind, text: string) => void) {
     const mine = new AbortController()
     stop.current = mine
     let leftOut = 0
+    let gone = 0
     const part = await import('./archive.ts').catch(() => null)
     if (!part) return tell('danger', "This part of the page couldn't be loaded. Reload the page to use it.")
     const { saveArchive, NoArchive } = part
@@ -20,9 +21,10 @@ export function useArchive(tell: (kind: AlertKind, text: string) => void) {
       await saveArchive(folder, name, {
         onBytes: (bytes) => setArchive({ name, bytes }),
         onLeftOut: () => leftOut++,
+        onGone: () => gone++,
         signal: mine.signal,
       })
-      tell(leftOut ? 'warning' : 'success', savedWords(name, leftOut))
+      tell(leftOut || gone ? 'warning' : 'success', savedWords(name, leftOut, gone))
     } catch (error) {
       // They closed the dialog that asks where to save it, or canceled.
       const gaveUp = mine.signal.aborted || (error as Error).name === 'AbortError'
@@ -39,9 +41,11 @@ export function useArchive(tell: (kind: AlertKind, text: string) => void) {
   }
 }
 
-function savedWords(name: string, leftOut: number): string {
+export function savedWords(name: string, leftOut: number, gone: number): string {
+  const files = (count: number) => (count === 1 ? '1 file' : `${count.toLocaleString('en-US')} files`)
   const saved = `Saved ${inText(`${name}.zip`)}`
-  if (leftOut === 0) return `${saved}.`
-  const files = leftOut === 1 ? '1 file' : `${leftOut.toLocaleString('en-US')} files`
-  return `${saved}, without ${files} whose path has "." or "..": no link can lead there. Use the AWS command line.`
+  const without = leftOut
+    ? `, without ${files(leftOut)} whose path has "." or "..": no link can lead there. Use the AWS command line.`
+    : '.'
+  return saved + without + (gone ? ` Meanwhile, ${files(gone)} ${gone === 1 ? 'was' : 'were'} deleted.` : '')
 }

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { saveArchive } from '../../../src/islands/files/archive.ts'
+import { savedWords } from '../../../src/islands/files/useArchive.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -41,7 +42,7 @@ test('an archive waits as long as the site says before it opens a file again', a
   expect(text()).toContain('hi')
 })
 
-const watch = () => ({ onBytes: () => {}, onLeftOut: () => {}, signal: new AbortController().signal })
+const watch = () => ({ onBytes() {}, onLeftOut() {}, onGone: vi.fn(), signal: new AbortController().signal })
 
 test('an archive waits as long as the site says before it lists another folder', async () => {
   vi.useFakeTimers({ now: 0 })
@@ -60,7 +61,10 @@ test('an archive without the folders that are refused would not be all of it', a
 
 test('a file that is deleted before its turn does not end the archive', async () => {
   const { text } = folder([new Response(null, { status: 404 })], { names: ['a.log', 'b.log'] })
-  await saveArchive('f/', 'f', watch())
+  const watched = watch()
+  await saveArchive('f/', 'f', watched)
+  expect(watched.onGone).toHaveBeenCalledOnce()
+  expect(savedWords('f', 0, 1)).toBe('Saved f.zip. Meanwhile, 1 file was deleted.')
   expect(text()).toContain('b.log')
   expect(text()).not.toContain('a.log')
 })
@@ -69,7 +73,7 @@ test('someone who gives up while an archive waits needs no patience', async () =
   vi.useFakeTimers({ now: 0 })
   const { opened } = folder([busy()])
   const giving = new AbortController()
-  const saved = saveArchive('f/', 'f', { onBytes: () => {}, onLeftOut: () => {}, signal: giving.signal })
+  const saved = saveArchive('f/', 'f', { ...watch(), signal: giving.signal })
   const lost = expect(saved).rejects.toThrow('aborted')
   await vi.advanceTimersByTimeAsync(1000)
   giving.abort()
