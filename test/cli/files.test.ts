@@ -226,7 +226,7 @@ test('runs rclone with credentials of its own, and nothing of the customer’s',
   const { run, here, rclone } = await setup()
   writeFileSync(join(here, 'flight 1.csv'), 'time,height\n')
   const theirs = { AWS_ACCESS_KEY_ID: 'theirs', AWS_PROFILE: 'theirs', RCLONE_CONFIG: 'theirs', rclone_bwlimit: '1k' }
-  const more = { ...theirs, HTTPS_PROXY: 'http://127.0.0.1:9', PATH: rclone.PATH }
+  const more = { ...theirs, NODE_OPTIONS: '--no-warnings', HTTPS_PROXY: 'http://127.0.0.1:9', PATH: rclone.PATH }
   const put = await run(['files', 'put', join(here, 'flight 1.csv'), 'runs/'], '', more)
   expect(put).toEqual({ code: 0, out: 'Uploaded 3 files, 1 file deleted.\n', err: '' })
   const { args, env, config, credentials } = rclone.recorded()
@@ -246,6 +246,7 @@ test('runs rclone with credentials of its own, and nothing of the customer’s',
     'RCLONE_RC_USER',
   ])
   expect(env.HTTPS_PROXY).toBe(more.HTTPS_PROXY)
+  expect(env).not.toHaveProperty('NODE_OPTIONS')
   expect(config).not.toContain('--read')
   const { Expiration, ...given } = JSON.parse(credentials)
   expect(given).toEqual({

@@ -27,9 +27,9 @@ const isWindows = process.platform === 'win32'
 /** What rclone did. */
 export type Done = { copied: number; deleted: number }
 
-/** A customer's own keys and remotes are for other buckets. */
+/** A customer's own keys and remotes are for other buckets, and a path in NODE_OPTIONS leads from their folder. */
 const withoutTheirs = () =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(AWS|RCLONE)_/i.test(name)))
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(AWS_|RCLONE_|NODE_OPTIONS$)/i.test(name)))
 
 const pathOf = (env: NodeJS.ProcessEnv) => Object.entries(env).find(([name]) => /^path$/i.test(name))?.[1] ?? ''
 
@@ -149,7 +149,7 @@ async function run(
   cwd: string,
   env: NodeJS.ProcessEnv,
 ): Promise<Done & { said: string }> {
-  const logs = ['--use-json-log', '--stats', '1s', '--stats-log-level', 'NOTICE', '--log-level', 'NOTICE']
+  const logs = ['--use-json-log', '--stats', '1s', '--stats-log-level', 'NOTICE']
   const child = spawn(program, [...args, ...logs], {
     cwd,
     env,
