@@ -83,6 +83,22 @@ export function RunRecord({ run, acting, self }: Props) {
   )
 }
 
+const mono = (id: string) => <span className="mono address">{id}</span>
+
+/** Two moments; the page names their year. */
+function Span({ from, until }: { from: string; until: string | null }) {
+  return (
+    <span>
+      <Time at={from} layout="brief" />
+      {until ? (
+        <>
+          &nbsp;– <Time at={until} layout="brief" />
+        </>
+      ) : null}
+    </span>
+  )
+}
+
 function Rows(table: Parameters<typeof DataTable>[0]) {
   return (
     <Card title={table.caption}>
@@ -105,15 +121,15 @@ function Launches({ launches }: Run) {
       rows={launches.map((launch) => ({
         id: launch.token,
         cells: {
-          token: <code>{launch.token}</code>,
-          place: <span className="whole">{launch.place_id}</span>,
-          instance: launch.instance_id ?? '—',
+          token: mono(launch.token),
+          place: mono(launch.place_id),
+          instance: <span className="mono whole">{launch.instance_id ?? '—'}</span>,
           outcome: launch.outcome,
           ec2: launch.launched_at ? (
-            <span>
-              <Time at={launch.launched_at} /> {launch.ended_at ? <Time at={launch.ended_at} /> : null}{' '}
-              {launch.end_reason}
-            </span>
+            <div>
+              <Span from={launch.launched_at} until={launch.ended_at} />
+              <div className="hint">{launch.end_reason}</div>
+            </div>
           ) : (
             '—'
           ),
@@ -133,19 +149,17 @@ function Jobs({ jobs }: Run) {
         { key: 'status', label: 'Status' },
         { key: 'retries', label: 'Retries', numeric: true },
         { key: 'error', label: 'Error' },
-        { key: 'from', label: 'Created' },
-        { key: 'until', label: 'Updated' },
+        { key: 'when', label: 'Created – updated' },
       ]}
       rows={jobs.map((job) => ({
         id: job.id,
         cells: {
-          id: <code>{job.id}</code>,
+          id: mono(job.id),
           kind: job.kind,
           status: job.status,
           retries: job.attempts,
           error: job.error_code ? `${job.error_code}: ${job.error_message ?? ''}` : '—',
-          from: <Time at={job.created_at} />,
-          until: <Time at={job.updated_at} />,
+          when: <Span from={job.created_at} until={job.updated_at} />,
         },
       }))}
     />
