@@ -107,7 +107,11 @@ export function Dashboard(props: DashboardProps) {
   const freeMinutes = isTrial ? trialMinutesLeft(monthlyUsage.hoursUsed) : null
   const trial =
     freeMinutes === null ? null : (
-      <TrialBanner minutesLeft={freeMinutes} counting={live?.billed_from != null && !live.stopping} />
+      <TrialBanner
+        minutesLeft={freeMinutes}
+        counting={live?.billed_from != null && !live.stopping}
+        inCard={live !== undefined}
+      />
     )
   const latest = trialEnd(summary, now)
   const ending = live && isEnding(live, now, latest) ? live : null

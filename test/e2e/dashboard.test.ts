@@ -56,7 +56,7 @@ test('a running server: its meter and the trial count each second, its address c
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   await page.getByText('Free in your trial. You need no card.').waitFor()
   await page.getByRole('button', { name: 'Start Server' }).click()
-  await page.getByText(/^[2-9] s · free trial$/).waitFor()
+  await page.getByRole('cell', { name: /^[2-9]s ?free trial$/ }).waitFor()
   await page.getByText('One server at a time').waitFor()
   // The data is read every 30 s, but the banner ticks each second in between.
   const minutes = async () => Number(await page.getByText('minutes left').locator('strong').textContent())

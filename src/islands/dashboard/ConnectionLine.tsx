@@ -17,7 +17,7 @@ type Props = {
 /** The status line under the title: whether the data is live, or how old it is. */
 export function ConnectionLine({ connection, knownAt }: Props) {
   return (
-    <p className="status-line">
+    <p className="status-line hint">
       <span className={`connection connection-${connection}`} role="status">
         {WORDS[connection]}
       </span>

@@ -14,7 +14,7 @@ export function EndingAlert(props: Parameters<typeof EndForm>[0]) {
   useEffect(() => announce('Your server stops in less than 10 minutes.'), [end])
   return (
     <Alert kind="warning" quiet>
-      <div className="trial">
+      <div className="row">
         <span>
           Your server stops in <strong className="mono">{countdownText(seconds)}</strong>. Its disk is then erased.
         </span>

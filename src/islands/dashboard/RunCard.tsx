@@ -59,7 +59,7 @@ export function RunCard(props: Props) {
           </p>
         ) : null}
         {server.environment ? <p>{worldText(server)}</p> : null}
-        <p className="mono hint">
+        <p className="hint">
           {machineText(server.instance_type, server.availability_zone)} · <a href={`/servers/${server.id}#log`}>Log</a>
         </p>
         {LastLine ? <LastLine runId={server.id} /> : null}

@@ -5,13 +5,12 @@ import type { Summary } from '../../domain/wire/billing.ts'
 import type { Server } from '../../domain/wire/fleet.ts'
 import { worldText } from '../../domain/worlds.ts'
 import { Badge } from '../../ui/Badge.tsx'
-import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { EmptyState } from '../../ui/States.tsx'
 import { TimeIn } from '../../ui/Time.tsx'
 import { useHydrated } from '../../ui/useHydrated.ts'
 import { Address } from './Address.tsx'
-import { ASK_TO_STOP, instead, STOP } from './ByForm.tsx'
+import { ASK_TO_STOP, instead } from './ByForm.tsx'
 import { RunMeter } from './RunMeter.tsx'
 import { SteadyButton } from './SteadyButton.tsx'
 
@@ -106,8 +105,8 @@ function statusOf(server: Server) {
 }
 
 /**
- * Stops an active run, or cancels one that is still starting. For a run that has ended, the screen shows nothing, but
- * screen readers find a disabled Stop, as the specification requires.
+ * Stops an active run; the card above cancels a start. For a run that has ended, the screen shows nothing, but screen
+ * readers find a disabled Stop, as the specification requires.
  */
 function actionsOf(server: Server, onStop: Props['onStop']) {
   const open = canStop(server)
@@ -123,16 +122,7 @@ function actionsOf(server: Server, onStop: Props['onStop']) {
       Stop
     </SteadyButton>
   )
-  if (!isLive(server)) return <span className="visually-hidden">{stop}</span>
-  if (!server.pending || !open) return stop
-  return (
-    <span className="row">
-      <Button {...STOP} small aria-label={`Cancel the start of ${server.id}`} onClick={instead(() => onStop(server))}>
-        Cancel
-      </Button>
-      {stop}
-    </span>
-  )
+  return isLive(server) ? stop : <span className="visually-hidden">{stop}</span>
 }
 
 /** Whole seconds since the machine started running. The meter starts later, when the server answers. */

@@ -10,9 +10,9 @@ export function LastLine({ runId }: { runId: string }) {
     source.addEventListener('end', () => source.close())
     return () => source.close()
   }, [runId])
-  return text ? (
+  return (
     <p className="last-line hint mono">
       <bdi>{text}</bdi>
     </p>
-  ) : null
+  )
 }
