@@ -37,15 +37,12 @@ export function BillingHistory({
   const filter = (
     <form action="/billing_history#month" className="row month-filter no-print">
       <label htmlFor="month">Month</label>
-      <select id="month" name="month" className="input" defaultValue={month ?? ''} aria-describedby="month-of">
+      <select id="month" name="month" className="input" defaultValue={month ?? ''}>
         <option value="">All</option>
         {months.map((value) => (
           <option key={value}>{value}</option>
         ))}
       </select>
-      <span id="month-of" className="hint">
-        a bill starts in (UTC)
-      </span>
       <Button type="submit">Show</Button>
     </form>
   )
@@ -85,24 +82,26 @@ export function BillingHistory({
           </p>
         ) : null}
       </Card>
-      <div className="grid charts no-print">
-        <Card title="Hours per day">
-          <BarChart
-            bars={hoursPerDay}
-            unit="h"
-            caption="Server hours, last 30 days (UTC)"
-            empty="No servers ran in this period."
-          />
-        </Card>
-        <Card title="Dollars per month">
-          <BarChart
-            bars={dollarsPerMonth}
-            unit="USD"
-            caption="Plan and usage charges, last 12 months"
-            empty="No charges yet."
-          />
-        </Card>
-      </div>
+      {bills.length || hoursPerDay.some(({ value }) => value) ? (
+        <div className="grid charts no-print">
+          <Card title="Hours per day">
+            <BarChart
+              bars={hoursPerDay}
+              unit="h"
+              caption="Server hours, last 30 days (UTC)"
+              empty="No servers ran in this period."
+            />
+          </Card>
+          <Card title="Dollars per month">
+            <BarChart
+              bars={dollarsPerMonth}
+              unit="USD"
+              caption="Plan and usage, last 12 months"
+              empty="No charges yet."
+            />
+          </Card>
+        </div>
+      ) : null}
     </div>
   )
 }

@@ -5,6 +5,8 @@ export type Column = {
   label: string
   /** Right-aligned, in the instrument font. */
   numeric?: boolean
+  /** On a phone, it stays in the row's first line: see billing.css. */
+  lead?: boolean
   /** The cell that names its row (`<th scope="row">`). One per table. */
   rowHeader?: boolean
 }
@@ -22,14 +24,14 @@ type DataTableProps = {
 
 /** Where space is tight, rows become cards that label each value with its column. */
 export function DataTable({ caption, columns, rows, foot, hideCaption = false }: DataTableProps) {
-  const cell = ({ key, label, numeric }: Column, value: ReactNode, header: boolean) => {
-    const className = numeric ? 'num' : undefined
+  const cell = ({ key, label, numeric, lead }: Column, value: ReactNode, header: boolean) => {
+    const rest = { 'data-label': label, 'data-lead': lead, className: numeric ? 'num' : undefined }
     return header ? (
-      <th key={key} scope="row" data-label={label} className={className}>
+      <th key={key} scope="row" {...rest}>
         {value}
       </th>
     ) : (
-      <td key={key} data-label={label} className={className}>
+      <td key={key} {...rest}>
         {value}
       </td>
     )

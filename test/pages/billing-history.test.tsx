@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import type { Bill } from '../../src/domain/money/bill.ts'
 import { BillingHistory } from '../../src/pages/BillingHistory.tsx'
 
-const render = (value: number) =>
+const render = (value: number, bills: Bill[] = []) =>
   renderToStaticMarkup(
     <BillingHistory
-      bills={[]}
+      bills={bills}
       month={null}
       hoursPerDay={[{ label: '11-21', value }]}
       dollarsPerMonth={[{ label: '2026-11', value }]}
@@ -86,10 +86,14 @@ test('an overdue bill appears above everything, with the one button that pays it
   expect(words.match(/Pay \$/g)).toHaveLength(1)
 })
 
-test('a chart without bars says so instead of showing bare axes', () => {
-  const empty = render(0)
+test('a chart without bars says so instead of showing bare axes, and there are no charts before the first use', () => {
   const sentences = ['No servers ran in this period.', 'No charges yet.']
-  for (const sentence of ['No billing records', ...sentences]) expect(empty).toContain(sentence)
+  const unused = render(0)
+  expect(unused).toContain('No billing records')
+  for (const sentence of sentences) expect(unused).not.toContain(sentence)
+
+  const empty = render(0, [BILL])
+  for (const sentence of sentences) expect(empty).toContain(sentence)
   expect(empty).not.toContain('<svg viewBox="0 0 440')
   expect(empty).not.toContain('Show as table')
 

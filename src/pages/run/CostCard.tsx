@@ -14,7 +14,7 @@ const COLUMNS = [
   { key: 'seconds', label: 'Seconds', numeric: true },
   { key: 'included', label: 'Included', numeric: true },
   { key: 'billed', label: 'Billed', numeric: true },
-  { key: 'price', label: 'Price', numeric: true },
+  { key: 'price', label: 'Price', numeric: true, lead: true },
 ]
 
 /** A run's part of each bill. */
