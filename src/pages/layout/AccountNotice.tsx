@@ -28,7 +28,7 @@ export function AccountNotice({ issue, overdue, links }: AccountNoticeProps) {
           <>
             Your account is suspended because an invoice is overdue. Once {sum} is paid, you can start servers again.{' '}
             {!links ? null : overdue?.payUrl ? (
-              <a href={overdue.payUrl}>Pay {sum} now</a>
+              <a href={overdue.payUrl}>Pay&nbsp;{sum}&nbsp;now</a>
             ) : (
               <a href="/billing_history">View your bills</a>
             )}
