@@ -46,7 +46,8 @@ export function mount(box: HTMLElement): void {
   const mark = () => {
     const now = slider.valueAsNumber
     slider.ariaValueText = `${Math.round(now)} of ${LENGTH} seconds`
-    const current = chapters.findLast(({ dataset }) => Number(dataset.from) <= now + 0.05)
+    // The still picture shows none of their beginnings.
+    const current = source && chapters.findLast(({ dataset }) => Number(dataset.from) <= now + 0.05)
     for (const chapter of chapters) chapter.ariaCurrent = chapter === current ? 'step' : null
   }
 
