@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import { type LaunchRow, type PlaceRow, places } from '../../../../db/schema/fleet.ts'
+import { type LaunchRow, type PlaceRow, places, runs } from '../../../../db/schema/fleet.ts'
 import { AppError } from '../../../domain/error.ts'
 import { NOT_CHARGED } from '../../../domain/money/receipt.ts'
 import { START_DEADLINE_MS } from '../../../domain/server.ts'
@@ -45,12 +45,16 @@ export const stepServerStart: Step = async (input) => {
   }
   if (run.warm && run.workGivenAt === null)
     return (await import('../warm/await-work.ts')).awaitWork(input, launch, instance)
-  if (instance !== 'lost' && instance.state !== 'running' && run.exitedAt !== null) {
-    // Its program ended before we saw its machine run, so it costs nothing.
-    await requestStop(ctx, run, run.exitedAt)
-    return 'finished'
+  if (instance !== 'lost' && instance.state !== 'running') {
+    // Its last word may have come while we asked EC2: it says it before it shuts down.
+    const [latest = run] = await ctx.db.select().from(runs).where(eq(runs.id, run.id))
+    if (latest.exitedAt !== null) {
+      // Its program ended before we saw its machine run, so it costs nothing.
+      await requestStop(ctx, run, latest.exitedAt)
+      return 'finished'
+    }
+    if (instance.shutItselfDown) return failByItself({ ...input, run: latest })
   }
-  if (instance !== 'lost' && instance.state !== 'running' && instance.shutItselfDown) return failByItself(input)
   if (instance !== 'lost' && instance.state !== 'running' && instance.refusal)
     return tryElsewhere(input, launch, await placeOf(input, launch), refusalOf(instance.refusal), instance)
   if (instance === 'lost' || instance.state !== 'running')

@@ -281,7 +281,7 @@ test('whoever stops it after its program has ended pays to that end', async () =
   expect(await run()).toMatchObject({ meteredUntil: from + 20 * SECOND_MS, endedBecause: 'exited', exitCode: 7 })
 })
 
-test('a machine that is gone before we saw it run says how its program ended', async () => {
+test.each(['before', 'while'])('a machine that is gone %s we look says how its program ended', async (when) => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, { premium: true })
   await addOwnEnvironment(world.process.ctx, ada, { name: 'Harbor', image: 'ghcr.io/ada/harbor:1' })
@@ -289,9 +289,18 @@ test('a machine that is gone before we saw it run says how its program ended', a
   while ((await latestRun(world, ada.user.id)).instanceId === null) await world.ring(ada.user.id)
   const { id, instanceId } = await latestRun(world, ada.user.id)
   const at = world.clock.ms
-  await world.db.update(runs).set({ containerStartedAt: at, exitedAt: at, exitCode: 5 }).where(eq(runs.id, id))
+  const exit = () =>
+    world.db.update(runs).set({ containerStartedAt: at, exitedAt: at, exitCode: 5 }).where(eq(runs.id, id))
+  if (when === 'before') await exit()
+  else
+    world.wire = async (call, effect) => {
+      const answer = await effect()
+      if (call === 'ec2: find instance') await exit()
+      return answer
+    }
   world.ec2.inject('terminate_instance', 1, { instance_id: instanceId ?? '' })
   await settle(world, ada)
+  world.wire = (_, effect) => effect()
   const run = await latestRun(world, ada.user.id)
   expect(run).toMatchObject({ endedBecause: 'exited', exitCode: 5, errorCode: null, billedFrom: null })
   expect(aliveOf(world, ada.user.id)).toEqual([])
