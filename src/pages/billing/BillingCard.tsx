@@ -33,7 +33,7 @@ export function BillingCard({
         <Meter label="Cloud Time (This cycle)" value={hoursUsed} max={hours} text={text} />
         <div className="row">
           <ButtonLink href="/billing_history">Billing History</ButtonLink>
-          <ButtonLink href="/settings/billing">Plan and budget</ButtonLink>
+          <ButtonLink href="/settings/billing">Budget and payments</ButtonLink>
         </div>
       </div>
     </Card>

@@ -15,7 +15,7 @@ export function Billing({ billing, csrfToken, flash }: BillingProps) {
   const { summary, budget, openInvoices, hasPortal, charging, until } = billing
   const about = (id: string) => ({ csrfToken, flash: flashAbout(flash, id) })
   return (
-    <SettingsPage here="/settings/billing" title="Plan and budget" flash={flash?.values?.about ? null : flash}>
+    <SettingsPage here="/settings/billing" title="Billing" flash={flash?.values?.about ? null : flash}>
       <SubscriptionCard subscription={summary.subscription} {...about('plan')} />
       <BudgetCard
         budget={budget}

@@ -15,7 +15,7 @@ type ServersProps = {
 export function Servers({ idleMinutes, environments, included, csrfToken, flash }: ServersProps) {
   const about = (id: string) => ({ csrfToken, flash: flashAbout(flash, id) })
   return (
-    <SettingsPage here="/settings/servers" title="Server defaults" flash={flash?.values?.about ? null : flash}>
+    <SettingsPage here="/settings/servers" title="Servers" flash={flash?.values?.about ? null : flash}>
       <IdleCard minutes={idleMinutes} {...about('idle')} />
       <Environments environments={environments} included={included} {...about('environments')} />
     </SettingsPage>

@@ -3,10 +3,10 @@ import { FlashAlert, type FlashMessage } from '../../ui/FlashAlert.tsx'
 import { Tabs } from '../layout/Tabs.tsx'
 
 const LINKS = [
-  { href: '/account_overview', label: 'Account' },
-  { href: '/settings/billing', label: 'Plan and budget' },
+  { href: '/account_overview', label: 'Profile and security' },
+  { href: '/settings/billing', label: 'Billing' },
   { href: '/settings/developers', label: 'Developers' },
-  { href: '/settings/servers', label: 'Server defaults' },
+  { href: '/settings/servers', label: 'Servers' },
 ] as const
 
 type SettingsPageProps = {

@@ -20,7 +20,7 @@ export async function billing(c: Call): Promise<Response> {
   // The form's answer redirects to Stripe.
   if (found.hasPortal) c.set('formTarget', c.var.ctx.config.portalOrigin)
   const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
-  return renderPage(c, { title: 'Plan and budget', assets: 'settings' }, <Billing billing={found} {...form} />)
+  return renderPage(c, { title: 'Billing', assets: 'settings' }, <Billing billing={found} {...form} />)
 }
 
 /** @param made what this call created */
@@ -54,7 +54,7 @@ export async function servers(c: Call): Promise<Response> {
   const form = { csrfToken: csrfToken(c), flash: takeFlash(c), included }
   return renderPage(
     c,
-    { title: 'Server defaults', assets: 'settings' },
+    { title: 'Servers', assets: 'settings' },
     <Servers {...form} idleMinutes={idle?.minutes ?? null} environments={environments.map(toOwnEnvironment)} />,
   )
 }
