@@ -1,4 +1,5 @@
 import { type Client, createClient, type InStatement, type InValue, type ResultSet } from '@libsql/client/http'
+import type { BatchItem } from 'drizzle-orm/batch'
 import { drizzle } from 'drizzle-orm/libsql/http'
 import { AppError } from '../src/domain/error.ts'
 
@@ -103,6 +104,15 @@ export async function* readInPieces<Row>(
     if (piece.length < PIECE) return
     last = piece.at(-1)
   }
+}
+
+/** One batch of reads, each answer under its query's name. */
+export async function readByName<Reads extends Record<string, BatchItem<'sqlite'>>>(
+  db: Database,
+  reads: Reads,
+): Promise<{ [Name in keyof Reads]: Reads[Name]['_']['result'] }> {
+  const answers = await db.batch(Object.values(reads) as unknown as [BatchItem<'sqlite'>])
+  return Object.fromEntries(Object.keys(reads).map((name, i) => [name, answers[i]])) as never
 }
 
 /**
