@@ -76,7 +76,7 @@ function pageOf(instance: Instance, { now, siteUrl }: PageContext): string {
   const dashboard = siteUrl ? `${siteUrl}/dashboard` : ''
   const world = worldText(instance.tags)
   const values: Record<string, string> = {
-    name: instance.tags.session || instance.id,
+    name: instance.tags.session || instance.tags.Name || instance.id,
     id: instance.id,
     machine: machineText(instance.instanceType, instance.availabilityZone),
     rate: PER_HOUR,

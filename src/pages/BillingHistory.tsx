@@ -70,11 +70,7 @@ export function BillingHistory({
           <ChargeUsage charging={charging} csrfToken={portalToken} />
         </div>
       )}
-      <Card
-        title={month ? `Bills that start in ${month} (UTC)` : 'All bills'}
-        aside={bills.length ? filter : null}
-        className="bills"
-      >
+      <Card title={month ? `Bills that start in ${month} (UTC)` : 'All bills'} aside={bills.length ? filter : null}>
         <BillsTable bills={shown} total={month ? totalDollars(shown) : null} />
         {bills.some((bill) => bill.kind === 'plan') ? (
           <p className="hint table-note">

@@ -19,13 +19,15 @@ const COLUMNS = [
 export function BillsTable({ bills, total }: { bills: Bill[]; total: number | null }) {
   if (bills.length === 0) return <EmptyState>No billing records</EmptyState>
   return (
-    <DataTable
-      caption="Billing records, newest first"
-      hideCaption
-      columns={COLUMNS}
-      rows={bills.map((bill) => ({ id: bill.id, cells: cellsOf(bill) }))}
-      {...(total === null ? {} : { foot: { start: 'Total', amount: dollars(total) } })}
-    />
+    <div className="bills">
+      <DataTable
+        caption="Billing records, newest first"
+        hideCaption
+        columns={COLUMNS}
+        rows={bills.map((bill) => ({ id: bill.id, cells: cellsOf(bill) }))}
+        {...(total === null ? {} : { foot: { start: 'Total', amount: dollars(total) } })}
+      />
+    </div>
   )
 }
 
