@@ -75,8 +75,8 @@ const NEW: State = {
 }
 
 const KEEP_MS = LOG_DAYS * DAY_MS
-/** Keeps a program that restarts forever from causing endless writes to the database. */
-const MOST_ACTS = 100
+/** Keeps a program that restarts forever, or fills its disk again and again, from causing endless writes. */
+const MOST_ACTS = { all: 100, disk: 90 }
 /** In addition to the limit on lines: JSON writes a control character as six, and an object's answer has an upper bound. */
 const PART_CHARACTERS = 1_000_000
 /** Each report of a pull is a database write: often if percentages advance, otherwise to show that the machine is alive. */
@@ -248,10 +248,11 @@ export class LogStore {
     const { told = 0, host } = state.sent ?? {}
     const total = Math.max(state.sent?.total ?? 0, host?.total ?? 0)
     const sentBytes = total >= Math.max(MUCH_SENT, 2 * told) ? total : null
-    if (state.acts >= MOST_ACTS) return pull || sentBytes !== null ? { ...NO_NEWS, pull, sentBytes } : null
+    if (state.acts >= MOST_ACTS.all) return pull || sentBytes !== null ? { ...NO_NEWS, pull, sentBytes } : null
     const newest = this.samples.newest()
     const before = state.diskNearlyFull ?? false
-    const after = newest ? isDiskNearlyFull(newest, before) : before
+    // A run that ends with its program needs the rest for its exit. A warning may still go away.
+    const after = newest && (before || state.acts < MOST_ACTS.disk) ? isDiskNearlyFull(newest, before) : before
     const isNews = phase && isAct(phase) && JSON.stringify(phase) !== state.acted
     const { exits = [] } = state
     const keepsEnding = exits.length === EXITS.count && now - (exits[0] ?? 0) <= EXITS.withinMs

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { FIRST_BYTES, LAST_BYTES, type LogLine, PART_LINES } from '../../../src/domain/run-log.ts'
+import type { Sample } from '../../../src/domain/run-metrics.ts'
 import { LogStore } from '../../../src/server/channel/log-store.ts'
+import type { LogBatch } from '../../../src/server/ports/objects.ts'
 import { seededRandom } from '../../../testing/random.ts'
 import { objectStorage } from '../../../testing/stack/object-storage.ts'
 
@@ -130,3 +132,35 @@ test('a machine that pulls for ever costs the database no more writes', () => {
   expect(told).toBeGreaterThan(20)
   expect(told).toBeLessThan(375)
 })
+
+test('a disk that fills up again and again leaves room for the exit, and keeps no warning', () => {
+  const store = new LogStore(objectStorage())
+  let full = false
+  const say = (minute: number, more: Partial<LogBatch>) => {
+    const { news } = store.append(
+      { first: 1, lines: [], phase: null, samples: [], complete: false, ...more },
+      minute * 60_000,
+    )
+    if (news) store.acted(news)
+    full = news?.diskNearlyFull ?? full
+    return news
+  }
+  say(0, { phase: { name: 'started' } })
+  for (let minute = 1; minute < 200; minute++)
+    say(minute, {
+      samples: [{ ...IDLE, at: minute * 60_000, disk_bytes: minute % 2 ? 95 : 50, disk_total_bytes: 100 }],
+    })
+  const exited = { name: 'exited', exit_code: 0, oom: false } as const
+  expect([say(200, { phase: exited })?.phase, full]).toEqual([exited, false])
+})
+
+const IDLE: Omit<Sample, 'at'> = {
+  gpu_percent: 0,
+  gpu_memory_bytes: 0,
+  cpu_percent: 0,
+  memory_bytes: 0,
+  disk_bytes: 0,
+  disk_total_bytes: 0,
+  sent_bytes: 0,
+  received_bytes: 0,
+}
