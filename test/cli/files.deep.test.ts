@@ -145,8 +145,8 @@ describe.each([rclone, oldestRclone])('$name', (program) => {
       given++
       const answer = JSON.parse(text.replaceAll(endpoint, bucket.url)) as { credentials: FilesAccess }
       expiresAt = Date.now() + 5_000
-      // The command line lets them end a minute earlier.
-      answer.credentials.expires_at = new Date(expiresAt + 60_000).toISOString()
+      // The command line lets them end a little earlier.
+      answer.credentials.expires_at = new Date(expiresAt + 5_000).toISOString()
       return JSON.stringify(answer)
     }
     const line = await openLine(url, { rewrite })
@@ -171,7 +171,7 @@ describe.each([rclone, oldestRclone])('$name', (program) => {
       if (path !== CREDENTIALS) return text
       const answer = given++ ? structuredClone(next) : (JSON.parse(text) as typeof next)
       answer.credentials.endpoint = bucket.url
-      if (given === 1) answer.credentials.expires_at = new Date(Date.now() + 63_000).toISOString()
+      if (given === 1) answer.credentials.expires_at = new Date(Date.now() + 8_000).toISOString()
       return JSON.stringify(answer)
     }
     const line = await openLine(url, { rewrite })

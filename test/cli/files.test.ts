@@ -134,7 +134,7 @@ if (readFileSync(begun, 'utf8') !== first) process.exit(1)`
   const { run, here, rclone } = await setup({ ends: compare })
   writeFileSync(join(here, 'a.txt'), 'a')
   // Due at once, and then in an hour.
-  let seconds = 90
+  let seconds = 60
   const line = await openLine(url, {
     rewrite: (path, text) => {
       if (!path.endsWith('/credentials')) return text
@@ -454,6 +454,9 @@ test('prints credentials and settings for other programs', async () => {
   expect(access).toMatchObject({ mode: 'write', bucket: 'files', expires_at: expect.any(String) })
   expect(JSON.parse((await files('credentials', '--read', '--format', 'json')).out).mode).toBe('read')
   expect((await files('credentials')).out).toContain("export AWS_SESSION_TOKEN='")
+  // From 15 minutes before this, AWS's programs ask at each request, and from 15 before the end, they get newer ones.
+  const { Expiration } = JSON.parse((await files('credentials', '--format', 'process')).out)
+  expect(Date.parse(access.expires_at) - Date.parse(Expiration)).toBeLessThanOrEqual(5_000)
   const { out } = await files('config')
   expect(out).toMatch(/^\[profile proving-ground\]\ncredential_process = ".*files credentials --format process$/m)
   expect(out).toMatch(/^\[proving-ground\]\ntype = s3\n/m)

@@ -3,8 +3,11 @@ import { call, type Patience } from '../api.ts'
 import { currentSite, type Site, type SiteOptions } from '../site.ts'
 import { note, say, sayJson, timeText } from '../terminal.ts'
 
-/** Programs renew them this much earlier, so that none expires in use. */
-const EARLIER_MS = 60_000
+/**
+ * Programs renew them this much earlier, so that none expires in use. No more than that: AWS's ask again from 15
+ * minutes before this, at each request, and the site has newer ones only from 15 minutes before the end.
+ */
+const EARLIER_MS = 5_000
 
 export type Mode = FilesAccess['mode']
 export const FORMATS = ['env', 'json', 'process'] as const
