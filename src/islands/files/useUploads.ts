@@ -42,8 +42,8 @@ export function useUploads(path: string, reload: () => void, pauseMs: () => numb
     }
   }, [queue])
 
-  const choose = (picked: Picked[]) => {
-    const { chosen, refused } = chosenFor(latest.current.path, picked)
+  const choose = (picked: Picked[], folder = latest.current.path) => {
+    const { chosen, refused } = chosenFor(folder, picked)
     setRefused(refused)
     queue.add(chosen)
   }
@@ -51,7 +51,11 @@ export function useUploads(path: string, reload: () => void, pauseMs: () => numb
     queue,
     refused,
     choose,
-    drop: (dropped: DataTransfer) => void pickedFrom(dropped).then(choose),
+    drop: (dropped: DataTransfer) => {
+      // They may open another folder while a large one is listed.
+      const { path } = latest.current
+      void pickedFrom(dropped).then((picked) => choose(picked, path))
+    },
     pause: (id?: number) => queue.pause(id),
     resume: (id?: number) => queue.resume(id),
     remove: (id?: number) => queue.remove(id),
