@@ -129,8 +129,9 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
 
     async completeParts(key, uploadId, parts, replaces) {
       const request = { key, query: { uploadId }, headers: onlyOver(replaces), body: writeParts(parts) }
-      // S3 answers 404 for a file that is gone, and 409 while someone else writes it.
-      const { status } = await ask({ method: 'POST', ...request, withinMs: SLOW_MS }, [404, 409, 412])
+      // S3 answers 404 for a file that is gone. 409 says nothing yet: something is being written there, maybe by an
+      // earlier try of this call, which may take minutes.
+      const { status } = await ask({ method: 'POST', ...request, withinMs: SLOW_MS }, [404, 412])
       return status === 200
     },
 

@@ -80,7 +80,7 @@ test('a deletion that fails after its 200 has failed', async () => {
   await expect(bucket.remove(['a'])).rejects.toMatchObject({ code: 'unavailable' })
 })
 
-test.each([404, 409, 412])('a completion carries its condition, and %s says that it is broken', async (status) => {
+test.each([404, 412])('a completion carries its condition, and %s says that it is broken', async (status) => {
   const { asked, bucket } = await endpoint(status, '<Error><Code>PreconditionFailed</Code></Error>')
   expect(await bucket.completeParts('a', 'u', [], '"x"')).toBe(false)
   expect(await bucket.completeParts('a', 'u', [], null)).toBe(false)
@@ -91,6 +91,12 @@ test.each([404, 409, 412])('a completion carries its condition, and %s says that
     expect(asked[i]?.headers[name]).toBe(value)
     expect(asked[i]?.headers.authorization).toContain(name)
   }
+})
+
+test('a completion that meets a write under way, maybe its own earlier try, has not failed', async () => {
+  const { bucket } = await endpoint(409, '<Error><Code>ConditionalRequestConflict</Code></Error>')
+  const again = { code: 'unavailable', retryable: true }
+  await expect(bucket.completeParts('a', 'u', [], null)).rejects.toMatchObject(again)
 })
 
 test('asks STS for credentials that its policy limits to the folder', async () => {
