@@ -26,7 +26,7 @@ export function Mails({ hasFiles, mails, csrfToken, flash }: MailsProps) {
                 <Fragment key={kind}>
                   {/* Browsers don't send a box that isn't checked, and what isn't sent stays as it is. */}
                   <input type="hidden" name={kind} value="0" />
-                  <Checkbox name={kind} label={label} defaultChecked={mails[kind as MailKind]} />
+                  <Checkbox id={`mail-${kind}`} name={kind} label={label} defaultChecked={mails[kind as MailKind]} />
                 </Fragment>
               ))}
           </fieldset>

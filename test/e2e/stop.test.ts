@@ -23,7 +23,7 @@ test('Stop asks once, and returns the focus if the answer is no', async () => {
   const question = page.getByRole('dialog', {
     name: 'Stop this server?',
     description:
-      /^It has run for \d+s of your free trial\. ?Stopping erases its disk\. What it saved to your files stays\./,
+      /^It has run for \d+s of your free trial\. ?Everything outside \/data is deleted\. Files in \/data stay\./,
   })
   for (const no of [() => page.keyboard.press('Escape'), () => page.keyboard.press('Enter')]) {
     await stop.focus()
@@ -72,7 +72,7 @@ test('without scripts, Stop opens a page that asks, or the dashboard if there is
   await stop.click()
   expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/stop_server')
   await page.getByRole('heading', { name: 'Stop this server?' }).waitFor()
-  await page.getByText('Stopping erases its disk.').waitFor()
+  await page.getByText('Everything outside /data is deleted.').waitFor()
   await page.getByRole('link', { name: 'Keep running' }).click()
   await card.waitFor()
   await page.goto(`${world.url}/stop_server`)

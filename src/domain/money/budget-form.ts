@@ -9,11 +9,8 @@ const MAX_DOLLARS = 1_000_000
 /** `dollars` null: no budget. */
 export const budgetForm = v.pipe(
   v.object({ dollars: v.nullable(v.union([v.number(), v.nan()])), stops: v.boolean() }),
-  rule(
-    'dollars',
-    ({ dollars: d }) => d === null || (Number.isInteger(d) && d >= 1 && d <= MAX_DOLLARS),
-    `Use whole dollars, from ${dollars(1)} to ${dollars(MAX_DOLLARS)}.`,
-  ),
+  rule('dollars', ({ dollars: d }) => d === null || (Number.isInteger(d) && d >= 1), 'Use whole dollars, $1 or more.'),
+  rule('dollars', ({ dollars: d }) => d === null || !(d > MAX_DOLLARS), `Use at most ${dollars(MAX_DOLLARS)}.`),
   v.transform((f): Budget | null => (f.dollars === null ? null : { cents: f.dollars * 100, stops: f.stops })),
 )
 

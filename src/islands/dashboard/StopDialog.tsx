@@ -13,7 +13,10 @@ type Run = { server: Server; summary: Summary; now: number }
 type Asked = Run & { filesStay: boolean }
 
 export const STOP_QUESTION = 'Stop this server?'
-export const erasedText = (filesStay: boolean) => `Stopping erases its disk. ${keepText(filesStay)}`
+export const erasedText = (filesStay: boolean) =>
+  filesStay
+    ? 'Everything outside /data is deleted. Files in /data stay.'
+    : `Stopping erases its disk. ${keepText(filesStay)}`
 
 type Asking = Asked & {
   /** What had the focus when they pressed Stop: it may have moved while this file was loading. */

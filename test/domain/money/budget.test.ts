@@ -54,10 +54,13 @@ test.each([1, 20, 1_000_000])('takes %d dollars', (dollars) => {
   })
 })
 
-test.each([0, -1, 1.5, Number.NaN, 1_000_001])('refuses %d dollars', (dollars) => {
+test.each([
+  ...[0, -1, 1.5, Number.NaN].map((dollars) => [dollars, 'Use whole dollars, $1 or more.'] as const),
+  [1_000_001, 'Use at most $1,000,000.00.'] as const,
+])('refuses %d dollars', (dollars, message) => {
   expect(checkForm(budgetForm, { dollars, stops: false })).toEqual({
     ok: false,
-    faults: [{ field: 'dollars', message: 'Use whole dollars, from $1.00 to $1,000,000.00.' }],
+    faults: [{ field: 'dollars', message }],
   })
 })
 

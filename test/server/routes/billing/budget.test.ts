@@ -38,11 +38,13 @@ test('the budget: set, shown, refused, and removed, each person their own', asyn
   })
   expect(await (await get('/settings/billing', ada.cookie)).text()).toContain('$20.00')
   expect(await shown(eve.cookie)).toMatchObject({ dollars: '', stops: false })
-  for (const dollars of [0, 20.5, 1_000_001])
-    expect(await set({ dollars, stops: true })).toMatchObject({
-      status: 422,
-      body: { error: 'Use whole dollars, from $1.00 to $1,000,000.00.' },
-    })
+  const refusals = {
+    0: 'Use whole dollars, $1 or more.',
+    20.5: 'Use whole dollars, $1 or more.',
+    1000001: 'Use at most $1,000,000.00.',
+  }
+  for (const [dollars, error] of Object.entries(refusals))
+    expect(await set({ dollars: Number(dollars), stops: true })).toMatchObject({ status: 422, body: { error } })
   expect((await shown(ada.cookie)).dollars).toBe('20')
   expect(await set({ dollars: null })).toMatchObject({
     status: 200,

@@ -50,7 +50,7 @@ test('where machines get them through the door alone, they do', async () => {
   const door = { DOOR_DOMAIN: 'doors.test', DOOR_ONLY: 'true', FLEET: {} as never }
   const textOf = await openPages({ ...BUCKET, ...door })
   const texts = {
-    '/stop_server': 'What it saved to your files stays.',
+    '/stop_server': 'Files in /data stay.',
     '/pricing': 'No. What is in /data on a server is in your files',
     '/privacy': 'Your files, and their names',
     '/terms_of_service': 'We keep your files while',
