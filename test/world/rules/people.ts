@@ -12,7 +12,12 @@ export const PEOPLE_RULES: Rule[] = [
       ...rows.users.flatMap((user) => {
         const counted = rows.runs
           .filter((run) => run.userId === user.id)
-          .filter((run) => !rows.jobs.some((job) => job.runId === run.id && job.errorCode === 'no_capacity'))
+          .filter((run) => {
+            const refused = rows.jobs.find((job) => job.runId === run.id && job.kind === 'server_start')?.errorCode
+            const made = rows.launches.some((launch) => launch.runId === run.id && launch.instanceId !== null)
+            // EC2 made no machine.
+            return refused !== 'no_capacity' && (refused !== 'launch_refused' || made)
+          })
           .map((run) => run.requestedAt)
         return START_LIMITS.flatMap(({ starts, ms }) =>
           counted.some((at) => counted.filter((other) => at - ms < other && other <= at).length > starts)
