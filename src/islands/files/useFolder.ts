@@ -22,7 +22,7 @@ export type Folder = {
 const MOST_NAMES = 50_000
 /** How often a visible page checks a deletion's progress, unless the folder is large. */
 const LOOK_AGAIN_MS = 10_000
-/** Between two readings that nobody asked for, per list: someone may list 1,000 times a quarter hour. */
+/** The pause before the page rereads a folder, per list it takes: a person gets 1,000 lists every 15 minutes. */
 const PER_LIST_MS = 2_000
 
 const folderOf = (list: FileList) => ({

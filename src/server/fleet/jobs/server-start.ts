@@ -46,7 +46,7 @@ export const stepServerStart: Step = async (input) => {
   if (run.warm && run.workGivenAt === null)
     return (await import('../warm/await-work.ts')).awaitWork(input, launch, instance)
   if (instance !== 'lost' && instance.state !== 'running') {
-    // Its last word may have come while we asked EC2: it says it before it shuts down.
+    // Its program may have exited while we asked EC2. A machine reports that before it shuts down.
     const [latest = run] = await ctx.db.select().from(runs).where(eq(runs.id, run.id))
     if (latest.exitedAt !== null) {
       // Its program ended before we saw its machine run, so it costs nothing.

@@ -42,7 +42,7 @@ function heldBackFrom(userId: string | SQL | null, now: number): SQL {
 const isAnyOn = (now: number) =>
   sql`EXISTS (SELECT 1 FROM line_groups AS any_group WHERE any_group.gpus = servers.gpus AND ${isOn(sql`any_group`, now)})`
 
-/** Places of a row of `servers`' size, without it, that are free. */
+/** Other free places of the same size as a row of `servers`. */
 const isOther = (now: number) => sql`(other.gpus = servers.gpus AND other.id <> servers.id
     AND +other.reserved_by IS NULL AND other.retired_at IS NULL AND other.set_aside_until <= ${now})`
 
@@ -52,7 +52,7 @@ export function isLeftFor(userId: string | SQL | null, now: number): SQL {
   return sql`(NOT ${isAnyOn(now)} OR ${others} >= ${heldBackFrom(userId, now)})`
 }
 
-/** Whether it has no warm machine, or leaves enough places that have one: groups come first there as well. */
+/** Whether a row of `servers` has no warm machine, or enough others stay warm for the groups that come first. */
 export function isWarmLeftFor(userId: string | SQL | null, now: number): SQL {
   const others = sql`(SELECT count(*) FROM warm_machines CROSS JOIN servers AS other ON other.id = server_id
     WHERE ${IS_KEPT} AND ${isOther(now)})`
