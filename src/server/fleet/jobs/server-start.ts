@@ -1,11 +1,12 @@
 import { eq, sql } from 'drizzle-orm'
-import { type LaunchRow, type PlaceRow, places, runs } from '../../../../db/schema/fleet.ts'
+import { type LaunchRow, type PlaceRow, places, type RunRow, runs } from '../../../../db/schema/fleet.ts'
 import { AppError } from '../../../domain/error.ts'
 import { NOT_CHARGED } from '../../../domain/money/receipt.ts'
 import { START_DEADLINE_MS } from '../../../domain/server.ts'
 import { ALL_RESERVED } from '../../../domain/server-list.ts'
 import { getAllowance } from '../../billing/allowance.ts'
 import type { CloudInstance, LaunchRefusal } from '../../ports/cloud.ts'
+import type { Context } from '../../runtime/context.ts'
 import { addressOf } from '../machine.ts'
 import { requestStop } from '../stop-run.ts'
 import { awaitAnswer } from './await-answer.ts'
@@ -26,8 +27,10 @@ export const stepServerStart: Step = async (input) => {
   if (run.runningAt !== null && address) return awaitAnswer(input, run.runningAt, address)
   // It spoke before our next look at it.
   if (run.diedOf !== null) return failByItself(input)
-  if (ctx.now() - job.createdAt >= START_DEADLINE_MS)
+  if (ctx.now() - job.createdAt >= START_DEADLINE_MS) {
+    if (await hasEndedWithProgram(ctx, run)) return 'finished'
     return fail(input, 'timeout', "Your server wasn't ready within 10 minutes. You weren't charged. Please try again.")
+  }
 
   const open = await findOpenLaunch(ctx, run)
   if (!open) await report('Reserving a server…')
@@ -45,15 +48,10 @@ export const stepServerStart: Step = async (input) => {
   }
   if (run.warm && run.workGivenAt === null)
     return (await import('../warm/await-work.ts')).awaitWork(input, launch, instance)
-  if (instance !== 'lost' && instance.state !== 'running') {
-    // Its program may have exited while we asked EC2. A machine reports that before it shuts down.
+  if (instance === 'lost' || instance.state !== 'running') {
     const [latest = run] = await ctx.db.select().from(runs).where(eq(runs.id, run.id))
-    if (latest.exitedAt !== null) {
-      // Its program ended before we saw its machine run, so it costs nothing.
-      await requestStop(ctx, run, latest.exitedAt)
-      return 'finished'
-    }
-    if (instance.shutItselfDown) return failByItself({ ...input, run: latest })
+    if (await hasEndedWithProgram(ctx, latest)) return 'finished'
+    if (instance !== 'lost' && instance.shutItselfDown) return failByItself({ ...input, run: latest })
   }
   if (instance !== 'lost' && instance.state !== 'running' && instance.refusal)
     return tryElsewhere(input, launch, await placeOf(input, launch), refusalOf(instance.refusal), instance)
@@ -71,6 +69,13 @@ export const stepServerStart: Step = async (input) => {
     return { wait: LOOK_AGAIN_MS }
   }
   return recordRunning(input, ipAddress, instance.privateIp)
+}
+
+/** Its program may have ended before we saw its machine run, or while we asked EC2. Such a run costs nothing. */
+async function hasEndedWithProgram(ctx: Context, run: RunRow): Promise<boolean> {
+  if (run.exitedAt === null) return false
+  await requestStop(ctx, run, run.exitedAt)
+  return true
 }
 
 /** Loaded when needed: EC2 rarely refuses. */

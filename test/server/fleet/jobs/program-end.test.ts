@@ -281,7 +281,8 @@ test('whoever stops it after its program has ended pays to that end', async () =
   expect(await run()).toMatchObject({ meteredUntil: from + 20 * SECOND_MS, endedBecause: 'exited', exitCode: 7 })
 })
 
-test.each(['before', 'while'])('a machine that is gone %s we look says how its program ended', async (when) => {
+/** A run that ends with its program, whose machine EC2 has just made. */
+async function launched() {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, { premium: true })
   await addOwnEnvironment(world.process.ctx, ada, { name: 'Harbor', image: 'ghcr.io/ada/harbor:1' })
@@ -291,6 +292,12 @@ test.each(['before', 'while'])('a machine that is gone %s we look says how its p
   const at = world.clock.ms
   const exit = () =>
     world.db.update(runs).set({ containerStartedAt: at, exitedAt: at, exitCode: 5 }).where(eq(runs.id, id))
+  return { ada, instanceId: instanceId ?? '', exit }
+}
+const OF_ITS_PROGRAM = { endedBecause: 'exited', exitCode: 5, errorCode: null, billedFrom: null }
+
+test.each(['before', 'while'])('a machine that is gone %s we look says how its program ended', async (when) => {
+  const { ada, instanceId, exit } = await launched()
   if (when === 'before') await exit()
   else
     world.wire = async (call, effect) => {
@@ -298,13 +305,32 @@ test.each(['before', 'while'])('a machine that is gone %s we look says how its p
       if (call === 'ec2: find instance') await exit()
       return answer
     }
-  world.ec2.inject('terminate_instance', 1, { instance_id: instanceId ?? '' })
+  world.ec2.inject('terminate_instance', 1, { instance_id: instanceId })
   await settle(world, ada)
   world.wire = (_, effect) => effect()
-  const run = await latestRun(world, ada.user.id)
-  expect(run).toMatchObject({ endedBecause: 'exited', exitCode: 5, errorCode: null, billedFrom: null })
+  expect(await latestRun(world, ada.user.id)).toMatchObject(OF_ITS_PROGRAM)
   expect(aliveOf(world, ada.user.id)).toEqual([])
 })
+
+test.each(['does not answer', 'does not find it'])(
+  'while EC2 %s, a program that ends says how it ended',
+  async (what) => {
+    const { ada, exit } = await launched()
+    await exit()
+    world.wire = async (call, effect) => {
+      if (call !== 'ec2: find instance') return effect()
+      if (what === 'does not answer') throw new Error('EC2 is down')
+      return null as never
+    }
+    const run = () => latestRun(world, ada.user.id)
+    await world.ringUntil(ada.user.id, async () => (await run()).stopRequestedAt !== null)
+    world.wire = (_, effect) => effect()
+    await settle(world, ada)
+    expect(await run()).toMatchObject(OF_ITS_PROGRAM)
+    expect(aliveOf(world, ada.user.id)).toEqual([])
+    world.takeLines()
+  },
+)
 
 test('someone who stops it before we hear of its exit pays to that exit', async () => {
   const { ada, run, say, begin } = await start()
