@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RefusalCode } from '../../src/domain/error.ts'
 import type { Estimate } from '../../src/domain/estimate.ts'
+import { formatUptime } from '../../src/domain/server.ts'
 import type { User } from '../../src/domain/wire/accounts.ts'
 import type { Summary } from '../../src/domain/wire/billing.ts'
 import type { Server } from '../../src/domain/wire/fleet.ts'
@@ -11,8 +12,8 @@ import { LOGIN, type Site } from './site.ts'
 import { note } from './terminal.ts'
 
 const TIMEOUT_MS = 30_000
-/** A limit that lasts a whole day isn't worth waiting for. */
-const MOST_PATIENCE_S = 3600
+/** A limit that lasts a whole day isn't worth waiting for. One of an hour is, with some time for its answers. */
+const MOST_PATIENCE_MS = 3_660_000
 
 /** How long we retry while the site limits us: until then, or until this aborts. */
 export type Patience = { until?: number; signal?: AbortSignal }
@@ -40,14 +41,14 @@ export async function call<T>(
 async function patiently<T>(
   ask: () => Promise<T>,
   responseOf: (answer: T) => Pick<Response, 'status' | 'headers'>,
-  { until = Number.POSITIVE_INFINITY, ...interrupts }: Patience = {},
+  { until = Date.now() + MOST_PATIENCE_MS, ...interrupts }: Patience = {},
 ): Promise<T> {
   while (true) {
     const answer = await ask()
     const { status, headers } = responseOf(answer)
-    const seconds = Number(headers.get('Retry-After') ?? Number.NaN)
-    if (status !== 429 || !(seconds <= MOST_PATIENCE_S) || Date.now() + seconds * 1000 > until) return answer
-    note(`Too many calls. Trying again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}…`)
+    const seconds = Math.max(1, Number(headers.get('Retry-After') ?? Number.NaN))
+    if (status !== 429 || !(Date.now() + seconds * 1000 <= until)) return answer
+    note(`Too many calls. Trying again in ${formatUptime(seconds)}…`)
     await sleep(seconds * 1000, null, interrupts)
   }
 }
