@@ -1,8 +1,8 @@
 /** Large files travel in parts, so that a lost connection costs one part and not the whole file. */
 
 const MIB = 1024 * 1024
-/** Buckets take at most this many parts. */
-const MAX_PARTS = 10_000
+/** A bucket takes 10,000, but lists 1,000 at a time, and completing an upload may list them twice. */
+const MAX_PARTS = 3_000
 const SMALLEST_PART = 16 * MIB
 
 /** Up to this size, one request carries the whole file. */

@@ -3,9 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { users } from '../../../db/schema/accounts.ts'
 import { plans } from '../../../db/schema/billing.ts'
 import { fileUploads } from '../../../db/schema/files.ts'
+import { lengthOfPart } from '../../../src/domain/file-parts.ts'
 import { MAX_FILE_BYTES } from '../../../src/domain/files.ts'
+import { callsFor, pagesOf } from '../../../src/server/files/call-budget.ts'
 import { giveCredentials } from '../../../src/server/files/credentials.ts'
-import { deleteFiles } from '../../../src/server/files/delete.ts'
+import { deleteFiles, sizeUpFolder } from '../../../src/server/files/delete.ts'
 import { linkToFile } from '../../../src/server/files/download.ts'
 import { listFiles } from '../../../src/server/files/list-files.ts'
 import { filesModeOf } from '../../../src/server/files/mode.ts'
@@ -429,6 +431,49 @@ test('no upload makes more than 12 calls to the bucket, however deep its path', 
       await expect(bob.link(path, 1)).rejects.toMatchObject({ message: /is a file, not a folder/ })
     }
   }
+})
+
+test('beginning, completing, listing, deleting, and counting make at most 12 calls to the bucket each', async () => {
+  const ada = await open('premium')
+  const { bucket } = ada.memory
+  let pages = 0
+  ada.ctx.bucket = {
+    ...bucket,
+    async listParts(key, uploadId) {
+      const parts = await bucket.listParts(key, uploadId)
+      pages += pagesOf(parts?.length ?? 0) - 1
+      return parts
+    },
+    remove(keys) {
+      pages += callsFor(keys) - 1
+      return bucket.remove(keys)
+    },
+  }
+  const calls = async (what: string, work: () => Promise<unknown>) => {
+    await openQuery(ada.ctx, ada.userId, ada.clock.ms)
+    const before = ada.memory.calls() + pages
+    await work().catch(({ code }) => expect(code).toBe('conflict'))
+    expect(ada.memory.calls() + pages - before, what).toBeLessThanOrEqual(12)
+    ada.clock.ms += MINUTE
+  }
+  for (let i = 0; i < 1_900; i++) ada.put(`runs/${i}`, 1)
+  ada.put('d/d/d/x', 1)
+  const path = `${'d/'.repeat(32)}a`
+  for (const end of ['as it began', 'replaced', 'being deleted']) {
+    if (end === 'being deleted') ada.put(path, 1)
+    const { id, parts } = await ada.begin(path, MAX_FILE_BYTES, end)
+    await calls(`begin again, ${end}`, () => ada.begin(path, MAX_FILE_BYTES, end))
+    const row = (await ada.rows()).find((one) => one.id === id)
+    for (let part = 1; part <= parts; part++)
+      ada.memory.putPart(row?.uploadId ?? '', part, lengthOfPart(MAX_FILE_BYTES, part))
+    if (end === 'replaced') ada.put(path, 2)
+    await calls(`complete, ${end}`, () => completeParts(ada.ctx, ada.userId, id))
+  }
+  await calls('begin', () => ada.begin(path, 1))
+  await calls('list', () => listFiles(ada.ctx, ada.userId, { path: 'runs', after: null }))
+  for (let i = 0; i < 9_000; i++) ada.put(`many/${i}${i % 2_000 ? '' : ' '}`, 1)
+  await calls('size', () => sizeUpFolder(ada.ctx, ada.userId, 'many'))
+  await calls('delete', () => deleteFiles(ada.ctx, ada.userId, { path: 'many/' }))
 })
 
 test('as many rows go as come, and one upload that cannot be ended keeps no other', async () => {
