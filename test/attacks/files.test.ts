@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { startStack } from '../../dev/stack.ts'
-import type { FilesAccess, FileUpload } from '../../src/domain/wire/files.ts'
+import type { FileList, FilesAccess, FileUpload } from '../../src/domain/wire/files.ts'
 import { s3Bucket } from '../../src/server/files/s3-bucket.ts'
+import { encodeSegment } from '../../src/server/files/s3-request.ts'
 import { type Client, newPerson } from '../../testing/people/client.ts'
 import { atEnd, temporaryFolder } from '../../testing/stack/at-end.ts'
 import { quickHasher } from '../../testing/stack/quick-hasher.ts'
@@ -48,6 +49,47 @@ function thief(access: FilesAccess) {
   }
   return call
 }
+
+test('whatever key a program wrote is listed, downloaded, and deleted, and nothing else with it', async () => {
+  const ada = await newPerson(url)
+  const access = await accessOf(ada, 'write')
+  const write = thief(access)
+  const odd = [
+    ' a',
+    'a ',
+    'a\tb',
+    '\u0001',
+    'a//b',
+    'a/',
+    '%2F',
+    '%2e%2e',
+    `'"`,
+    'a+b&c',
+    '👩‍🚀',
+    'e\u0301',
+    '<a>',
+    'x'.repeat(900),
+  ]
+  const address = (key: string) => `/${access.prefix}${key.split('/').map(encodeSegment).join('/')}`
+  for (const key of odd) expect((await write('PUT', address(key), '', {}, `of ${key}`)).status, key).toBe(200)
+  const listed = async () => {
+    const names = async (path: string): Promise<string[]> => {
+      const { body } = await ada.get<FileList>(`/api/v1/files?path=${encodeURIComponent(path)}`)
+      const below = await Promise.all(body.folders.map(({ name }) => names(`${path}${name}/`)))
+      return [...body.files.map(({ name }) => path + name), ...below.flat()]
+    }
+    return (await names('')).sort()
+  }
+  const left = new Set(odd)
+  expect(await listed()).toEqual([...left].sort())
+  for (const key of odd) {
+    const text = await (await fetch((await content(ada, key)).headers.get('location') ?? '')).text()
+    expect(text, key).toBe(`of ${key}`)
+    const { status } = await ada.request('DELETE', `/api/v1/files?only=file&path=${encodeURIComponent(key)}`)
+    left.delete(key)
+    expect([key, status, await listed()]).toEqual([key, 200, [...left].sort()])
+  }
+})
 
 test('a link is refused once its time is over', async () => {
   const ada = await newPerson(url)

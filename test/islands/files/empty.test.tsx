@@ -29,6 +29,14 @@ const textOf = (props: Partial<FilesProps>) =>
     .replace(/\s+/g, ' ')
     .replaceAll('&#x27;', "'")
 
+test('says how to rename where people look for it, also between files', () => {
+  const files = [{ name: 'flight.csv', size: 1, modified_at: '2026-11-25T00:00:00Z' }]
+  for (const given of [{}, { list: { ...EMPTY.list, files } }, { readOnly: 'held' as const }]) {
+    expect(textOf(given)).toContain('To rename or move files, use /data on a server, or rclone .')
+    expect(renderToString(<Files {...EMPTY} {...given} />)).toContain('<a href="/docs/cli#files">rclone</a>')
+  }
+})
+
 test('an empty page says what the person may do', () => {
   expect(textOf({})).toContain('No files yet. Upload some, or save them in /data on a server.')
   expect(textOf({ filesStay: false })).toContain('No files yet. Upload some. ')

@@ -2,6 +2,9 @@ import { createServer } from 'node:http'
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { users } from '../../../db/schema/accounts.ts'
+import { deleteFiles } from '../../../src/server/files/delete.ts'
+import { linkToFile } from '../../../src/server/files/download.ts'
+import { listFiles } from '../../../src/server/files/list-files.ts'
 import { filesModeOf } from '../../../src/server/files/mode.ts'
 import { endFilesWithPlans } from '../../../src/server/files/plan-end.ts'
 import { continueRemovals } from '../../../src/server/files/removals.ts'
@@ -80,6 +83,27 @@ test.each(Object.entries(CALLS))('%s names any other key by its bytes', async (n
     const path = name.startsWith('sign') ? new URL(link).pathname : (asked[0]?.split(/[ ?]/)[1] ?? '')
     if (name !== 'remove' || path !== '/files') expect(decodeURIComponent(path), key).toBe(`/files/p/files/${key}`)
   }
+})
+
+test('a key with a segment of dots is listed, marked, and deleted, and its download is the command that fetches it', async () => {
+  const ada = await openFilesAccount()
+  const { prefix } = await ada.folder()
+  for (const key of ['a/..', "a/./it's", 'a/plain']) ada.put(key, 1)
+  const { files } = await listFiles(ada.ctx, ada.userId, { path: 'a', after: null })
+  expect(files).toEqual([
+    expect.objectContaining({ name: '..', unaddressable: true }),
+    expect.not.objectContaining({ unaddressable: true }),
+  ])
+  const download = (path: string) =>
+    linkToFile(ada.ctx, ada.userId, path).catch(({ code, message }) => `${code} ${message}`)
+  expect(await download('a/plain')).toBe(`memory:${prefix}/files/a/plain`)
+  expect(await download('a/..')).toContain(`--key '${prefix}/files/a/..' file`)
+  expect(await download("a/./it's")).toMatch(
+    /^unaddressable .*aws s3api get-object .* --key '[^ ]*\/a\/\.\/it'\\''s' file$/,
+  )
+  expect(await download('a/../b')).toMatch(/^not_found/)
+  for (const path of ['a/..', "a/./it's"]) await deleteFiles(ada.ctx, ada.userId, { path })
+  expect(ada.keys()).toEqual(['files/a/plain'])
 })
 
 test("a program's uploads in parts whose keys have dots make us ask, and end, nothing else", async () => {

@@ -259,6 +259,36 @@ test('a file and a folder of one name are two things', async () => {
   expect(ada.keys()).toEqual(['files/run7'])
 })
 
+test('a file, a file of its name with a slash, and a folder of that name are three things in every call', async () => {
+  const ada = await openFilesAccount()
+  for (const [path, size] of [
+    ['run7', 1],
+    ['run7/', 2],
+    ['run7/log.txt', 4],
+  ] as const)
+    ada.put(path, size)
+  const { prefix } = await ada.folder()
+  for (const path of ['run7', 'run7/'])
+    expect(await linkToFile(ada.ctx, ada.userId, path)).toBe(`memory:${prefix}/files/${path}`)
+  expect(await list(ada)).toMatchObject({ folders: [{ name: 'run7' }], files: [{ name: 'run7', size: 1 }] })
+  expect(await list(ada, 'run7/')).toMatchObject({
+    folders: [],
+    files: [
+      { name: '', size: 2 },
+      { name: 'log.txt', size: 4 },
+    ],
+  })
+  expect(await sizeUpFolder(ada.ctx, ada.userId, 'run7')).toMatchObject({ path: 'run7/', files: 2, bytes: 6 })
+  await deleteFiles(ada.ctx, ada.userId, { path: 'run7/', onlyFile: true })
+  expect(ada.keys()).toEqual(['files/run7', 'files/run7/log.txt'])
+  await expect(deleteFiles(ada.ctx, ada.userId, { path: 'run7/', onlyFile: true })).rejects.toMatchObject({
+    code: 'not_found',
+  })
+  await deleteFiles(ada.ctx, ada.userId, { path: 'run7', onlyFile: true })
+  expect(ada.keys()).toEqual(['files/run7/log.txt'])
+  await expect(sizeUpFolder(ada.ctx, ada.userId, 'run')).rejects.toMatchObject({ code: 'not_found' })
+})
+
 test('a removal that dies at any call is finished by a trigger', async () => {
   for (let calls = 0; ; calls++) {
     const ada = await openFilesAccount()

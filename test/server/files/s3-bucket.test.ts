@@ -146,6 +146,27 @@ test('asks STS for credentials that its policy limits to the folder', async () =
     expect(isDenied(key), key).toBe(false)
 })
 
+test('promises no link longer than what signed it lasts', async () => {
+  const now = Date.UTC(2026, 10, 25)
+  const { bucket } = await endpoint(
+    200,
+    `<Credentials><AccessKeyId>ASIA</AccessKeyId><SecretAccessKey>s</SecretAccessKey>
+    <SessionToken>t</SessionToken><Expiration>2026-11-25T00:05:00Z</Expiration></Credentials>`,
+    () => now,
+  )
+  const whole = { seconds: 900, size: 1, type: 'a/b', replaces: null }
+  const links = [
+    await bucket.signUpload('short/a', whole),
+    await bucket.signPart('short/a', 'u', { part: 1, size: 1, seconds: 3600 }),
+  ]
+  const download = await bucket.signDownload('short/a', { seconds: 600, fileName: 'a' })
+  for (const { expiresAt } of links) expect(expiresAt).toBe(now + 5 * 60_000)
+  for (const url of [...links.map((link) => link.url), download])
+    expect(new URL(url).searchParams.get('X-Amz-Expires')).toBe('300')
+  const brief = await bucket.signUpload('short/a', { ...whole, seconds: 60 })
+  expect(brief.expiresAt).toBe(now + 60_000)
+})
+
 test('asks STS once a quarter hour for the same folder, mode, and length', async () => {
   let now = Date.UTC(2026, 10, 25)
   const { asked, bucket } = await endpoint(
