@@ -3,6 +3,7 @@ import { type Stack, startStack } from '../../dev/stack.ts'
 import { checkFiles } from '../../scripts/doctor/files.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { quickHasher } from '../../testing/stack/quick-hasher.ts'
+import { serve } from '../../testing/stack/serve.ts'
 
 let stack: Stack
 let settings: Record<string, string | undefined> = {}
@@ -144,4 +145,38 @@ test("asks the operator to look where the key can't", async () => {
   const shut: Change = (answer, request) =>
     request.url.endsWith('?lifecycle') ? new Response('', { status: 403 }) : answer
   expect(await wrong({}, shut)).toEqual([expect.stringMatching(/^skip files rule: .* after 8 days\.$/)])
+})
+
+/** A bucket that checks where a path begins, and looks for the file where the path leads. */
+async function bucketOfDots(isResolved: boolean): Promise<string> {
+  const files = new Map<string, string>()
+  return serve(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString()
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://x')
+    const [asked = ''] = (request.url ?? '').split('?')
+    const key = isResolved ? pathname : asked
+    const token = String(request.headers['x-amz-security-token'] ?? searchParams.get('X-Amz-Security-Token') ?? '')
+    const { scope, paths } = token
+      ? JSON.parse(Buffer.from(atob(token).split('.')[1] ?? '', 'base64url').toString())
+      : { scope: 'object-read-write', paths: { prefixPaths: [''], objectPaths: [] } }
+    const reached = [...paths.prefixPaths, ...paths.objectPaths].map((start) => `/files/${start}`)
+    const isMine = (one: string) => reached.some((start) => one.startsWith(start))
+    const isWrite = request.method !== 'GET'
+    const prefix = `/files/${searchParams.get('prefix') ?? ''}`
+    const isAllowed = isMine(pathname === '/files' ? prefix : asked) && !(isWrite && scope === 'object-read-only')
+    if (isAllowed && isWrite) files.set(key, body)
+    response.writeHead(isAllowed ? 200 : 403).end(isAllowed && !isWrite ? (files.get(key) ?? '') : '')
+  })
+}
+
+test('names a bucket in which a path with dots leads to another folder', async () => {
+  const says = async (isResolved: boolean) => {
+    const findings = await checkFiles({ ...settings, FILES_ENDPOINT: await bucketOfDots(isResolved) })
+    return findings.find(({ check }) => check === 'files credentials')
+  }
+  expect(await says(false)).toMatchObject({ state: 'ok' })
+  expect(await says(true)).toMatchObject({
+    state: 'fail',
+    says: expect.stringMatching(/^They allow another folder's file by a path with dots\./),
+  })
 })

@@ -87,6 +87,12 @@ test("a run's machine gets credentials for its own user's files, for less than 3
   expect(await rowOf(machine.id)).toMatchObject({ filesPhase: 'loaded', filesMode: 'write' })
 })
 
+test('a machine has a limit of its own: it gets them after its owner has used up theirs', async () => {
+  for (let i = 0; i < 60; i++) await ada.post('/api/v1/files/credentials', { mode: 'read' })
+  expect((await ada.post('/api/v1/files/credentials', { mode: 'read' })).status).toBe(429)
+  expect((await ask(machine)).status).toBe(200)
+})
+
 test('nobody else gets them', async () => {
   const { proof, address } = machine
   const refusals = {
