@@ -15,7 +15,7 @@ import { IS_FREE, isOfferedAt } from '../places.ts'
 import { startRun } from '../start-run.ts'
 import { clearLine } from './clear.ts'
 import { countLine } from './count.ts'
-import { isLeftFor } from './hold-back.ts'
+import { isLeftFor, isWarmLeftFor } from './hold-back.ts'
 import { leaveQueries } from './leave.ts'
 import { tellLine } from './show.ts'
 import { IS_HELD, IS_WAITING, mayStart, passOnQueries } from './turns.ts'
@@ -54,7 +54,7 @@ async function givePlaces(ctx: Context): Promise<void> {
   const isTheirs = sql`${line.givenAt} IS NOT NULL AND ${line.runId} IS NULL
     AND coalesce(${line.heldUntil}, ${line.givenAt} + ${HOLD_MS}) > ${now} AND ${isOfferedAt(now)}`
   const isWanted = sql`EXISTS (SELECT 1 FROM line WHERE line.gpus = servers.gpus AND ${IS_WAITING}
-    AND ${isLeftFor(sql`line.user_id`, now)})`
+    AND ${isLeftFor(sql`line.user_id`, now)} AND ${isWarmLeftFor(sql`line.user_id`, now)})`
   const [held, free] = await ctx.db.batch([
     ctx.db
       .select({ id: places.id, row: line, email: users.email })

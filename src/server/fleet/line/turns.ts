@@ -31,6 +31,7 @@ function next(now: number): SQL {
   return sql`(SELECT line.user_id, ${now} FROM line
     WHERE line.gpus = servers.gpus AND ${IS_WAITING} AND ${mayStart(now)} AND ${isOfferedAt(now)}
       AND ${isLeftFor(sql`line.user_id`, now)}
+      AND ${isWarmLeftFor(sql`line.user_id`, now)}
     ORDER BY line.trial = ${isTrialsTurn} DESC, line.queued_at, line.user_id LIMIT 1)`
 }
 

@@ -158,17 +158,20 @@ test('places held back for a group keep no other place from the line', async () 
   expect(await findLinePlace(world.ctx, large.user.id)).toMatchObject({ size: 4, position: 1 })
 })
 
+/** Three places, so many of them with a warm machine. */
+async function kept(count: number) {
+  await empty()
+  const ids = await freshPlaces(world, 3)
+  const now = world.clock.ms
+  const ready = { createdAt: now, launchedAt: now / 1000, askedAt: now, readyAt: now }
+  for (const placeId of ids.slice(0, count))
+    await world.db
+      .insert(warmMachines)
+      .values({ token: `warm-${placeId}`, placeId, instanceId: `i-${placeId}`, ...ready })
+  return ids
+}
+
 test('a group’s people find as many warm machines as it lacks, and others take what is beyond them', async () => {
-  const kept = async (count: number) => {
-    await empty()
-    const ids = await freshPlaces(world, 3)
-    const now = world.clock.ms
-    const ready = { createdAt: now, launchedAt: now / 1000, askedAt: now, readyAt: now }
-    for (const placeId of ids.slice(0, count))
-      await world.db
-        .insert(warmMachines)
-        .values({ token: `warm-${placeId}`, placeId, instanceId: `i-${placeId}`, ...ready })
-  }
   const [ada, ben, cleo] = (await customers(3)) as [Customer, Customer, Customer]
   await kept(2)
   await group({ people: [ada, await newCustomer(world)], count: 2 })
@@ -184,6 +187,22 @@ test('a group’s people find as many warm machines as it lacks, and others take
   expect((await pressStart(world, eve)).run.warm).toBe(true)
   expect((await pressStart(world, fay)).run.warm).toBe(false)
   expect((await pressStart(world, dan)).run.warm).toBe(true)
+})
+
+test('the line gets no warm machine that a group lacks, also once there is room for someone in it', async () => {
+  const [, , cold = ''] = await kept(2)
+  const setAside = (until: number) => world.db.update(places).set({ setAsideUntil: until }).where(eq(places.id, cold))
+  await setAside(world.clock.ms + MINUTE_MS)
+  const [ada, ben] = (await customers(2)) as [Customer, Customer]
+  await group({ people: [ada, await newCustomer(world)], count: 2 })
+  await join(ben)
+  await look()
+  expect(await findLinePlace(world.ctx, ben.user.id)).toMatchObject({ position: 1 })
+  await setAside(0)
+  await look()
+  expect(await world.db.select({ id: places.id }).from(places).where(eq(places.reservedBy, ben.user.id))).toEqual([
+    { id: cold },
+  ])
 })
 
 test('a retired place is no group’s', async () => {
