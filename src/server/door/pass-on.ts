@@ -29,7 +29,8 @@ export async function passOn(
   if (headers.has('upgrade')) {
     const path = pathOf(new URL(request.url))
     headers.set(KEEP_HEADER, JSON.stringify({ runId: door.runId, pass, to: to.address, path }))
-    const socket = { headers, signal: request.signal, encodeResponseBody: 'manual' } as never
+    // A machine's redirect must not lead to the keeper's own paths.
+    const socket = { headers, signal: request.signal, redirect: 'manual', encodeResponseBody: 'manual' } as never
     // It waits as long as the machine does.
     const upgraded = await keeper(door.userId).fetch('http://keeper/socket', socket)
     const { webSocket } = upgraded as unknown as { webSocket?: unknown }

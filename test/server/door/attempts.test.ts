@@ -89,7 +89,10 @@ test('the machine sees its own address as the host, and nothing that says who as
 test('a redirect of the machine is the browser’s to follow, never ours', async () => {
   expect(await ask(`${own}leave`, { cookie })).toMatchObject({ status: 302 })
   expect(await ask(`${own}turn`, { cookie })).toMatchObject({ status: 302, headers: { location: '/elsewhere' } })
+  // Also for a WebSocket, on whose way it could name one of our keeper's own paths.
+  expect((await socketTo(`${own}turn`, { cookie })).state.refused).toBe(302)
   expect([secrets, reached.filter(({ url }) => url === '/elsewhere')]).toEqual([[], []])
+  expect(reached.filter(({ url }) => url === '/turn')).toHaveLength(2)
 })
 
 test('cookies that another page tossed in change nothing: forged ones, and those of another run', async () => {
