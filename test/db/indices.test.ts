@@ -29,7 +29,7 @@ const MAY_BE_SCANNED = new Set([
   'warm_machines',
 ])
 
-const world = await openWorld(memoryDatabase())
+const world = await openWorld(memoryDatabase('libsql'))
 
 test('every query that runs per server or per minute uses an index', async () => {
   await freshPlaces(world, 1)

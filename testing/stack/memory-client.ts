@@ -2,7 +2,10 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Client, InStatement, ResultSet } from '@libsql/client'
 import Libsql from 'libsql'
 
-/** The SQLite to use. libSQL's binding takes seven times as long per call, so it only proves that both play the same. */
+/**
+ * The SQLite to use. libSQL's binding takes seven times as long per call, so it only proves that both play the same, and
+ * tells how it finds rows.
+ */
 export type Engine = 'node' | 'libsql'
 
 type Opened = {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { InStatement } from '@libsql/client'
 import { drizzle } from 'drizzle-orm/libsql'
 import type { Database } from '../../db/client.ts'
-import { type MemoryClient, memoryClient } from './memory-client.ts'
+import { type Engine, type MemoryClient, memoryClient } from './memory-client.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '../../db/migrations')
 
@@ -11,11 +11,11 @@ const MIGRATIONS = join(import.meta.dirname, '../../db/migrations')
 const later = setImmediate
 
 /**
- * The product's own schema and SQL on libSQL in this process, for tests of rules. Over HTTP, they spent most of their
- * time on requests. Tests of what a server may do to a call use `ownDatabase`.
+ * The product's own schema and SQL in this process, for tests of rules. Over HTTP, they spent most of their time on
+ * requests. Tests of what a server may do to a call use `ownDatabase`, and those of what a query costs ask libSQL.
  */
-export function memoryDatabase(): Database {
-  const client = memoryClient('libsql')
+export function memoryDatabase(engine: Engine = 'node'): Database {
+  const client = memoryClient(engine)
   migrate(client)
   // As over HTTP, others work during a call.
   const turn = () => new Promise<void>((done) => later(done))

@@ -9,7 +9,7 @@ import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { freshPlaces, newCustomer } from '../../../testing/world/fleet.ts'
 import { openWorld } from '../../../testing/world/world.ts'
 
-const world = await openWorld(memoryDatabase())
+const world = await openWorld(memoryDatabase('libsql'))
 
 /** The only places there are, so that nothing else is a candidate. */
 async function onlyPlaces(count: number, large = 0): Promise<string[]> {
