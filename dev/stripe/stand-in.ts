@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Asked, listenWhereBefore, type StandInOptions } from '../stand-in/server.ts'
+import { type Asked, listenWhereBefore, type Outcome, type StandInOptions } from '../stand-in/server.ts'
 import { Store } from '../stand-in/store.ts'
 import { moveHostedPages } from './hosted-pages.ts'
 import type { DisputeStatus } from './objects.ts'
@@ -28,6 +28,8 @@ export type StripeStandIn = {
   /** Processes renewals, expirations, and overdue invoices, then sends due webhooks. Also runs every second. */
   settle(): Promise<void>
   calls(): StripeCall[]
+  /** What it answers over HTTP, for callers in its process. */
+  answer(asked: Asked): Outcome
   close(): Promise<void>
 }
 
@@ -35,8 +37,6 @@ export type StripeOptions = StandInOptions & {
   webhookUrl?: string
   webhookSecret?: string
   webhookOrder?: 'in_order' | 'shuffled'
-  /** Called for each call that a fault leaves unanswered. */
-  onUnanswered?: (asked: Asked) => void
 }
 
 /** Serves the part of Stripe's API the product uses, plus the checkout and invoice pages. */
@@ -56,13 +56,13 @@ export async function startStripe(options: StripeOptions): Promise<StripeStandIn
     order: options.webhookOrder ?? 'in_order',
     log,
   })
-  server.serve((asked) => {
+  function answer(asked: Asked): Outcome {
     const outcome = stripe.answer(asked)
     store.commit()
     void webhooks.deliver()
-    if (outcome === 'unanswered') options.onUnanswered?.(asked)
     return outcome
-  })
+  }
+  server.serve(answer)
 
   function act<T>(what: () => T): T {
     const result = what()
@@ -94,6 +94,7 @@ export async function startStripe(options: StripeOptions): Promise<StripeStandIn
     failRefund: (id) => act(() => failRefund(account, id)),
     settle,
     calls: () => stripe.calls.latest(),
+    answer,
     async close() {
       clearInterval(timer)
       await webhooks.close()

@@ -1,15 +1,14 @@
-import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
 import { asc, eq, sql } from 'drizzle-orm'
 import { afterEach, expect } from 'vitest'
 import type { Database } from '../../db/client.ts'
 import { users } from '../../db/schema/accounts.ts'
 import { bills, checkouts, invoices, plans } from '../../db/schema/billing.ts'
 import { places, runs } from '../../db/schema/fleet.ts'
-import type { Asked } from '../../dev/stand-in/server.ts'
 import type { Card } from '../../dev/stripe/cards.ts'
-import { type StripeOptions, startStripe } from '../../dev/stripe/stand-in.ts'
+import { type StripeOptions, type StripeStandIn, startStripe } from '../../dev/stripe/stand-in.ts'
 import type { User } from '../../src/domain/wire/accounts.ts'
 import { stripePayments } from '../../src/server/billing/stripe.ts'
 import { receiveStripeEvent } from '../../src/server/billing/stripe-events.ts'
@@ -25,21 +24,24 @@ type Webhooks = 'kept' | 'handled' | 'lost'
 
 export type BillingStack = Awaited<ReturnType<typeof openBillingStack>>
 
-/** Calls that give up once the stand-in leaves them unanswered. A short limit would also fail those of a busy machine. */
-function impatientCalls() {
-  const calls = new Map<string, AbortController>()
-  const fetcher: typeof fetch = (input, init = {}) => {
-    const [id, call] = [randomUUID(), new AbortController()]
-    calls.set(id, call)
-    const headers = new Headers(init.headers)
-    headers.set('x-call', id)
-    const signal = AbortSignal.any([call.signal, ...(init.signal ? [init.signal] : [])])
-    return fetch(input, { ...init, headers, signal })
+/** A network in this process: over HTTP, a call to Stripe cost more than what it does. */
+function straightTo(standIn: StripeStandIn): typeof fetch {
+  return async (input, init = {}) => {
+    // As over a network, others work during a call.
+    await later()
+    const outcome = standIn.answer({
+      method: init.method ?? 'GET',
+      url: new URL(String(input)),
+      headers: Object.fromEntries(new Headers(init.headers)),
+      body: String(init.body ?? ''),
+    })
+    if (outcome === 'lost') throw new TypeError('fetch failed')
+    if (outcome === 'unanswered') throw Object.assign(new Error('No answer.'), { code: 'ETIMEDOUT' })
+    return new Response(outcome.body, outcome)
   }
-  const onUnanswered = ({ headers }: Asked) =>
-    calls.get(String(headers['x-call']))?.abort(Object.assign(new Error('No answer.'), { code: 'ETIMEDOUT' }))
-  return { fetcher, onUnanswered }
 }
+/** The real one, even if a test has replaced it. */
+const later = promisify(setImmediate)
 
 /**
  * Its own database and Stripe on one clock, because closing visits every account in a database. It ends with the test
@@ -51,8 +53,8 @@ export async function openBillingStack(
 ) {
   const dataDir = temporaryFolder('billing-stack')
   const clock = { now: start }
-  const { fetcher, onUnanswered } = impatientCalls()
-  const standIn = await startStripe({ dataDir, now: () => clock.now, onUnanswered, ...stripe })
+  const standIn = await startStripe({ dataDir, now: () => clock.now, ...stripe })
+  const straight = straightTo(standIn)
   const { log, takeLines } = recordLog()
   const woken: string[] = []
   const told: string[] = []
@@ -66,7 +68,7 @@ export async function openBillingStack(
         STRIPE_WEBHOOK_SECRET: 'whsec_local',
         STRIPE_API_BASE: standIn.apiBase,
       },
-      { fetcher },
+      { fetcher: straight },
     ),
     background: () => {},
     log,
@@ -118,7 +120,7 @@ export async function openBillingStack(
     /** Reads from Stripe, or with a body writes to it, as its dashboard would. */
     async atStripe<T>(path: string, body?: string): Promise<T> {
       const init = { headers: { authorization: 'Bearer sk' }, ...(body === undefined ? {} : { method: 'POST', body }) }
-      const answer = await fetch(`${standIn.apiBase}/v1/${path}`, init)
+      const answer = await straight(`${standIn.apiBase}/v1/${path}`, init)
       if (!answer.ok) throw new Error(`${path} answered ${answer.status}`)
       return (await answer.json()) as T
     },
@@ -128,7 +130,7 @@ export async function openBillingStack(
       const found = await this.atStripe<{ data: { id: string }[] }>(`customers?email=${encodeURIComponent(email)}`)
       const id = found.data[0]?.id ?? ''
       const init = { method: 'DELETE', headers: { authorization: 'Bearer sk' } }
-      const answer = await fetch(`${standIn.apiBase}/v1/customers/${id}`, init)
+      const answer = await straight(`${standIn.apiBase}/v1/customers/${id}`, init)
       if (!answer.ok) throw new Error(`${id} is not deleted: ${answer.status}`)
       return id
     },
