@@ -114,7 +114,7 @@ test.each([
   ['add --type g6 --zone us-east-1a --gpus 1', 'The type must be an EC2 instance type'],
   ['add --type g6.4xlarge --zone us-east-1a', 'To ask it, set AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY.'],
   ['add --type g6.4xlarge --zone us-east-1a --template x', 'The template must be the name'],
-  ['retire srv_none', 'There is no place with the id srv_none'],
+  ['retire srv_none', 'Unknown place srv_none'],
   ['retire', 'Usage, with --env'],
   ['add --size 3', 'Usage, with --env'],
 ])('"%s" is refused with a sentence', async (words, sentence) => {

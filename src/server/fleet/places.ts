@@ -139,7 +139,7 @@ async function changePlace(
   ])
   const [place] = await hand.db.select().from(places).where(eq(places.id, id))
   if (!place)
-    throw new AppError('not_found', `There is no place with the id ${id}. List them to see their ids.`, {
+    throw new AppError('not_found', `Unknown place ${id}. List the places to see their IDs.`, {
       field: 'place',
     })
   return place

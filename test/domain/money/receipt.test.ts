@@ -20,9 +20,7 @@ test('says what was used and what was free', () => {
     'Server stopped. You used 1m 2s: $0.03. Startup (13s, 1 refused launch) was free.',
   )
   expect(receipt({ ...run, refused: 2 })).toContain('Startup (13s, 2 refused launches) was free.')
-  expect(receipt({ ...run, billedFrom: null, meteredUntil: null })).toBe(
-    "Server stopped before it was ready. You weren't charged.",
-  )
+  expect(receipt({ ...run, billedFrom: null, meteredUntil: null })).toBe("Start cancelled. You weren't charged.")
 })
 
 test('says what it cost, or that the plan covers it', () => {

@@ -81,7 +81,7 @@ test('never hands out a retired place again, and lets its run continue', async (
   expect((await latestRun(world, ada.user.id)).placeId).toBe(first)
   await expect(retirePlace(hand, 'srv_none')).rejects.toMatchObject({
     code: 'not_found',
-    message: 'There is no place with the id srv_none. List them to see their ids.',
+    message: 'Unknown place srv_none. List the places to see their IDs.',
   })
 })
 

@@ -193,7 +193,7 @@ test('a stop while the image loads bills nothing, and says so', async () => {
   expect(run).toMatchObject({ billedFrom: null, meteredUntil: null })
   await settle(world, ada)
   expect(sentences(world, ada)).toContain("Start cancelled. You weren't charged.")
-  expect(sentences(world, ada).at(-1)).toBe("Server stopped before it was ready. You weren't charged.")
+  expect(sentences(world, ada).at(-1)).toBe("Start cancelled. You weren't charged.")
   expect(aliveOf(world, ada.user.id)).toEqual([])
 })
 

@@ -163,7 +163,7 @@ test.each([
   await expectNothingLeft(ada)
   const said = sentences(world, ada)
   expect(said).toContain("Start cancelled. You weren't charged.")
-  expect(said.at(-1)).toBe("Server stopped before it was ready. You weren't charged.")
+  expect(said.at(-1)).toBe("Start cancelled. You weren't charged.")
   expect(await latestRun(world, ada.user.id)).toMatchObject({ runningAt: null, meteredUntil: null, errorMessage: null })
   expect(await jobsOf(world, ada.user.id)).toMatchObject([
     { kind: 'server_start', status: 'failed', errorCode: 'stopped' },
