@@ -92,7 +92,15 @@ export function FolderCard({
           onOrder={acts && view.orderBy}
         />
       ) : error ? null : (
-        <EmptyState>{view.words ? 'No names match.' : path === '' ? emptyText : 'This folder is empty.'}</EmptyState>
+        <EmptyState>
+          {loading
+            ? 'Reading names…'
+            : view.words
+              ? 'No names match.'
+              : path === ''
+                ? emptyText
+                : 'This folder is empty.'}
+        </EmptyState>
       )}
       {error && !view.rows.length ? null : (
         <Pager

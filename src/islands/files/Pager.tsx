@@ -30,7 +30,7 @@ export function Pager({ count, page, pages, loading, onPage, plain }: Props) {
   const number = (n: number) => n.toLocaleString('en-US')
   return (
     <nav className="row" aria-label="Pages">
-      <span className={loading || count ? 'hint' : 'visually-hidden'} role="status">
+      <span className={count ? 'hint' : 'visually-hidden'} role="status">
         {loading
           ? `Reading names: ${number(count)} so far`
           : pages > 1

@@ -48,6 +48,12 @@ test('an empty page says what the person may do', () => {
   }
 })
 
+test('while names are still being read, it doesn’t say that there are none', () => {
+  const text = textOf({ list: { ...EMPTY.list, next: 'a.txt' } })
+  expect(text).toContain('Reading names…')
+  expect(text).not.toContain('No files')
+})
+
 test('while an ended plan’s files are kept, it says what they use', () => {
   expect(textOf({ readOnly: 'unpaid' })).toContain(FILES_READ_ONLY.unpaid)
   const text = textOf({ readOnly: 'ended', list: { ...EMPTY.list, used_bytes: 5 } })
