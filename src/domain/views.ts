@@ -54,8 +54,11 @@ export type RunListView = {
 /** One run with everything that we know about it. */
 export type RunView = {
   server: Server
-  /** The first thing that will end it, as far as we know: its user's end, or their trial. Null: nothing. */
-  end: { at: string; isTrial: boolean } | null
+  /**
+   * The first thing that will end it, as far as we know: its user's end, or their trial. Null: nothing. `at` is null
+   * until a trial's meter starts.
+   */
+  end: { at: string | null; isTrial: boolean } | null
   events: RunEvent[]
   lines: CostLine[]
   /** Until the meter started, or the start ended. */

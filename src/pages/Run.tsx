@@ -205,7 +205,7 @@ export function Run(props: RunProps) {
                 </>
               ),
             },
-            ...(live && end
+            ...(live && end?.at
               ? [
                   {
                     label: 'Ends',

@@ -52,7 +52,8 @@ export async function getRun(ctx: Context, userId: string, runId: string): Promi
 
 function toEnd(run: RunRow): RunView['end'] {
   const { end, isOwn } = endOf(run)
-  return end === Infinity ? null : { at: toIso(end), isTrial: !isOwn }
+  if (end !== Infinity) return { at: toIso(end), isTrial: !isOwn }
+  return run.inTrial && run.billedFrom === null ? { at: null, isTrial: true } : null
 }
 
 /** What the last job said when it ended. */

@@ -95,6 +95,18 @@ describe('a run', () => {
     expect(page.includes('when your free minutes are used up')).toBe(trial)
   })
 
+  test.each([
+    { inTrial: true, runs: false, shown: false },
+    { inTrial: true, runs: true, shown: true },
+    { inTrial: false, runs: false, shown: true },
+  ])('says that no end is set, but not while a trial starts: $inTrial, $runs', async ({ inTrial, runs, shown }) => {
+    const { cookie, userId } = await old()
+    const from = Date.now() - HOUR
+    const id = await insertRun(userId, from, null, { inTrial, ...(runs ? {} : { billedFrom: null }) })
+    const page = await (await get(`/servers/${id}`, cookie)).text()
+    expect(page.includes('no end set')).toBe(shown)
+  })
+
   test("shows what happened, what it cost, and EC2's times; somebody else's is not found", async () => {
     const { cookie, userId } = await old()
     const eve = await site.signInAs('user')
