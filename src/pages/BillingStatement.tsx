@@ -21,7 +21,7 @@ const COLUMNS = [
   { key: 'seconds', label: 'Seconds', numeric: true },
   { key: 'included', label: 'Included', numeric: true },
   { key: 'billed', label: 'Billed', numeric: true },
-  { key: 'price', label: 'Price', numeric: true },
+  { key: 'price', label: 'Price', numeric: true, lead: true },
 ]
 
 type Seller = { name: string; address: string; taxId: string | null }
@@ -117,7 +117,7 @@ function Runs({ statement }: { statement: Statement }) {
   const { lines } = statement
   const columns = lines.some(({ world }) => world) ? COLUMNS : COLUMNS.filter(({ key }) => key !== 'world')
   return (
-    <Card title="Runs">
+    <Card title="Runs" className="statement">
       {lines.length ? (
         <DataTable
           caption="All runs"

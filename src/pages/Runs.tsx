@@ -20,7 +20,7 @@ const COLUMNS = [
   { key: 'requested', label: 'Requested' },
   { key: 'machine', label: 'Machine' },
   { key: 'status', label: 'Status' },
-  { key: 'used', label: 'Used', numeric: true },
+  { key: 'used', label: 'Used', numeric: true, lead: true },
   { key: 'cost', label: 'Cost', numeric: true },
 ]
 
@@ -75,7 +75,7 @@ export function Runs({ servers, page, pages, total, months, filter, now }: RunsP
         <Button type="submit">Show</Button>
       </form>
       {servers.length ? (
-        <div className="card">
+        <div className="card runs">
           <DataTable
             caption="Servers, newest first"
             hideCaption

@@ -5,7 +5,7 @@ export type Column = {
   label: string
   /** Right-aligned, in the instrument font. */
   numeric?: boolean
-  /** On a phone, it stays in the row's first line: see billing.css. */
+  /** On a phone, it stays in the row's first line: see lead-rows.css. */
   lead?: boolean
   /** The cell that names its row (`<th scope="row">`). One per table. */
   rowHeader?: boolean

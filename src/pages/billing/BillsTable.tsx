@@ -7,7 +7,7 @@ import { Time } from '../../ui/Time.tsx'
 
 const COLUMNS = [
   { key: 'start', label: 'Start Date', rowHeader: true },
-  { key: 'end', label: 'End Date', lead: true },
+  { key: 'end', label: 'End Date' },
   { key: 'amount', label: 'Amount Owed', numeric: true, lead: true },
   { key: 'seconds', label: 'Seconds Used', numeric: true },
   { key: 'paid', label: 'Paid' },
