@@ -4,7 +4,7 @@ import { Time } from '../../ui/Time.tsx'
 import { AuditDetail } from './AuditDetail.tsx'
 
 const COLUMNS: Column[] = [
-  { key: 'at', label: 'When' },
+  { key: 'at', label: 'When', lead: true },
   { key: 'act', label: 'What', rowHeader: true },
   { key: 'subject', label: 'To' },
   { key: 'actor', label: 'Who' },
@@ -31,5 +31,9 @@ export function AuditTable({ lines, caption }: { lines: AuditLine[]; caption: st
       actor: <bdi className="address">{line.actor}</bdi>,
     },
   }))
-  return <DataTable caption={caption} hideCaption columns={COLUMNS} rows={rows} />
+  return (
+    <div className="audit">
+      <DataTable caption={caption} hideCaption columns={COLUMNS} rows={rows} />
+    </div>
+  )
 }

@@ -35,7 +35,7 @@ export function Group({ group, acting }: Props) {
         stats={[
           { label: 'Servers', value: places, hint: `${gpus} × L4 each` },
           { label: 'People', value: people.length },
-          { label: 'Code', value: code ?? '—' },
+          { label: 'Code', value: <span className="whole">{code ?? '—'}</span> },
           {
             label: 'From',
             value: <Time at={from} />,

@@ -17,7 +17,7 @@ export const STATE_COLORS: Record<FoundPerson['state'], BadgeColor> = {
 const COLUMNS: Column[] = [
   { key: 'email', label: 'Email', rowHeader: true },
   { key: 'name', label: 'Name' },
-  { key: 'state', label: 'State' },
+  { key: 'state', label: 'State', lead: true },
   { key: 'since', label: 'Signed up' },
 ]
 
@@ -49,7 +49,7 @@ export function People({ people, more, q }: { people: FoundPerson[]; more: boole
         <Button type="submit">Find</Button>
       </form>
       {rows.length ? (
-        <div className="card">
+        <div className="card people">
           <DataTable caption={q ? 'People found' : 'Newest people'} columns={COLUMNS} rows={rows} />
         </div>
       ) : (
