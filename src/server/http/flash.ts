@@ -50,7 +50,12 @@ export function askForCookies(page: string): string {
 /** Right after that form: its answer set cookies. */
 function sendsNoCookies(c: HonoContext<AppEnv>): boolean {
   const isNext = c.req.query(ASKED) !== undefined && c.req.header('Sec-Fetch-Site') !== 'none'
-  return isNext && !NAMES.some((name) => readCookie(c, name)) && !readCookie(c, 'browser')
+  return isNext && !hasFlash(c) && !readCookie(c, 'browser')
+}
+
+/** Whether a message waits for the next page. */
+export function hasFlash(c: HonoContext<AppEnv>): boolean {
+  return NAMES.some((name) => readCookie(c, name))
 }
 
 /** Whether a person sees the answer, not only their browser or a mail scanner. */

@@ -11,7 +11,7 @@ import { isTheme, type Theme } from '../../ui/theme.ts'
 import type { AppEnv } from './app-env.ts'
 import { ASSETS, islandFiles, withBell } from './assets.ts'
 import { readCookie } from './cookies.ts'
-import { takeFlash } from './flash.ts'
+import { hasFlash, isPrefetch, takeFlash } from './flash.ts'
 import { factsOf } from './matched-route.ts'
 import { csrfToken } from './middleware/csrf.ts'
 
@@ -43,6 +43,8 @@ export function renderPage(
   const origin = c.var.ctx.config.origins[0] ?? ''
   const theme = themeOf(c)
   const keep = same && !user && !import.meta.env.DEV
+  // The browser would show this copy without its message, so it must ask again.
+  if (!keep && isPrefetch(c) && hasFlash(c)) return c.body(null, 503)
   const html = `<!doctype html>${renderToString(
     <Layout
       {...head}

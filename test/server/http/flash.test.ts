@@ -35,10 +35,11 @@ test('a message and what was typed reach the next page, however long', async () 
   expect(html).toContain(long)
 })
 
-test('a prefetched page leaves the message for the page that is seen', async () => {
+test('a page is not prefetched while a message waits for the page that is seen', async () => {
   const flash = await refused()
+  expect((await open(new Map(), { 'Sec-Purpose': 'prefetch' })).status).toBe(200)
   const ahead = await open(flash, { 'Sec-Purpose': 'prefetch' })
-  expect(await ahead.text()).not.toContain('Email is required')
+  expect([ahead.status, await ahead.text()]).toEqual([503, ''])
   expect(ahead.headers.getSetCookie().filter((line) => line.startsWith('flash'))).toEqual([])
   expect(await shown(flash)).toContain('Email is required')
 })
