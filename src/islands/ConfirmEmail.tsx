@@ -23,7 +23,7 @@ export function ConfirmEmail({ token, csrfToken, flash, email }: ConfirmEmailPro
   useEffect(() => {
     if (!token) return
     const path = `/users/confirmation?confirmation_token=${encodeURIComponent(token)}`
-    void request<{ trial: boolean }>('GET', path).then(({ ok, body }) =>
+    void request<{ trial: boolean }>('GET', path, undefined, undefined, { flash: true }).then(({ ok, body }) =>
       setState(!ok ? 'error' : body.trial ? 'success' : 'no trial'),
     )
   }, [token])

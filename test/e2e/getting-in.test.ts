@@ -118,6 +118,17 @@ test('a confirmed address has one button', async () => {
   await page.context().close()
 })
 
+test.each(SCRIPT_OR_NOT)('%s, confirming leads to the sign-in page, with the address filled in', async (_, options) => {
+  const { email } = await newUnconfirmed(url)
+  const page = await browser.newPage(options)
+  await page.goto(`${url}/confirm_email?confirmation_token=${await confirmationToken(url, email)}`)
+  if (options.javaScriptEnabled !== false) await page.getByRole('link', { name: 'Sign in now' }).click()
+  await page.waitForURL('**/sign_in')
+  await page.getByText('Your email address is confirmed. You can sign in now.').waitFor()
+  expect(await page.getByLabel('Email', { exact: true }).inputValue()).toBe(email)
+  await page.context().close()
+})
+
 test('a session that ends in the middle of a form leads to the sign-in page, and back with what was typed', async () => {
   const person = await newPerson(url)
   const page = await pageOf(browser, url, person)

@@ -18,10 +18,10 @@ import { hashMailbox, trialQueries } from './mailboxes.ts'
  * Confirms the address of the link's sign-up and starts the free trial, unless its mailbox had one. Suspends the
  * account if its owner owes for a closed one. Opening the link
  * again before it expires succeeds and changes nothing: mail scanners open links before people do.
- * @returns whether the account got a trial
+ * @returns its address, and whether the account got a trial
  * @throws invalid
  */
-export async function confirmEmail(ctx: Context, token: string): Promise<{ hasTrial: boolean }> {
+export async function confirmEmail(ctx: Context, token: string): Promise<{ email: string; hasTrial: boolean }> {
   const now = ctx.now()
   const hash = hashEmailToken(token)
   const isGood = isGoodLink(hash, 'confirm', now)
@@ -32,7 +32,7 @@ export async function confirmEmail(ctx: Context, token: string): Promise<{ hasTr
     .where(and(isGood, isNull(users.closedAt)))
   if (!found) throw new AppError('invalid', CONFIRMATION_FAILED)
   const { id, email } = found
-  if (found.confirmedAt !== null) return { hasTrial: await hasTrial(ctx, id) }
+  if (found.confirmedAt !== null) return { email, hasTrial: await hasTrial(ctx, id) }
   const mailbox = await hashMailbox(ctx, email)
   const cents = await findDebt(ctx, mailbox)
   const [confirmed] = await writeBatch(ctx.db, [
@@ -54,7 +54,7 @@ export async function confirmEmail(ctx: Context, token: string): Promise<{ hasTr
   ])
   if (!confirmed?.rowsAffected) throw new AppError('invalid', CONFIRMATION_FAILED)
   ctx.background(deliverMail(ctx))
-  return { hasTrial: await hasTrial(ctx, id) }
+  return { email, hasTrial: await hasTrial(ctx, id) }
 }
 
 async function hasTrial(ctx: Context, userId: string): Promise<boolean> {

@@ -79,8 +79,9 @@ export const users = [
     // A browser that opened the link without our script goes to a page, as after a form.
     if (wantsPage(c)) c.set('form', new URLSearchParams())
     const { confirmEmail } = await confirmation()
-    const { hasTrial } = await confirmEmail(c.var.ctx, c.req.query('confirmation_token') ?? '')
-    return answer(c, { message: hasTrial ? CONFIRMED : CONFIRMED_NO_TRIAL, trial: hasTrial })
+    const { email, hasTrial } = await confirmEmail(c.var.ctx, c.req.query('confirmation_token') ?? '')
+    const message = hasTrial ? CONFIRMED : CONFIRMED_NO_TRIAL
+    return answer(c, { message, trial: hasTrial }, { carry: { 'user[email]': email } })
   }),
   route('POST /users/confirmation', {
     access: 'public',

@@ -27,6 +27,18 @@ test('a confirmation link: using it twice is like once, dead after 24 hours, and
   }
 })
 
+test('only a good link fills in the address on the sign-in page', async () => {
+  const { account, browser } = openAccount()
+  const email = newAddress()
+  const token = await signUpIn(browser, account, email)
+  const open = (t: string) =>
+    browser.request(`/users/confirmation?confirmation_token=${t}`, { headers: { 'X-Flash': '1' } })
+  await open('x'.repeat(43))
+  expect((await browser.open('/sign_in')).flash).toBeNull()
+  await open(token)
+  expect((await browser.open('/sign_in')).flash?.values).toEqual({ 'user[email]': email })
+})
+
 test('a new confirmation link: the same answer for everyone, a mail only to unconfirmed addresses', async () => {
   const { account, browser, sent, settle } = openAccount()
   const waiting = newAddress()
