@@ -36,8 +36,7 @@ const WHY: Partial<Record<EndReason, string>> = {
 export function receipt(run: ReceiptOf): string {
   const { billedFrom, meteredUntil, endedBecause } = run
   const why = (endedBecause && WHY[endedBecause]) ?? ''
-  if (billedFrom === null || meteredUntil === null)
-    return `${why ? TIME_UP_EARLY : 'Start cancelled.'} ${NOT_CHARGED}`
+  if (billedFrom === null || meteredUntil === null) return `${why ? TIME_UP_EARLY : 'Start cancelled.'} ${NOT_CHARGED}`
   if (endedBecause === 'trial_over')
     return `Your ${TRIAL_MINUTES} free minutes are used up, so we stopped the server. You owe nothing. Pick a plan to keep flying.`
   if (endedBecause === 'exited')
