@@ -37,7 +37,7 @@ export function endNotice({ endsAt, mustStopAt, setAt, planEnds }: LiveEnd) {
 /** Added where we say that a server's disk is erased. `filesStay`: what it saves in /data outlasts it. */
 export const keepText = (filesStay: boolean) =>
   filesStay
-    ? 'What it saved to your files stays. First download anything else you want to keep.'
+    ? 'Files in /data stay. First download anything else you want to keep.'
     : 'First download anything you want to keep.'
 
 /** `1 hour`, `7 minutes`: what an extension adds, to the minute. */

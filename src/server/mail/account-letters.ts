@@ -7,7 +7,7 @@ import { composeMail, type MailContent } from './letter.ts'
 
 export function confirmEmailMail(origin: string, token: string): MailContent {
   return composeMail('Confirm your email address', [
-    'Welcome to Proving Ground. Confirm your email address to start. You get 30 free minutes, unless this mailbox already had them:',
+    'Welcome to Proving Ground. Your 30 free minutes start once you confirm:',
     confirmLink(origin, token),
     "The link works for 24 hours. If you didn't sign up, you can ignore this email.",
   ])

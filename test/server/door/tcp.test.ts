@@ -92,7 +92,7 @@ test('a client with windows ends its half and still gets the answer', async () =
   expect(Buffer.concat(received as Buffer[]).toString()).toBe('got 1000')
 })
 
-test('says why a connection does not come about', async () => {
+test('says why a connection fails', async () => {
   const nobody = await newPerson(stack.url, 'Eve')
   const refused = async (to: string, headers: Record<string, string>) => (await socketTo(to, headers)).state.refused
   expect(await refused(address(41451), {})).toBe(401)

@@ -57,7 +57,7 @@ test('the table lists every route, and only those', () => {
   expect(Object.keys(table.facts).sort()).toEqual([...routes].sort())
 })
 
-test('answers HEAD like GET, also to those who may not enter', async () => {
+test('answers HEAD like GET, even when access is denied', async () => {
   const { cookie } = await site.signInAs('user')
   for (const Cookie of ['', cookie])
     for (const path of ['/dashboard', '/console', '/sign_in', '/api/v1/instances']) {
