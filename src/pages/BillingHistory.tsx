@@ -33,6 +33,8 @@ export function BillingHistory({
   const month = asked && months.includes(asked) ? asked : null
   const shown = month ? bills.filter((bill) => billMonth(bill) === month) : bills
   const open = openInvoices(bills)
+  // A plan that was paid and not used yet has dollars, and no hours.
+  const hasUsage = hoursPerDay.some(({ value }) => value) || bills.some(({ kind }) => kind !== 'plan')
   // Its anchor brings the focus back to the choice, and the page to its table.
   const filter = (
     <form action="/billing_history#month" className="row month-filter no-print">
@@ -78,16 +80,18 @@ export function BillingHistory({
           </p>
         ) : null}
       </Card>
-      {bills.length || hoursPerDay.some(({ value }) => value) ? (
+      {bills.length || hasUsage ? (
         <div className="grid charts no-print">
-          <Card title="Hours per day">
-            <BarChart
-              bars={hoursPerDay}
-              unit="h"
-              caption="Server hours, last 30 days (UTC)"
-              empty="No servers ran in this period."
-            />
-          </Card>
+          {hasUsage ? (
+            <Card title="Hours per day">
+              <BarChart
+                bars={hoursPerDay}
+                unit="h"
+                caption="Server hours, last 30 days (UTC)"
+                empty="No servers ran in this period."
+              />
+            </Card>
+          ) : null}
           <Card title="Dollars per month">
             <BarChart
               bars={dollarsPerMonth}

@@ -97,6 +97,10 @@ test('a chart without bars says so instead of showing bare axes, and there are n
   expect(empty).not.toContain('<svg viewBox="0 0 440')
   expect(empty).not.toContain('Show as table')
 
+  const paid = render(0, [{ ...BILL, kind: 'plan' }])
+  expect(paid).not.toContain('Hours per day')
+  expect(paid).toContain('Dollars per month')
+
   const used = render(0.01)
   expect(used.match(/<svg viewBox="0 0 440/g)).toHaveLength(2)
   for (const sentence of sentences) expect(used).not.toContain(sentence)
