@@ -154,6 +154,8 @@ export async function socketTo(address: string, headers: Record<string, string>,
   const { host, port, pathname, search } = new URL(address)
   const socket = new WebSocket(`ws://127.0.0.1:${port}${pathname}${search}`, protocols, {
     headers: { host, ...headers },
+    // As our command line: compressing random bytes took most of a test's time.
+    perMessageDeflate: false,
   })
   const received: (string | Buffer)[] = []
   const state = { closed: null as number | null, refused: null as number | null }
