@@ -57,7 +57,7 @@ async function newRunnerWithEcho(at: Pick<typeof stack, 'url'> = stack) {
   const machine = await onMachine(server.machine, WEB, (req, res) => {
     const path = req.url ?? ''
     there.add(path)
-    const drip = setInterval(() => path in DRIPS && res.write('data: x\n\n'), 50)
+    const drip = setInterval(() => path in DRIPS && res.write('data: x\n\n'), 250)
     req.on('error', () => {}).resume()
     res.on('close', () => {
       clearInterval(drip)
@@ -104,7 +104,7 @@ async function connectAll({ own, there }: Pick<Runner, 'own' | 'there'>, headers
         .resume()
     })
     asked.on('error', () => open.delete(path as string))
-    const send = setInterval(() => path === '/send' && asked.write('more'), 50)
+    const send = setInterval(() => path === '/send' && asked.write('more'), 250)
     if (method === 'GET') asked.end()
     atEnd(() => {
       clearInterval(send)
