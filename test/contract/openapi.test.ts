@@ -24,6 +24,7 @@ import { newPasskeyDevice } from '../../testing/people/passkey.ts'
 import { checksOf, type Document } from '../../testing/stack/api-checks.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { openTestDatabase } from '../../testing/stack/database.ts'
+import { quickHasher } from '../../testing/stack/quick-hasher.ts'
 
 const dataDir = temporaryFolder('proving-ground-openapi')
 // Plans are for sale here, so that a checkout page opens, and servers have doors, so that guests can come.
@@ -34,6 +35,7 @@ const stack = await startStack({
   plansForSale: true,
   doorDomain: 'door.localhost',
   log: () => {},
+  ...quickHasher,
 })
 afterAll(() => stack.close())
 const { url } = stack

@@ -8,12 +8,13 @@ import { composeMail } from '../../src/server/mail/letter.ts'
 import { mailQuery } from '../../src/server/mail/outbox.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { openTestDatabase } from '../../testing/stack/database.ts'
+import { quickHasher } from '../../testing/stack/quick-hasher.ts'
 
 const PEOPLE = 24
 const MAILS = 40
 
 const dataDir = temporaryFolder('proving-ground-hang')
-const stack = await startStack({ dataDir, log: () => {} })
+const stack = await startStack({ dataDir, log: () => {}, ...quickHasher })
 const db = openTestDatabase(stack.services.vars.LIBSQL_URL ?? '')
 afterAll(async () => {
   await stack.close()

@@ -7,9 +7,10 @@ import { WEEK_HOURS } from '../../../../src/domain/warm-hours.ts'
 import { newPerson, waitFor } from '../../../../testing/people/client.ts'
 import { temporaryFolder } from '../../../../testing/stack/at-end.ts'
 import { openTestDatabase } from '../../../../testing/stack/database.ts'
+import { quickHasher } from '../../../../testing/stack/quick-hasher.ts'
 
 // In a test of its own: elsewhere, the next start could be someone else's.
-const stack = await startStack({ dataDir: temporaryFolder('proving-ground-warm'), log: () => {} })
+const stack = await startStack({ dataDir: temporaryFolder('proving-ground-warm'), log: () => {}, ...quickHasher })
 const { url } = stack
 const db = openTestDatabase(stack.services.vars.LIBSQL_URL ?? '')
 afterAll(() => stack.close())
