@@ -1,15 +1,15 @@
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { axeFaults } from '../../testing/browser/axe.ts'
-import { complaintsOf, PHONE, pageOf, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { complaintsOf, ownBrowser, PHONE, pageOf } from '../../testing/browser/e2e.ts'
 import { newPerson } from '../../testing/people/client.ts'
 import { machinesOf } from '../../testing/people/machines.ts'
 import { newPremiumPerson } from '../../testing/people/premium.ts'
 
-const world = stackAndBrowser()
+const world = { url: inject('url'), databaseUrl: inject('databaseUrl'), browser: await ownBrowser() }
 
 async function openLog(hash = '', options = {}) {
   const person = await newPerson(world.url)
-  const machines = machinesOf(world.url, world.stack.services.vars.LIBSQL_URL ?? '')
+  const machines = machinesOf(world.url, world.databaseUrl)
   const machine = await machines.startMachine(person)
   const next = await machines.nextOf(machine)
   const page = await pageOf(world.browser, world.url, person, options)
@@ -94,7 +94,7 @@ test('how busy the machine is stands on the page, with a table, and is told agai
 })
 
 test('while a server starts, its last line stands on the dashboard', async () => {
-  const person = await newPremiumPerson(world.url, world.stack.services.vars.LIBSQL_URL ?? '')
+  const person = await newPremiumPerson(world.url, world.databaseUrl)
   // It never answers, and dies after some seconds.
   await person.post('/api/v1/environments', { name: 'Own', image: 'example.com/exits:3' })
   const page = await pageOf(world.browser, world.url, person)

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { clientFile } from '../../bench/built-files.ts'
-import { pageOf, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
+import { ownBrowser, pageOf, untilHydrated } from '../../testing/browser/e2e.ts'
 import { newPerson, PASSWORD } from '../../testing/people/client.ts'
 
 /** Chunks that aren't there anymore, because a new version replaced them. */
-const world = stackAndBrowser()
+const world = { url: inject('url'), browser: await ownBrowser() }
 
 const FAILED = "This part of the page couldn't be loaded. Reload the page to use it."
 
