@@ -160,6 +160,20 @@ test('deletes nothing, and says why, where rclone cannot list the source', async
   expect(existsSync(rclone.record)).toBe(false)
 })
 
+test('deletes nothing where rclone sees only a part of the source, as when a proxy ends its list', async () => {
+  const { files, here, person, rclone } = await setup({ lists: listing(1) })
+  await upload(person, 'runs/a/b.txt', 'hello')
+  const refused = await files('sync', 'files:runs', join(here, 'keep'), '--delete')
+  expect(refused).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringMatching(/^error: rclone can't see all of .*runs\/. Nothing changed\.\n$/),
+  })
+  expect(existsSync(rclone.record)).toBe(false)
+  await person.request('DELETE', '/api/v1/files?path=runs/a/b.txt')
+  expect(await files('sync', 'files:', join(here, 'keep'), '--delete')).toMatchObject({ code: 2, out: '' })
+})
+
 test('uploads with a folder nothing that a killed download left there', async () => {
   const { files, here, person, rclone } = await setup()
   mkdirSync(join(here, 'runs'))

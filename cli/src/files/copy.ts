@@ -7,7 +7,7 @@ import { EXIT, Failure, wrongUsage } from '../failure.ts'
 import { currentSite, type Site, type SiteOptions } from '../site.ts'
 import { note, say, sayJson } from '../terminal.ts'
 import { providerOf, requestCredentials } from './credentials.ts'
-import { findAt, nothingAt, refuseClash, untilDeleted } from './list.ts'
+import { findAt, isEmpty, nothingAt, refuseClash, untilDeleted } from './list.ts'
 import { type Done, findRclone, runRclone, wouldDeleteAll } from './rclone.ts'
 
 type Options = SiteOptions & { json?: true }
@@ -75,6 +75,7 @@ export async function sync(from: string, to: string, options: Options & { delete
     const found = await findAt(site, toFolder(path))
     if (!found) throw nothingAt(path)
     list = found.list
+    if (options.delete && isEmpty(list)) throw wouldDeleteAll(from)
   }
   const way = isUp ? 'up' : 'down'
   const links = below?.links ?? []

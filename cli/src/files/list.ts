@@ -59,7 +59,7 @@ export async function untilDeleted(site: Site, path: string): Promise<FileList> 
   }
 }
 
-const isEmpty = ({ folders, files }: FileList) => folders.length + files.length === 0
+export const isEmpty = ({ folders, files }: FileList) => folders.length + files.length === 0
 const above = (path: string) => path.slice(0, path.lastIndexOf('/', path.length - 2) + 1)
 
 /**

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { inText, visible } from '../../../src/domain/file-names.ts'
 import { sizeText } from '../../../src/domain/files.ts'
 import type { FilesAccess } from '../../../src/domain/wire/files.ts'
+import { call } from '../api.ts'
 import { EXIT, Failure, wrongUsage } from '../failure.ts'
 import type { Site } from '../site.ts'
 import { isTerminal, liveLine, note } from '../terminal.ts'
@@ -83,7 +84,7 @@ export async function runRclone(
       await execute(program, set, { env: { ...env, ...control.callEnv }, timeout: RECONNECT_MS })
       return endOf(next)
     })
-    await requireFiles(program, args, folder, env)
+    await requireFiles(program, site, access, { args, folder, env })
     return await run(program, [...args, ...control.args], folder, env)
   } finally {
     ended.abort()
@@ -91,15 +92,23 @@ export async function runRclone(
   }
 }
 
+type Call = { args: string[]; folder: string; env: NodeJS.ProcessEnv }
+
 /**
- * Before it deletes here: an empty folder is listed for itself, and rclone takes any page of a proxy for an empty list.
+ * Before it deletes here: an empty folder is listed for itself, and rclone takes any page of a proxy for an empty list,
+ * or for the end of one.
  * @throws Failure
  */
-async function requireFiles(program: string, args: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
+async function requireFiles(program: string, site: Site, { prefix }: FilesAccess, { args, folder, env }: Call) {
   const [verb, from = '', , ...flags] = args
   if (verb !== 'sync' || from[0] !== ':') return
-  const { said } = await run(program, ['size', '--json', from, ...flags], cwd, env)
-  if (!/"count":[1-9]/.test(said)) throw wouldDeleteAll(from)
+  const path = from.split(prefix)[1] as string
+  // First: what is written meanwhile makes no difference.
+  const there = await call(site, (client) => client.GET('/api/v1/files/size', { params: { query: { path } } }))
+  const { said } = await run(program, ['size', '--json', from, ...flags], folder, env)
+  const { count, bytes } = JSON.parse(said) as { count: number; bytes: number }
+  if (count === 0) throw wouldDeleteAll(from)
+  if (bytes < there.bytes) throw new Failure(EXIT.refused, `rclone can't see all of ${inText(from)}. Nothing changed.`)
 }
 
 export const wouldDeleteAll = (from: string) =>
