@@ -206,8 +206,8 @@ async function pressed(press: Promise<unknown>): Promise<void> {
 }
 
 /**
- * An EC2 read can go unanswered, so 'lost before' counts it. Being killed at a read equals being killed at the change
- * before it.
+ * An EC2 read can go unanswered, so 'lost before' counts it. Being killed at a read, or before a change, equals being
+ * killed after the change before it: changes wait for each other.
  */
 const countsFor = (mishap: Mishap) => (call: string) => (mishap === 'lost before' ? !isSelect(call) : !isRead(call))
 
@@ -222,12 +222,22 @@ async function play(world: World, name: string, mishap: Mishap, n: number): Prom
   const { id } = customer.user
   await prepare(world, customer)
   const { wire, calls } = wireWithMishap(mishap, n, countsFor(mishap))
-  world.wire = wire
+  let changing = false
+  const early: string[] = []
+  world.wire = (call, effect) => {
+    if (isRead(call)) return wire(call, effect)
+    if (changing) early.push(call)
+    changing = true
+    return wire(call, effect).finally(() => {
+      changing = false
+    })
+  }
   await play(world, customer)
   // Mails about an end are sent in the background.
   await world.process.settle()
   if (world.process.killed) world.restart()
   world.wire = (_, effect) => effect()
+  expect(early, `${about}: each change waits for the one before it`).toEqual([])
   if (Number.isFinite(n)) expect(calls.length, `${about}: the mishap happened`).toBeGreaterThanOrEqual(n)
   await expectAlwaysTrue(world, id, about)
 
@@ -248,18 +258,15 @@ async function play(world: World, name: string, mishap: Mishap, n: number): Prom
 }
 
 describe.each(Object.keys(scenarios))('%s', (name) => {
-  test.each<[Mishap]>([['cut before'], ['cut after'], ['lost before'], ['lost after']])(
-    '%s any call',
-    async (mishap) => {
-      for (const world of lanes) await freshPlaces(world, 2)
-      const count = (await play(setup, name, mishap, Number.POSITIVE_INFINITY)).length
-      expect(count).toBeGreaterThan(3)
-      const next = { n: 1 }
-      await Promise.all(
-        lanes.map(async (world) => {
-          while (next.n <= count) await play(world, name, mishap, next.n++)
-        }),
-      )
-    },
-  )
+  test.each<[Mishap]>([['cut after'], ['lost before'], ['lost after']])('%s any call', async (mishap) => {
+    for (const world of lanes) await freshPlaces(world, 2)
+    const count = (await play(setup, name, mishap, Number.POSITIVE_INFINITY)).length
+    expect(count).toBeGreaterThan(3)
+    const next = { n: 1 }
+    await Promise.all(
+      lanes.map(async (world) => {
+        while (next.n <= count) await play(world, name, mishap, next.n++)
+      }),
+    )
+  })
 })
