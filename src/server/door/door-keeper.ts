@@ -110,7 +110,11 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
       ctx.machine?.fetch(to, path, { headers, signal, encodeResponseBody: 'manual' } as RequestInit).catch(() => null),
     ])
     const { refuse } = await import('./refusals.ts')
-    if (!stays || !answer) return refuse(stays ? 'unreachable' : 'stranger')
+    // The runtime can't create answers with other statuses.
+    if (!stays || !answer || answer.status > 599) {
+      await answer?.body?.cancel().catch(() => {})
+      return refuse(stays ? 'unreachable' : 'stranger')
+    }
     const { webSocket } = answer as unknown as { webSocket: WorkerSocket | null }
     const { status, statusText, headers: answered } = answer
     const init = { status, statusText, headers: answered, encodeBody: 'manual' }

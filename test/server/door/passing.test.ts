@@ -264,5 +264,8 @@ test('of two lengths of an answer, the chunks are what counts', async () => {
 })
 
 test('an answer with a status that is none is the machine’s fault', async () => {
-  for (const path of ['/999', '/600']) expect([path, (await send(`GET ${path}`)).status]).toEqual([path, 502])
+  const upgrade =
+    'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
+  for (const rest of ['\r\n', upgrade])
+    for (const path of ['/999', '/600']) expect([path, (await send(`GET ${path}`, rest)).status]).toEqual([path, 502])
 })
