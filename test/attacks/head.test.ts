@@ -6,6 +6,7 @@ import { emailTokens, signIns } from '../../db/schema/accounts.ts'
 import { checkouts, plans } from '../../db/schema/billing.ts'
 import { hashEmailToken } from '../../src/server/accounts/email-tokens.ts'
 import { app } from '../../src/server/app.ts'
+import { ownDatabase } from '../../testing/stack/own-database.ts'
 import { openSite, SITE } from '../../testing/stack/site.ts'
 
 const TEN_MINUTES = 10 * 60_000
@@ -23,10 +24,11 @@ const channel = {
     return new Response()
   },
 }
-const site = await openSite({
+const overrides = {
   STRIPE_API_BASE: `http://127.0.0.1:${(stripe.address() as AddressInfo).port}`,
   JOB_CHANNEL: { getByName: () => channel } as never,
-})
+}
+const site = await openSite(overrides, await ownDatabase())
 
 /** All but our calls to the database and others, whose counts an isolate writes once a minute, whatever it answers. */
 async function everything(): Promise<unknown> {

@@ -3,13 +3,14 @@ import type { AddressInfo } from 'node:net'
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { users } from '../../db/schema/accounts.ts'
+import { ownDatabase } from '../../testing/stack/own-database.ts'
 import { openPage, openSite, SITE } from '../../testing/stack/site.ts'
 
 /** Nothing personal reaches the log. */
 const printed = (['log', 'info', 'warn', 'error'] as const).map((name) => vi.spyOn(console, name))
 afterEach(() => expect(printed.flatMap(({ mock }) => mock.calls)).toEqual([]))
 
-const healthy = await openSite()
+const healthy = await openSite({}, await ownDatabase())
 const [ADDRESS, AGENT, NAME, PASSWORD] = ['203.0.113.77', 'canary-agent/1.0', 'Canary Pilot', 'canary and her password']
 const EMAIL = 'canary@example.com'
 

@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest'
 import { routes as table } from '../../src/server/app.ts'
 import { issueToken } from '../../src/server/http/csrf-token.ts'
+import { ownDatabase } from '../../testing/stack/own-database.ts'
 import { BUCKET, openPage, openSite } from '../../testing/stack/site.ts'
 
 /** What an ID in an address may hold that a header or the database can't. */
 const NUL = '%00'
 const ODD = ['%0a', '%E2%82%AC', '%ff', '%2500', '$&']
 
-const site = await openSite(BUCKET)
+const site = await openSite(BUCKET, await ownDatabase())
 const visitor = await openPage(site)
 const routes = Object.keys(table.facts).map((route) => route.split(' ') as [method: string, path: string])
 

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
+import type { Database } from '../../db/client.ts'
 import { apiTokens, signIns, users } from '../../db/schema/accounts.ts'
 import { plans } from '../../db/schema/billing.ts'
 import { DIST } from '../../dev/stack.ts'
@@ -12,13 +13,14 @@ import { createApp } from '../../src/server/app.ts'
 import { newId } from '../../src/server/crypto/id.ts'
 import { issueToken, newBrowserId } from '../../src/server/http/csrf-token.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'
+import { createContext } from '../../src/server/runtime/create-context.ts'
 import type { Env } from '../../src/server/settings/env.ts'
 import { atEnd } from './at-end.ts'
 import { memoryCounters } from './counters.ts'
 import { requestDescribed } from './described.ts'
 import { MACHINES } from './machine-settings.ts'
+import { memoryDatabase } from './memory-database.ts'
 import { noLog } from './no-log.ts'
-import { ownDatabase } from './own-database.ts'
 import { quickHasher } from './quick-hasher.ts'
 import { recordLog } from './recorded-log.ts'
 import { silent } from './test-context.ts'
@@ -27,15 +29,17 @@ export const SITE = 'http://localhost:8787'
 const SECRET = 'a-secret-of-thirty-two-characters-or-more'
 const NOTHING_ANSWERS = 'http://127.0.0.1:1'
 
+/** Stands for the database in this process. A site with another address really calls that. */
+const IN_MEMORY = 'http://in-memory.localhost'
+
 /** The database of the test file that runs now. */
-let opened: ReturnType<typeof ownDatabase> | null = null
+let opened: (Database & { url: string }) | null = null
 function fileDatabase() {
   if (opened) return opened
-  // At the end, the latest comes first: by then, the database is closed.
   atEnd(() => {
     opened = null
   })
-  opened = ownDatabase()
+  opened = Object.assign(memoryDatabase(), { url: IN_MEMORY })
   return opened
 }
 
@@ -52,9 +56,8 @@ const people = new Map<string, string>()
 
 export type Role = 'visitor' | 'unconfirmed' | 'user' | 'suspended' | 'admin'
 
-/** The whole app as deployed, called in this process, on this file's own database. */
-export async function openSite(overrides: Partial<Env> = {}) {
-  const database = await fileDatabase()
+/** The whole app as deployed, called in this process, on this file's own database, which is in this process as well. */
+export async function openSite(overrides: Partial<Env> = {}, database = fileDatabase()) {
   const pending: Promise<unknown>[] = []
   const settle = () => Promise.allSettled(pending.splice(0))
   atEnd(settle)
@@ -98,7 +101,10 @@ export async function openSite(overrides: Partial<Env> = {}) {
     ...overrides,
   } as unknown as Env
   const { log, takeLines } = recordLog()
-  const app = createApp(log)
+  const app = createApp(log, async (c) => {
+    const context = await createContext(c.env, (work) => c.executionCtx.waitUntil(work), c.var.log)
+    return c.env.LIBSQL_URL === IN_MEMORY ? { ...context, db: database } : context
+  })
   const execution = {
     waitUntil: (work: Promise<unknown>) => pending.push(work),
     passThroughOnException() {},

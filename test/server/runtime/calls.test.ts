@@ -67,7 +67,7 @@ test('keeps the counts while the database does not answer', async () => {
 })
 
 test('counts a webhook with a wrong signature, but not one that Stripe never sends, and calls of the database', async () => {
-  const site = await openSite()
+  const site = await openSite({}, db)
   const body = new URLSearchParams({ id: 'evt_1' }).toString()
   const forged = 'f'.repeat(64)
   const scans = [{}, ...['', 't=1', `v1=${forged}`, `t=1,v1=${forged}0`].map((text) => ({ 'Stripe-Signature': text }))]

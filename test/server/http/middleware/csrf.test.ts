@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { app, routes } from '../../../../src/server/app.ts'
 import { issueToken, newBrowserId } from '../../../../src/server/http/csrf-token.ts'
+import { ownDatabase } from '../../../../testing/stack/own-database.ts'
 import { openPage, openSite, SITE } from '../../../../testing/stack/site.ts'
 
-const site = await openSite()
+const site = await openSite({}, await ownDatabase())
 const [mine, other] = [await openPage(site), await openPage(site)]
 const CHANGES = [
   ...new Set(app.routes.filter(({ method }) => !['ALL', 'GET'].includes(method)).map((r) => `${r.method} ${r.path}`)),

@@ -7,6 +7,7 @@ import type { RunCostSum } from '../../../../src/domain/money/run-cost.ts'
 import type { ProviderRecord, RunEvent, Server } from '../../../../src/domain/wire/fleet.ts'
 import { findStatement } from '../../../../src/server/billing/bills/billing-history.ts'
 import { newId } from '../../../../src/server/crypto/id.ts'
+import { ownDatabase } from '../../../../testing/stack/own-database.ts'
 import { openSite, SITE } from '../../../../testing/stack/site.ts'
 import { testContext } from '../../../../testing/stack/test-context.ts'
 
@@ -16,7 +17,8 @@ const HOUR = 3_600_000
 /** The boundary of two billed cycles, long ago. */
 const BOUNDARY = Date.UTC(2024, 1, 29, 8, 30)
 
-const site = await openSite()
+const database = await ownDatabase()
+const site = await openSite({}, database)
 const placeId = newId('srv')
 await site.db
   .insert(places)
@@ -285,7 +287,7 @@ describe('all runs', () => {
   })
 
   test('say who else may get in, each its own guests', async () => {
-    const withDoor = await openSite({ DOOR_DOMAIN: 'door.test', FLEET: {} as never })
+    const withDoor = await openSite({ DOOR_DOMAIN: 'door.test', FLEET: {} as never }, database)
     const [ada, eve] = [await site.signInAs('user'), await site.signInAs('user')]
     const now = Date.now()
     const live = { ipAddress: '192.0.2.1', privateAddress: '10.0.0.1', doorLabel: 'a'.repeat(20) }
