@@ -66,7 +66,8 @@ export function Run(props: RunProps) {
   const free = freeBecause(lines)
   const live = isLive(server)
   const at = (live ? null : server.end_time) ?? server.requested_at
-  const why = live ? (end ? null : 'no end set') : server.error_message ? null : endedBecause(server)
+  const openEnd = server.until ? 'ends with its program' : 'no end set'
+  const why = live ? (end ? null : openEnd) : server.error_message ? null : endedBecause(server)
   const answers = canStop(server) && server.billed_from !== null
   const isMetered = server.billed_from !== null
   // While it lives, its log says what it is doing. Afterward, the receipt matters more, unless the log may say why it

@@ -109,6 +109,13 @@ describe('a run', () => {
     expect(page.includes('no end set')).toBe(shown)
   })
 
+  test('says that a run without another end ends with its program', async () => {
+    const { cookie, userId } = await old()
+    const id = await insertRun(userId, Date.now() - HOUR, null, { untilExit: true })
+    const page = await (await get(`/servers/${id}`, cookie)).text()
+    expect([page.includes('ends with its program'), page.includes('no end set')]).toEqual([true, false])
+  })
+
   test("shows what happened, what it cost, and EC2's times; somebody else's is not found", async () => {
     const { cookie, userId } = await old()
     const eve = await site.signInAs('user')
