@@ -18,19 +18,19 @@ const RUN_COLUMNS: Column[] = [
   { key: 'state', label: 'State' },
   { key: 'requested', label: 'Requested' },
   { key: 'instance', label: 'Instance' },
-  { key: 'cost', label: 'Cost', numeric: true },
+  { key: 'cost', label: 'Cost', numeric: true, lead: true },
 ]
 const BILL_COLUMNS: Column[] = [
   { key: 'bill', label: 'Bill', rowHeader: true },
   { key: 'period', label: 'Period' },
   { key: 'used', label: 'Used', numeric: true },
-  { key: 'amount', label: 'Amount', numeric: true },
+  { key: 'amount', label: 'Amount', numeric: true, lead: true },
   { key: 'status', label: 'Status' },
 ]
 const DEVICE_COLUMNS: Column[] = [
   { key: 'device', label: 'Device', rowHeader: true },
   { key: 'address', label: 'Address' },
-  { key: 'seen', label: 'Last used' },
+  { key: 'seen', label: 'Last used', lead: true },
 ]
 
 /** @param self the admin is looking at their own account, where they can't act */
