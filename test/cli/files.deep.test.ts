@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   closeSync,
   mkdirSync,
@@ -7,6 +8,7 @@ import {
   renameSync,
   statSync,
   symlinkSync,
+  truncateSync,
   unlinkSync,
   utimesSync,
   writeFileSync,
@@ -17,7 +19,7 @@ import { describe, expect, inject, test } from 'vitest'
 import type { FilesAccess } from '../../src/domain/wire/files.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
-import { temporaryFolder } from '../../testing/stack/at-end.ts'
+import { atEnd, temporaryFolder } from '../../testing/stack/at-end.ts'
 import { oldestRclone, rclone } from '../../testing/stack/rclone.ts'
 import { recordingRclone } from '../../testing/stack/recording-rclone.ts'
 import { found, isSkipped } from '../../testing/stack/third-party.ts'
@@ -124,6 +126,53 @@ describe.each([rclone, oldestRclone])('$name', (program) => {
     expect(tree('in')).toEqual({ 'a.txt': 'eno', 'big/1': 'big/1', 'l*nk {x}': 'l*nk {x}' })
     const clash = await files('get', 'jobs/a.txt', join(here, 'out/a.txt/below'))
     expect(clash).toMatchObject({ code: 1, err: expect.stringContaining('rclone: ') })
+  })
+
+  there('copies 2,000 small files there and back', async () => {
+    const { files, here, write, tree } = await setup()
+    for (let i = 0; i < 2_000; i++) write(`many/${i % 20}/${i}`, `${i}`)
+    expect(await files('put', join(here, 'many'))).toEqual({ code: 0, out: 'Uploaded 2000 files.\n', err: '' })
+    expect(await files('get', 'many', join(here, 'got'))).toMatchObject({ code: 0, out: 'Downloaded 2000 files.\n' })
+    expect(tree('got')).toEqual(tree('many'))
+  })
+
+  there('leaves nothing of a large file after Ctrl-C, and sends it again', async () => {
+    const { open, env, files, here, write, person } = await setup()
+    write('large', '')
+    // From 200 MiB on, rclone sends parts.
+    truncateSync(join(here, 'large'), 201 * 1024 * 1024)
+    const { endpoint } = (await person.post<{ credentials: FilesAccess }>(CREDENTIALS, { mode: 'read' })).body
+      .credentials
+    const begun = Promise.withResolvers<void>()
+    const onRequest = (path: string) => path.includes('partNumber=') && begun.resolve()
+    const bucket = await openLine(endpoint, { onRequest })
+    const line = await openLine(url, { rewrite: (_, text) => text.replaceAll(endpoint, bucket.url) })
+    const put = open(['files', 'put', join(here, 'large')], { ...env, PROVING_GROUND_URL: line.url })
+    await begun.promise
+    put.child.kill('SIGINT')
+    expect(await put.ended).toMatchObject({ code: 130, out: '', err: expect.stringContaining('Run it again') })
+    line.close()
+    bucket.close()
+    expect((await person.get<{ files: unknown[] }>('/api/v1/files')).body.files).toEqual([])
+    expect(await files('put', join(here, 'large'))).toMatchObject({ code: 0, out: 'Uploaded 1 file.\n' })
+    expect((await person.get('/api/v1/files')).body).toMatchObject({ files: [{ name: 'large', size: 210_763_776 }] })
+  })
+
+  there('leaves nothing of a file for which a disk has no room', async ({ skip }) => {
+    const { files, here, write, tree } = await setup()
+    mkdirSync(join(here, 'disk'))
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', join(here, 'disk')])
+    } catch {
+      skip('This machine lets us mount nothing.')
+    }
+    atEnd(() => execFileSync('umount', [join(here, 'disk')]))
+    write('in/small', 'fits')
+    write('in/large', 'x'.repeat(2 * 1024 * 1024))
+    await files('put', join(here, 'in'))
+    const full = await files('get', 'in', join(here, 'disk/in'))
+    expect(full).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/no space left|disk space/) })
+    expect(tree('disk/in')).toEqual({ small: 'fits' })
   })
 
   there('renews its credentials while it copies', async () => {
