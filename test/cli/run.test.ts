@@ -114,12 +114,12 @@ test.concurrent('a limit of the site neither outlasts --wait nor holds up Ctrl-C
     err: 'error: That was too early.\n',
   })
   const early = begin(words, env)
-  await early.shows('Trying again in 600 seconds…')
+  await early.shows('Trying again in 10m 0s…')
   early.child.kill('SIGINT')
   expect((await early.ended).code).toBe(130)
   isLimited = false
   const reading = begin(words, env)
-  await reading.shows('Trying again in 600 seconds…')
+  await reading.shows('Trying again in 10m 0s…')
   reading.child.kill('SIGINT')
   expect(await reading.ended).toMatchObject({ code: 130, err: expect.stringContaining('Stopping the server.') })
   expect(await serversOf(person)).toMatchObject([{ ended_because: 'you' }])
