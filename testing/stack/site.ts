@@ -101,9 +101,9 @@ export async function openSite(overrides: Partial<Env> = {}, database = fileData
     ...overrides,
   } as unknown as Env
   const { log, takeLines } = recordLog()
-  const app = createApp(log, async (c) => {
-    const context = await createContext(c.env, (work) => c.executionCtx.waitUntil(work), c.var.log)
-    return c.env.LIBSQL_URL === IN_MEMORY ? { ...context, db: database } : context
+  const app = createApp(log, (c) => {
+    const own = c.env.LIBSQL_URL === IN_MEMORY ? database : undefined
+    return createContext(c.env, (work) => c.executionCtx.waitUntil(work), c.var.log, own)
   })
   const execution = {
     waitUntil: (work: Promise<unknown>) => pending.push(work),

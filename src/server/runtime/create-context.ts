@@ -20,11 +20,19 @@ function sharedDatabase(env: Env): Database {
   return database.db
 }
 
-/** @throws unavailable if a setting is missing or malformed */
-export async function createContext(env: Env, background: Context['background'], log: Log): Promise<Context> {
+/**
+ * @param own another database than the settings'
+ * @throws unavailable if a setting is missing or malformed
+ */
+export async function createContext(
+  env: Env,
+  background: Context['background'],
+  log: Log,
+  own?: Database,
+): Promise<Context> {
   const config = readConfig(env, log)
   const { files } = config
-  const db = sharedDatabase(env)
+  const db = own ?? sharedDatabase(env)
   const now = await readClock(env)
   const objects = openObjects(env)
   const machine = config.door && env.FLEET ? fleetNetwork(env.FLEET) : null

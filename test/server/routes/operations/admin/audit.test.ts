@@ -24,8 +24,9 @@ test('nobody can change or delete entries of the audit log', async () => {
 test('the file has the whole log, even beyond what one query reads, and each act once', async () => {
   const subject = newId('srv')
   const at = Date.now()
-  await db.run(sql`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5001)
-    INSERT INTO audit_log (id, at, actor, act, subject, reason) SELECT ${subject} || i, ${at}, 'script', 'drain_place', ${subject}, i FROM n`)
+  await db.run(sql`INSERT INTO audit_log (id, at, actor, act, subject, reason)
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5001)
+    SELECT ${subject} || i, ${at}, 'script', 'drain_place', ${subject}, i FROM n`)
   const { text } = await open(`/admin/audit.csv?of=${subject}`)
   const ids = text.trimEnd().split('\r\n').slice(1)
   expect([ids.length, new Set(ids).size]).toEqual([5_001, 5_001])
