@@ -67,10 +67,8 @@ async function answer(
   { pass, to }: Pick<Visit, 'pass' | 'to'>,
   init: RequestInit,
 ): Promise<Response | Refusal> {
-  // A server that doesn't read the body would take it for the next request on a shared connection.
-  if (pass.kind === 'guest' && Number(request.headers.get('content-length')) && isBare(request)) return 'guest_body'
-  const body = await bodyOf(request)
-  if (body === 'unmeasured') return body
+  const body = await bodyOf(request, pass)
+  if (typeof body === 'string') return body
   const answer = await ask(ctx, to.address, init, body)
   if (answer && isPassable(answer.status)) return answer
   await answer?.body?.cancel().catch(() => {})
@@ -120,19 +118,26 @@ function answerOf(ctx: Context, request: Request, { status, statusText, headers:
   return { status, statusText, headers, encodeBody: 'manual' } as ResponseInit
 }
 
-/** Many servers expect no body with these, and don't read one. */
-const isBare = ({ method }: Request) => method === 'GET' || method === 'HEAD'
+/** The runtime drops their body if its length is unknown, and nobody should think that it arrived. */
+const NEEDS_LENGTH = /^(GET|HEAD)$/
+/**
+ * Many servers expect no body with these, and leave it unread: then it would count as the next request, on a connection
+ * that the owner shares.
+ */
+const NO_GUESTS_BODY = /^(GET|HEAD|OPTIONS|DELETE|TRACE)$/
 
-/** The runtime drops a GET's body of unknown length, and nobody should think that it arrived. */
-async function bodyOf(request: Request): Promise<Request | 'unmeasured'> {
+async function bodyOf(request: Request, { kind }: Pass): Promise<Request | Refusal> {
   const { method, headers, body } = request
-  if (!body || !isBare(request) || headers.has('content-length')) return request
+  const isGuest = kind === 'guest'
+  if (!body || !(isGuest ? NO_GUESTS_BODY : NEEDS_LENGTH).test(method)) return request
+  const length = headers.get('content-length')
+  if (length !== null) return isGuest && Number(length) ? 'guest_body' : request
   const reader = body.getReader()
   while (true) {
     const { done, value } = await reader.read()
     if (done) return new Request(request.url, { method })
     if (!value.length) continue
     await reader.cancel()
-    return 'unmeasured'
+    return isGuest ? 'guest_body' : 'unmeasured'
   }
 }

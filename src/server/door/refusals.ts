@@ -64,7 +64,7 @@ const REFUSALS = {
   guest_body: {
     status: 403,
     title: 'No body from guests',
-    sentence: "A guest's GET or HEAD request can't have a body. Use POST.",
+    sentence: "A guest's request can have a body only with methods such as POST and PUT.",
   },
   unreachable: { status: 502, title: 'No answer', sentence: 'Nothing answers on this port of the server.' },
   failed: {
