@@ -1,6 +1,6 @@
 /** Files and folders in someone's private folder, which their machines see as /data. */
 
-import { nameOf } from './file-names.ts'
+import { inText, nameOf } from './file-names.ts'
 
 /** In UTF-8. With our own prefix in front, a key stays below what buckets allow. */
 const MAX_PATH_BYTES = 512
@@ -95,6 +95,11 @@ export function typeOfFile(path: string): string {
 export function overLimit({ used, limit, size }: { used: number; limit: number; size: number }): string {
   const left = Math.max(0, limit - used)
   return `This upload is ${sizeText(size)}, ${left ? `more than the ${sizeText(left)} you have left` : 'and you have no space left'}: your files use ${sizeText(used)} of the ${sizeText(limit)} in your plan. Delete files, or choose a larger plan.`
+}
+
+/** The refusal of an upload whose path has changed since it began. */
+export function changedMeanwhile(path: string): string {
+  return `${inText(path)} was changed after this upload began, so we kept what is there now. Upload your file again to replace it.`
 }
 
 /** One upload in a single request; larger ones go in parts. */

@@ -3,6 +3,7 @@ import { MAX_DRAWING, TEXT_BYTES } from './preview-kind.ts'
 
 /** Why a file isn't shown, in words. */
 export class NoPreview extends Error {}
+class Gone extends NoPreview {}
 
 /** The beginning of a text. Refuses what isn't text, or what unpacks without end. */
 export async function readText(path: string, signal: AbortSignal): Promise<string> {
@@ -17,13 +18,25 @@ export async function readDrawing(path: string, signal: AbortSignal): Promise<st
   return `data:image/svg+xml;base64,${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))}`
 }
 
+/** Whether the file at this path has these bytes, and no others. @throws if we can't read it now */
+export async function isAt(path: string, file: Blob, signal: AbortSignal): Promise<boolean> {
+  const ours = new Uint8Array(await file.arrayBuffer())
+  try {
+    const there = await readStart(path, ours.length + 1, signal)
+    return there.length === ours.length && there.every((byte, i) => byte === ours[i])
+  } catch (error) {
+    if (error instanceof Gone) return false
+    throw error
+  }
+}
+
 /** The first bytes, and never more: a file that claims to be compressed may unpack to any size, so we count the output and stop there. */
 async function readStart(path: string, most: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
   const answer = await fetch(linkToContent(path), { headers: { Range: `bytes=0-${most - 1}` }, signal })
   // An empty file has no first byte.
   if (answer.status === 416) return new Uint8Array()
-  if (!answer.ok || !answer.body)
-    throw new NoPreview(answer.status === 404 ? 'This file is gone.' : 'The file could not be read. Try again.')
+  if (answer.status === 404) throw new Gone('This file is gone.')
+  if (!answer.ok || !answer.body) throw new NoPreview('The file could not be read. Try again.')
   const bytes = new Uint8Array(most)
   let length = 0
   const reader = answer.body.getReader()

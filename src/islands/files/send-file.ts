@@ -1,4 +1,5 @@
 import { bytesOfParts, lengthOfPart, MAX_WHOLE, partSizeOf, partsLeft } from '../../domain/file-parts.ts'
+import { changedMeanwhile } from '../../domain/files.ts'
 import type { FileUpload, PartLinks, PartsUpload } from '../../domain/wire/files.ts'
 import type { request } from '../request.ts'
 import type { Put } from './put.ts'
@@ -7,6 +8,8 @@ import type { Put } from './put.ts'
 export type Line = {
   request: typeof request
   put: Put
+  /** Whether the bucket has this file at this path. @throws if nobody can say now */
+  holds: (path: string, file: Blob, signal: AbortSignal) => Promise<boolean>
   /** Resolves after this time, or as soon as the network is back. */
   wait: (ms: number, signal: AbortSignal) => Promise<void>
 }
@@ -52,9 +55,20 @@ export async function sendFile(line: Line, chosen: Chosen, watch: Watch): Promis
 
 async function sendWhole(line: Line, { path, file }: Chosen, watch: Watch): Promise<void> {
   const retry = retries(line, watch)
+  let replaces: string | undefined
   for (;;) {
     const answer = await ask<{ upload: FileUpload }>(line, watch, '/api/v1/files', { path, size: file.size })
     if (!answer) return
+    const found = answer.upload.headers['If-Match'] ?? ''
+    replaces ??= found
+    // Either an earlier try arrived and we never heard, or someone else wrote there.
+    if (found !== replaces) {
+      const isThere = await line.holds(path, file, watch.signal).catch(() => null)
+      if (isThere === false) throw new Refused(changedMeanwhile(path))
+      if (isThere || watch.signal.aborted) return
+      await retry(0, file)
+      continue
+    }
     const { status } = await line.put(answer.upload, file, watch)
     if (watch.signal.aborted || (await retry(status, file)) === 'done') return
   }
@@ -147,7 +161,7 @@ function retries(line: Line, watch: Watch) {
   return async (status: number, content: Blob): Promise<'done' | 'again'> => {
     if (status >= 200 && status < 300) return 'done'
     watch.onSent(0)
-    // Either the link is too old, or an earlier try arrived and we never heard. A new link decides.
+    // Either the link is too old, or something else is there now. A new link says which.
     if (status >= 400 && status < 500) {
       refusals += 1
       if (refusals >= MOST_REFUSALS) throw new Refused('The storage refused this file. Try again later.')

@@ -3,9 +3,13 @@ import { announce } from '../announce.ts'
 import { request } from '../request.ts'
 import { chosenFor, type Picked, pickedFrom } from './chosen-files.ts'
 import { put } from './put.ts'
+import type { Line } from './send-file.ts'
 import { announcementOf } from './Uploads.tsx'
 import { UploadQueue } from './upload-queue.ts'
 import { wait } from './wait.ts'
+
+/** Rarely needed, so it loads on demand. */
+const holds: Line['holds'] = async (...given) => (await import('./read-content.ts')).isAt(...given)
 
 /** This page's uploads, which continue while the person looks at other folders. */
 export function useUploads(path: string, reload: () => void, pauseMs: () => number) {
@@ -21,7 +25,7 @@ export function useUploads(path: string, reload: () => void, pauseMs: () => numb
         latest.current.reload()
       }, pauseMs())
     }
-    return new UploadQueue({ request, put, wait }, onDone)
+    return new UploadQueue({ request, put, holds, wait }, onDone)
   })
 
   useEffect(() => {

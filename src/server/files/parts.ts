@@ -1,9 +1,8 @@
 import { and, desc, eq, gt, isNotNull, sql } from 'drizzle-orm'
 import { type FileRemovalRow, type FileUploadRow, fileUploads } from '../../../db/schema/files.ts'
 import { AppError } from '../../domain/error.ts'
-import { inText } from '../../domain/file-names.ts'
 import { lengthOfPart, partCountOf, partSizeOf, partsLeft } from '../../domain/file-parts.ts'
-import { MAX_FILE_BYTES, sizeText, typeOfFile } from '../../domain/files.ts'
+import { changedMeanwhile, MAX_FILE_BYTES, sizeText, typeOfFile } from '../../domain/files.ts'
 import { DAY_MS, MINUTE_MS, toIso } from '../../domain/instant.ts'
 import type { PartLinks, PartsUpload, UnfinishedUpload } from '../../domain/wire/files.ts'
 import { limitPerson } from '../limits/limits.ts'
@@ -206,10 +205,6 @@ export async function abortParts(ctx: Context, userId: string, id: string): Prom
   const row = await getOpen(ctx, userId, id)
   await discard(ctx, row)
   return { path: row.path }
-}
-
-function changedMeanwhile(path: string): string {
-  return `${inText(path)} was changed after this upload began, so we kept what is there now. Upload your file again to replace it.`
 }
 
 /** Unfinished uploads, newest first. */

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { TEXT_BYTES } from '../../../src/islands/files/preview-kind.ts'
-import { readText } from '../../../src/islands/files/read-content.ts'
+import { isAt, readText } from '../../../src/islands/files/read-content.ts'
 
 afterEach(() => void vi.unstubAllGlobals())
 
@@ -27,4 +27,22 @@ test('reads the beginning of a file that unpacks without end, and no more', asyn
   expect(text).toBe('a'.repeat(TEXT_BYTES))
   expect(seen.isCanceled).toBe(true)
   expect(seen.bytes).toBeLessThan(2 * TEXT_BYTES)
+})
+
+test.each([
+  ['abc', true],
+  ['abd', false],
+  ['ab', false],
+  ['abcd', false],
+  [null, false],
+])('tells whether %s is the file abc', async (there, isIt) => {
+  vi.stubGlobal('fetch', async () => new Response(there, { status: there === null ? 404 : 200 }))
+  expect(await isAt('a', new Blob(['abc']), new AbortController().signal)).toBe(isIt)
+})
+
+test('takes neither an empty file for another one, nor a bucket that fails for a file that differs', async () => {
+  vi.stubGlobal('fetch', async () => new Response(null, { status: 416 }))
+  expect(await isAt('a', new Blob([]), new AbortController().signal)).toBe(true)
+  vi.stubGlobal('fetch', async () => new Response('', { status: 503 }))
+  await expect(isAt('a', new Blob(['abc']), new AbortController().signal)).rejects.toThrow()
 })

@@ -11,7 +11,16 @@ function fakeLine() {
   const puts: string[] = []
   const waits: number[] = []
   const held: (() => void)[] = []
-  const world = { answers: [] as Partial<Answer>[], statuses: [] as number[], done: [] as number[], hold: false }
+  const world = {
+    answers: [] as Partial<Answer>[],
+    statuses: [] as number[],
+    done: [] as number[],
+    hold: false,
+    /** What is at the path when each link is made. */
+    etags: [] as string[],
+    /** Whether that is this file. */
+    looks: [] as boolean[],
+  }
   const line = {
     request: async (method: string, path: string, json: unknown) => {
       calls.push(`${method} ${path.replace('/api/v1/files', '')}`)
@@ -28,7 +37,7 @@ function fakeLine() {
         done: world.done,
         url: (json as { path?: string })?.path,
         method: 'PUT',
-        headers: {},
+        headers: world.etags.length ? { 'If-Match': world.etags.shift() } : { 'If-None-Match': '*' },
       }
       return { ok: true, status: 200, body: { upload, parts } }
     },
@@ -42,6 +51,11 @@ function fakeLine() {
       if (signal.aborted) return { status: 0 }
       onSent(content.size)
       return { status: world.statuses.shift() ?? 200 }
+    },
+    holds: async () => {
+      const isThere = world.looks.shift()
+      if (isThere === undefined) throw new TypeError('Failed to fetch')
+      return isThere
     },
     wait: async (ms: number) => void waits.push(ms),
   } as unknown as Line
@@ -87,6 +101,37 @@ test('tries again as often as the line breaks, with a new link each time', async
   expect(calls).toHaveLength(6)
   expect(waits).toEqual([1000, 2000, 1000, 2000])
   expect(queue.seen().filesDone).toBe(1)
+})
+
+test('leaves alone what someone wrote after the upload began, until they try again', async () => {
+  const { line, world, puts } = fakeLine()
+  world.etags = ['"old"', '"newer"', '"newer"']
+  world.statuses = [412, 200]
+  world.looks = [false]
+  const queue = new UploadQueue(line, () => {})
+  queue.add([chosen('a')])
+  await settled(queue)
+  const error =
+    'a was changed after this upload began, so we kept what is there now. Upload your file again to replace it.'
+  expect(queue.seen().shown).toMatchObject([{ state: 'failed', error }])
+  expect(puts).toHaveLength(1)
+  queue.resume()
+  await settled(queue)
+  expect([puts.length, queue.seen().filesDone]).toEqual([2, 1])
+})
+
+test('a file that arrived although its answer was lost is done, once the line lets us see it', async () => {
+  const { line, world, puts, waits } = fakeLine()
+  world.etags = ['"old"', '"ours"', '"ours"']
+  world.statuses = [0]
+  const queue = new UploadQueue(line, () => {})
+  line.wait = async (ms) => {
+    waits.push(ms)
+    if (waits.length === 2) world.looks = [true]
+  }
+  queue.add([chosen('a')])
+  await settled(queue)
+  expect([puts.length, waits, queue.seen().filesDone]).toEqual([1, [1000, 2000], 1])
 })
 
 test('waits as long as a busy server asks for', async () => {
