@@ -119,15 +119,15 @@ async function* contents(files: AsyncGenerator<ArchiveFile>, { onBytes, onGone, 
   }
 }
 
-/** Null: it is gone. */
-async function open(path: string, signal: AbortSignal): Promise<Response | null> {
+/** Null: it is gone. Not the whole answer: client-zip would decode the name in its headers, which `100%.csv` isn't. */
+async function open(path: string, signal: AbortSignal): Promise<ReadableStream | null> {
   for (let left = TRIES; ; left--) {
     const answer = await fetch(linkToContent(path), { signal }).catch((error) => {
       signal.throwIfAborted()
       if (left <= 1) throw new NoArchive('The connection was lost. Try again.', { cause: error })
       return null
     })
-    if (answer?.ok && answer.body) return answer
+    if (answer?.ok && answer.body) return answer.body
     if (answer?.status === 404) return null
     if (left <= 1) throw new NoArchive(`${inText(path)} could not be read. Try again.`)
     await wait(pauseOf(answer?.headers), signal)

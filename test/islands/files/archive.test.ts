@@ -69,6 +69,13 @@ test('a file that is deleted before its turn does not end the archive', async ()
   expect(text()).not.toContain('a.log')
 })
 
+test('a file with a percent sign in its name does not end the archive', async () => {
+  const headers = { 'Content-Disposition': 'attachment; filename="100%.csv"' }
+  const { text } = folder([new Response('hi', { headers })], { names: ['100%.csv'] })
+  await saveArchive('f/', 'f', watch())
+  expect(text()).toContain('100%.csv')
+})
+
 test('someone who gives up while an archive waits needs no patience', async () => {
   vi.useFakeTimers({ now: 0 })
   const { opened } = folder([busy()])
