@@ -4,8 +4,8 @@
  */
 export const BYTE_ORDER_MARK = '\ufeff'
 
-/** One line of a CSV file (RFC 4180), every cell quoted. A leading sign would make a spreadsheet run it as a formula. */
+/** One line of a CSV file (RFC 4180), every cell quoted. A leading sign, also a full-width one, would make a spreadsheet run it as a formula. */
 export function csvLine(cells: string[]): string {
-  const quoted = cells.map((text) => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`)
+  const quoted = cells.map((text) => `"${(/^[=+\-@＝＋－＠\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`)
   return `${quoted.join(',')}\r\n`
 }

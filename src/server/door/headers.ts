@@ -17,7 +17,7 @@ const HOP_BY_HOP = [
 ]
 /** Who is asking, as Cloudflare and proxies report it; what CGI takes for its own proxy; and what each connection sets itself. */
 const NOT_FOR_MACHINES =
-  /^(cf-.*|x-forwarded-.*|x-door-.*|forwarded|x-real-ip|true-client-ip|cdn-loop|proxy|host|content-length|expect|sec-websocket-(key|version|extensions|accept))$/
+  /^(cf-.*|x-forwarded(-.*)?|x-door-.*|forwarded|x-real-ip|(true-|x-)?client-ip|cdn-loop|proxy|host|content-length|expect|sec-websocket-(key|version|extensions|accept))$/
 /** These would reach beyond this answer: to shared caches, other origins, or scripts that outlive the run. */
 const NOT_FOR_BROWSERS =
   /^(set-cookie2?|alt-svc|clear-site-data|service-worker-allowed|strict-transport-security|(cloudflare-)?cdn-cache-control|surrogate-control|cf-.*|sec-websocket-(accept|extensions))$/

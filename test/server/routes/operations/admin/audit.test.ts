@@ -35,7 +35,7 @@ test('the file has the whole log, even beyond what one query reads, and each act
 test('the audit log filters by act and by person, and its file is safe for spreadsheets', async () => {
   const ada = await site.signInAs('user')
   await act(`/admin/people/${ada.userId}/suspend`, { reason: '=HYPERLINK("http://evil")' })
-  await act(`/admin/people/${ada.userId}/sign_out`)
+  await act(`/admin/people/${ada.userId}/sign_out`, { reason: '＝1+1' })
   const count = async (query: string) => (await open(`/admin/audit?${query}`)).text.split(ada.userId).length - 1
   expect(await count(`of=${ada.userId}&act=suspend`)).toBeGreaterThan(0)
   expect((await open(`/admin/audit?of=${ada.userId}&act=lift`)).text).toContain('No acts match this filter.')
@@ -44,5 +44,6 @@ test('the audit log filters by act and by person, and its file is safe for sprea
   expect(lines).toHaveLength(3)
   expect(lines[2]).toContain('"suspend"')
   expect(lines[2]).toContain(`"'=HYPERLINK(""http://evil"")"`)
+  expect(lines[1]).toContain(`"'＝1+1"`)
   expect(await actsOn(ada.userId)).toHaveLength(2)
 })
