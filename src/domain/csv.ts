@@ -4,8 +4,11 @@
  */
 export const BYTE_ORDER_MARK = '\ufeff'
 
-/** One line of a CSV file (RFC 4180), every cell quoted. A leading sign, also a full-width one, would make a spreadsheet run it as a formula. */
+/** A leading sign, also a full-width one, makes a spreadsheet run a cell as a formula. */
+const IS_FORMULA = /^[=+\-@＝＋－＠\t\r]/
+
+/** One line of a CSV file (RFC 4180), every cell quoted. */
 export function csvLine(cells: string[]): string {
-  const quoted = cells.map((text) => `"${(/^[=+\-@＝＋－＠\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`)
+  const quoted = cells.map((text) => `"${(IS_FORMULA.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`)
   return `${quoted.join(',')}\r\n`
 }

@@ -234,8 +234,13 @@ class Registries(Quiet):
         files = [path for path in (folder / "docker").rglob("*") if path.is_file()]
         self.assertGreater(len(files), 3)
         for path in files:
+            try:
+                kept = path.read_bytes()
+            except FileNotFoundError:
+                # Docker clears its layers away while it runs.
+                continue
             for text in texts:
-                self.assertNotIn(text, path.read_bytes(), path)
+                self.assertNotIn(text, kept, path)
 
     def test_tells_what_each_has_against_a_login(self):
         for host, user, password, name, expected in (
