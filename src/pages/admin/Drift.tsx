@@ -13,8 +13,8 @@ const END = 'end'
 
 const INSTANCES: Column[] = [
   { key: 'id', label: 'Instance', rowHeader: true },
-  { key: 'type', label: 'Type' },
   { key: 'launched', label: 'Launched' },
+  { key: 'type', label: 'Type' },
   { key: 'run', label: 'Tagged run' },
   { key: 'user', label: 'Tagged user' },
 ]
@@ -108,7 +108,7 @@ function Orphans({ instances, acting }: OrphansProps) {
       <DataTable
         caption={title}
         hideCaption
-        columns={canAct ? [{ key: 'choose', label: 'End' }, ...INSTANCES] : INSTANCES}
+        columns={canAct ? [{ key: 'choose', label: 'End', lead: true }, ...INSTANCES] : INSTANCES}
         rows={instances.map(({ id, type, launched_at, run, user }) => ({
           id,
           cells: {

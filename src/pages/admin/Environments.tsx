@@ -15,7 +15,7 @@ const COLUMNS: Column[] = [
   { key: 'from', label: 'From' },
   { key: 'image', label: 'Image' },
   { key: 'position', label: 'Position', numeric: true },
-  { key: 'state', label: 'State' },
+  { key: 'state', label: 'State', lead: true },
 ]
 const PLANS = PLAN_TYPES.map((value) => ({ value, label: planName(value) }))
 const IMAGE = 'A reference such as ghcr.io/example/harbor:1.2, or :tag for a tag of the machine’s own image.'

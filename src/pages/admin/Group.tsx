@@ -94,7 +94,7 @@ function People({ group: { id, people, code }, acting, canAct }: Props & { canAc
         <DataTable
           caption="People"
           hideCaption
-          columns={canAct ? [{ key: 'choose', label: 'Remove' }, ...PEOPLE] : PEOPLE}
+          columns={canAct ? [{ key: 'choose', label: 'Remove', lead: true }, ...PEOPLE] : PEOPLE}
           rows={people.map(({ email, joinedAt, userId, hasServer }) => ({
             id: email,
             cells: {

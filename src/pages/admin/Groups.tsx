@@ -13,7 +13,7 @@ const COLUMNS: Column[] = [
   { key: 'name', label: 'Group', rowHeader: true },
   { key: 'when', label: 'When' },
   { key: 'places', label: 'Servers' },
-  { key: 'state', label: 'State' },
+  { key: 'state', label: 'State', lead: true },
   { key: 'people', label: 'People', numeric: true },
 ]
 export const GROUP_COLORS = { upcoming: 'yellow', on: 'green', ended: 'gray' } as const

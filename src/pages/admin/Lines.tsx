@@ -21,7 +21,7 @@ const PEOPLE: Column[] = [
   { key: 'size', label: 'Machine' },
   { key: 'plan', label: 'Plan' },
   { key: 'position', label: 'Position', numeric: true },
-  { key: 'state', label: 'State' },
+  { key: 'state', label: 'State', lead: true },
   { key: 'joined', label: 'Joined' },
 ]
 const WAITED: Column[] = [

@@ -15,8 +15,8 @@ import { PersonActs } from './PersonActs.tsx'
 
 const RUN_COLUMNS: Column[] = [
   { key: 'run', label: 'Run', rowHeader: true },
-  { key: 'state', label: 'State' },
   { key: 'requested', label: 'Requested' },
+  { key: 'state', label: 'State' },
   { key: 'instance', label: 'Instance' },
   { key: 'cost', label: 'Cost', numeric: true, lead: true },
 ]

@@ -17,7 +17,7 @@ const COLUMNS: Column[] = [
   { key: 'zone', label: 'Zone' },
   { key: 'gpus', label: 'GPUs', numeric: true },
   { key: 'template', label: 'Launch template' },
-  { key: 'state', label: 'State' },
+  { key: 'state', label: 'State', lead: true },
   { key: 'since', label: 'Since' },
 ]
 
