@@ -13,7 +13,7 @@ const COLUMNS: Column[] = [
   { key: 'address', label: 'Address' },
   { key: 'since', label: 'Signed in' },
   { key: 'seen', label: 'Last used' },
-  { key: 'action', label: 'Actions' },
+  { key: 'action', label: 'Actions', lead: true },
 ]
 
 type DevicesProps = { devices: SignIn[]; csrfToken: string; flash: FlashMessage | null }

@@ -38,6 +38,7 @@ describe.each(SCREENS)('$name', (screen) => {
       const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
       if (over > 0) faults.push(`${width} scrolls ${over} px sideways`)
       for (const word of await brokenWords(page)) faults.push(`${width} breaks ${word}`)
+      for (const cell of await crowded(page)) faults.push(`${width} has no room for ${cell}`)
     }
     for (const width of DARK) {
       await setLook(page, 'dark', width)
@@ -130,6 +131,15 @@ function brokenWords(page: Page): Promise<string[]> {
     }
     return broken
   })
+}
+
+/** Cells whose text runs into the one beside them. */
+function crowded(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll('.table:not(.table-fixed) :is(th, td)')]
+      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+      .map((cell) => `"${cell.textContent}"`),
+  )
 }
 
 /** Tabs through the page: every stop must show its focus and stay clear of the bars fixed at the edges. */

@@ -13,7 +13,7 @@ const COLUMNS: Column[] = [
   { key: 'end', label: 'Expires' },
   { key: 'used', label: 'Last used' },
   { key: 'address', label: 'From' },
-  { key: 'action', label: 'Actions' },
+  { key: 'action', label: 'Actions', lead: true },
 ]
 
 const SCOPES = [

@@ -12,7 +12,7 @@ const COLUMNS: Column[] = [
   { key: 'image', label: 'Image' },
   { key: 'pinned', label: 'Runs' },
   { key: 'added', label: 'Added' },
-  { key: 'action', label: 'Actions' },
+  { key: 'action', label: 'Actions', lead: true },
 ]
 
 const ID = 'environments'

@@ -11,7 +11,7 @@ const COLUMNS: Column[] = [
   { key: 'host', label: 'Registry', rowHeader: true },
   { key: 'username', label: 'Username' },
   { key: 'changed', label: 'Changed' },
-  { key: 'action', label: 'Actions' },
+  { key: 'action', label: 'Actions', lead: true },
 ]
 
 const TOKENS: [registry: string, username: string, token: string][] = [

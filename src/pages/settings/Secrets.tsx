@@ -10,7 +10,7 @@ import { ListSection, Remove } from './ListSection.tsx'
 const COLUMNS: Column[] = [
   { key: 'name', label: 'Name', rowHeader: true },
   { key: 'changed', label: 'Changed' },
-  { key: 'action', label: 'Actions' },
+  { key: 'action', label: 'Actions', lead: true },
 ]
 
 const ID = 'secrets'

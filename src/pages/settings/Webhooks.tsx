@@ -11,7 +11,7 @@ import { ListSection } from './ListSection.tsx'
 const COLUMNS: Column[] = [
   { key: 'url', label: 'URL', rowHeader: true },
   { key: 'events', label: 'Events' },
-  { key: 'status', label: 'Status' },
+  { key: 'status', label: 'Status', lead: true },
   { key: 'answered', label: 'Last delivered' },
 ]
 

@@ -11,7 +11,7 @@ const COLUMNS: Column[] = [
   { key: 'state', label: 'Status' },
   { key: 'answer', label: 'Answer' },
   { key: 'attempts', label: 'Tries', numeric: true },
-  { key: 'action', label: 'Actions' },
+  { key: 'action', label: 'Actions', lead: true },
 ]
 
 type DeliveriesProps = { action: string; deliveries: Delivery[]; canSend: boolean; csrfToken: string }
