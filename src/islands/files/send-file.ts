@@ -18,8 +18,10 @@ export type Chosen = {
   /** Where it goes. */
   path: string
   file: Blob
-  /** Changes with the file: only the same file continues an upload. */
+  /** Changes with the file. */
   version: string
+  /** The etag of what it may replace, as of its first link; empty: nothing. Kept here, so that a pause forgets nothing. */
+  replaces?: string
 }
 
 type Watch = {
@@ -53,19 +55,23 @@ export async function sendFile(line: Line, chosen: Chosen, watch: Watch): Promis
   await (chosen.file.size > MAX_WHOLE ? sendParts : sendWhole)(line, chosen, watch)
 }
 
-async function sendWhole(line: Line, { path, file }: Chosen, watch: Watch): Promise<void> {
+async function sendWhole(line: Line, chosen: Chosen, watch: Watch): Promise<void> {
+  const { path, file } = chosen
   const retry = retries(line, watch)
-  let replaces: string | undefined
   for (;;) {
     const answer = await ask<{ upload: FileUpload }>(line, watch, '/api/v1/files', { path, size: file.size })
     if (!answer) return
     const found = answer.upload.headers['If-Match'] ?? ''
-    replaces ??= found
+    chosen.replaces ??= found
     // Either an earlier try arrived and we never heard, or someone else wrote there.
-    if (found !== replaces) {
+    if (found !== chosen.replaces) {
       const isThere = await line.holds(path, file, watch.signal).catch(() => null)
-      if (isThere === false) throw new Refused(changedMeanwhile(path))
       if (isThere || watch.signal.aborted) return
+      if (isThere === false) {
+        // They know now. Trying again replaces this, and nothing newer.
+        chosen.replaces = found
+        throw new Refused(changedMeanwhile(path))
+      }
       await retry(0, file)
       continue
     }
@@ -74,9 +80,22 @@ async function sendWhole(line: Line, { path, file }: Chosen, watch: Watch): Prom
   }
 }
 
-async function sendParts(line: Line, { path, file, version }: Chosen, watch: Watch): Promise<void> {
+const SAMPLE_BYTES = 4096
+const SAMPLES_PER_PART = 4
+
+/** Only the same file continues an upload. Some programs give every build the same size and time, so we look inside too. */
+async function versionOf({ file, version }: Chosen): Promise<string> {
+  const step = partSizeOf(file.size) / SAMPLES_PER_PART
+  const starts = Array.from({ length: Math.ceil(file.size / step) }, (_, i) => i * step)
+  const samples = new Blob([version, ...starts.map((start) => file.slice(start, start + SAMPLE_BYTES))])
+  const hash = await crypto.subtle.digest('SHA-256', await samples.arrayBuffer())
+  return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+async function sendParts(line: Line, chosen: Chosen, watch: Watch): Promise<void> {
+  const { path, file } = chosen
   const { size } = file
-  const wanted = { path, size, version }
+  const wanted = { path, size, version: await versionOf(chosen) }
   const begun = await ask<{ upload: PartsUpload }>(line, watch, '/api/v1/files/uploads', wanted)
   if (!begun) return
   const { id, done } = begun.upload

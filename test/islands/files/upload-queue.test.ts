@@ -120,6 +120,54 @@ test('leaves alone what someone wrote after the upload began, until they try aga
   expect([puts.length, queue.seen().filesDone]).toEqual([2, 1])
 })
 
+test('a pause forgets nothing of what an upload may replace', async () => {
+  const { line, world, puts, release } = fakeLine()
+  world.etags = ['"old"', '"newer"', '"newest"', '"newest"']
+  world.looks = [false, false]
+  world.hold = true
+  const queue = new UploadQueue(line, () => {})
+  queue.add([chosen('a')])
+  await expect.poll(() => puts.length, { interval: 1 }).toBe(1)
+  queue.pause()
+  world.hold = false
+  release()
+  queue.resume()
+  await settled(queue)
+  expect([puts.length, queue.seen().failed]).toEqual([1, 1])
+  // Again: they knew of the newer file, not of the newest.
+  queue.resume()
+  await settled(queue)
+  expect([puts.length, queue.seen().failed]).toEqual([1, 1])
+  queue.resume()
+  await settled(queue)
+  expect([puts.length, queue.seen().filesDone]).toEqual([2, 1])
+})
+
+test('an upload in parts continues only with the same content, whatever its size and time', async () => {
+  const { line } = fakeLine()
+  const versions: string[] = []
+  const { request } = line
+  line.request = (async (method: string, path: string, json: { version?: string }) => {
+    if (json?.version) versions.push(json.version)
+    return request(method as never, path, json)
+  }) as never
+  for (const [byte, version] of [
+    [0, '1'],
+    [0, '1'],
+    [1, '1'],
+    [0, '2'],
+  ] as const) {
+    const content = new Uint8Array(40 * MIB)
+    content[20 * MIB] = byte
+    const queue = new UploadQueue(line, () => {})
+    queue.add([{ path: 'a', file: new Blob([content]), version }])
+    await settled(queue)
+  }
+  expect(versions[1]).toBe(versions[0])
+  expect(new Set(versions).size).toBe(3)
+  for (const version of versions) expect(version).toMatch(/^[0-9a-f]{64}$/)
+})
+
 test('a file that arrived although its answer was lost is done, once the line lets us see it', async () => {
   const { line, world, puts, waits } = fakeLine()
   world.etags = ['"old"', '"ours"', '"ours"']
