@@ -35,9 +35,12 @@ type Options = {
 
 const tokenMeta = () => document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')
 
+/** The ID of the person whom the page shows; empty: nobody. */
+export const personShown = () => personOfToken(tokenMeta()?.content ?? '')
+
 /** Whether this answers someone other than the person on the page: they signed in from another tab. */
 export function isForOther({ headers }: Response): boolean {
-  const [shown, answered] = [personOfToken(tokenMeta()?.content ?? ''), headers.get('X-Person')]
+  const [shown, answered] = [personShown(), headers.get('X-Person')]
   return Boolean(shown && answered && shown !== answered)
 }
 

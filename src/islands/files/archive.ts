@@ -1,8 +1,8 @@
 import { makeZip } from 'client-zip'
 import { inText } from '../../domain/file-names.ts'
 import type { FileList } from '../../domain/wire/files.ts'
-import { request } from '../request.ts'
-import { entriesOf, linkToContent } from './entries.ts'
+import { personShown, request } from '../request.ts'
+import { contentFor, entriesOf } from './entries.ts'
 import { wait } from './wait.ts'
 
 /** Without a file to write to, a browser keeps the archive in memory. */
@@ -122,13 +122,15 @@ async function* contents(files: AsyncGenerator<ArchiveFile>, { onBytes, onGone, 
 /** Null: it is gone. Not the whole answer: client-zip would decode the name in its headers, which `100%.csv` isn't. */
 async function open(path: string, signal: AbortSignal): Promise<ReadableStream | null> {
   for (let left = TRIES; ; left--) {
-    const answer = await fetch(linkToContent(path), { signal }).catch((error) => {
+    const answer = await fetch(contentFor(personShown(), path), { signal }).catch((error) => {
       signal.throwIfAborted()
       if (left <= 1) throw new NoArchive('The connection was lost. Try again.', { cause: error })
       return null
     })
     if (answer?.ok && answer.body) return answer.body
     if (answer?.status === 404) return null
+    // The rest would be somebody else's files.
+    if (answer?.status === 409) throw new NoArchive(((await answer.json()) as { error: string }).error)
     if (left <= 1) throw new NoArchive(`${inText(path)} could not be read. Try again.`)
     await wait(pauseOf(answer?.headers), signal)
   }

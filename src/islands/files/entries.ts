@@ -74,6 +74,11 @@ export function linkToContent(path: string): string {
   return `/api/v1/files/content?path=${encodeURIComponent(path)}`
 }
 
+/** For the person whom the page shows, although someone else may have signed in since. */
+export function contentFor(person: string, path: string): string {
+  return linkToContent(path) + (person && `&person=${person}`)
+}
+
 /** Where a file or folder is deleted. */
 export function linkToFile(path: string, onlyFile = false): string {
   return `/api/v1/files?path=${encodeURIComponent(path)}${onlyFile ? '&only=file' : ''}`

@@ -1,4 +1,5 @@
-import { linkToContent } from './entries.ts'
+import { personShown } from '../request.ts'
+import { contentFor } from './entries.ts'
 import { MAX_DRAWING, TEXT_BYTES } from './preview-kind.ts'
 
 /** Why a file isn't shown, in words. */
@@ -32,7 +33,7 @@ export async function isAt(path: string, file: Blob, signal: AbortSignal): Promi
 
 /** The first bytes, and never more: a file that claims to be compressed may unpack to any size, so we count the output and stop there. */
 async function readStart(path: string, most: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
-  const answer = await fetch(linkToContent(path), { headers: { Range: `bytes=0-${most - 1}` }, signal })
+  const answer = await fetch(contentFor(personShown(), path), { headers: { Range: `bytes=0-${most - 1}` }, signal })
   // An empty file has no first byte.
   if (answer.status === 416) return new Uint8Array()
   if (answer.status === 404) throw new Gone('This file is gone.')

@@ -5,7 +5,7 @@ import { AppError } from '../../domain/error.ts'
 import { personOfToken } from '../../domain/page-token.ts'
 import { NOW_SIGNED_OUT, nowSignedInAs, PAGE_TOO_OLD } from '../../domain/user.ts'
 import { whyEnded } from '../accounts/live-sign-ins.ts'
-import type { AppEnv } from './app-env.ts'
+import { type AppEnv, signedIn } from './app-env.ts'
 import { checkToken } from './bearer.ts'
 import { bearerOf } from './caller.ts'
 import { formPage } from './error-response.ts'
@@ -65,6 +65,12 @@ function refuseStalePage(c: HonoContext<AppEnv>, { forAnyone }: RouteFacts): voi
   if (forAnyone && !(shown?.userId && signIn)) return
   if (!shown) throw new AppError('other_person', PAGE_TOO_OLD, { page: ownPage(c) })
   throw new AppError('other_person', signIn ? nowSignedInAs(signIn.user) : NOW_SIGNED_OUT, { page: ownPage(c) })
+}
+
+/** For a read that a page makes for the person it shows. @throws other_person */
+export function requirePerson(c: HonoContext<AppEnv>, shown: string | undefined, page: string): void {
+  const { user } = signedIn(c)
+  if (shown !== undefined && shown !== user.id) throw new AppError('other_person', nowSignedInAs(user), { page })
 }
 
 /** Where the person who is now signed in finds what they wanted to change. */

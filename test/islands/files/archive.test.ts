@@ -88,3 +88,18 @@ test('someone who gives up while an archive waits needs no patience', async () =
   await lost
   expect(opened).toEqual([0])
 })
+
+test('an archive ends when someone else has signed in, and has none of their files', async () => {
+  const refusal = () => Response.json({ error: 'Someone else is signed in now.' }, { status: 409 })
+  const { text } = folder([new Response('mine'), refusal()], { names: ['a.log', 'b.log'] })
+  vi.stubGlobal('document', { querySelector: () => ({ content: `${'x'.repeat(86)}usr_ada` }) })
+  const asked: string[] = []
+  const { fetch } = globalThis
+  vi.stubGlobal('fetch', (path: string, init: RequestInit) => {
+    if (path.includes('/content?')) asked.push(path)
+    return fetch(path, init)
+  })
+  await expect(saveArchive('f/', 'f', watch())).rejects.toThrow('Someone else is signed in now.')
+  expect(asked).toEqual(['a', 'b'].map((name) => `/api/v1/files/content?path=f%2F${name}.log&person=usr_ada`))
+  expect(text()).toContain('mine')
+})

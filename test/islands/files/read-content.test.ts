@@ -1,7 +1,8 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { TEXT_BYTES } from '../../../src/islands/files/preview-kind.ts'
 import { isAt, readText } from '../../../src/islands/files/read-content.ts'
 
+beforeEach(() => void vi.stubGlobal('document', { querySelector: () => null }))
 afterEach(() => void vi.unstubAllGlobals())
 
 /** What a browser hands over of a small file that says it is compressed: it never ends. */

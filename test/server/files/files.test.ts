@@ -36,6 +36,11 @@ test('uploads straight to the bucket, lists, counts, downloads, and deletes', as
 
   const link = await content(ada, 'runs/flight 1.csv')
   expect(link.status).toBe(302)
+  // A page reads for the person it shows, although someone else may have signed in since.
+  const shown = async (id: string) =>
+    (await ada.request('GET', `/api/v1/files/content?path=runs/flight%201.csv&person=${id}`)).status
+  const { id } = (await ada.get<{ Body: { id: string } }>('/api/v1/users/get_session')).body.Body
+  expect([await shown(id), await shown('user_of_another')]).toEqual([302, 409])
   const downloaded = await fetch(link.headers.get('location') ?? '')
   expect(await downloaded.text()).toBe('time,height\n')
   expect(downloaded.headers.get('content-disposition')).toContain('attachment; filename="flight 1.csv"')

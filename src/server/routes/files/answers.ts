@@ -8,6 +8,7 @@ import { listFiles } from '../../files/list-files.ts'
 import { abortParts, beginParts, completeParts, listUnfinished, signParts } from '../../files/parts.ts'
 import { requestUpload } from '../../files/upload.ts'
 import { uploadThrough } from '../../files/upload-through.ts'
+import { requirePerson } from '../../http/access.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { answer } from '../../http/reply.ts'
 import type { CredentialsMode } from '../../ports/bucket.ts'
@@ -23,6 +24,7 @@ export async function list(c: Call): Promise<Response> {
 }
 
 export async function link(c: Call): Promise<Response> {
+  requirePerson(c, c.req.query('person'), '/files')
   return c.redirect(await linkToFile(c.var.ctx, userOf(c), pathOf(c)), 302)
 }
 

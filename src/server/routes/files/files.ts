@@ -80,9 +80,10 @@ export const files = [
     access: 'user',
     scope: 'read',
     description: ['302 to a link that works for 60 seconds.', 'It downloads from the bucket, not from this site.'],
-    query: { path: 'A file' },
-    refuses: ['not_found', 'unavailable'],
+    query: { path: 'A file', person: 'Your `id`, if someone else may have signed in' },
+    refuses: ['not_found', 'other_person', 'unavailable'],
     when: {
+      409: 'someone other than `person` is signed in',
       422: "a link can't lead to it, and the sentence names the command that fetches it",
       429: '10,000 in 15 minutes',
     },
