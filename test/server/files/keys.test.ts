@@ -124,7 +124,9 @@ test("a program's uploads in parts whose keys have dots make us ask, and end, no
   // Nobody can say what they have, so nothing can be added.
   expect(await ada.folder()).toMatchObject({ usedBytes: 0, partsBytes: 5_000_000_000_000 })
   expect(await filesModeOf(ada.ctx, ada.userId)).toMatchObject({ mode: 'read', why: 'full' })
-  expect(ada.takeLines()).toMatchObject([{ event: 'alert', matter: `files_over:${ada.userId}:409600` }])
+  // The account of the test before may be due as well.
+  const mine = ada.takeLines().filter(({ userId }) => userId === ada.userId)
+  expect(mine).toMatchObject([{ event: 'alert', matter: `files_over:${ada.userId}:409600` }])
   await ada.ctx.db.update(users).set({ closedAt: ada.clock.ms }).where(eq(users.id, ada.userId))
   await endFilesWithPlans(ada.ctx)
   await continueRemovals(ada.ctx)
