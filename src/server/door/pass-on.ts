@@ -121,15 +121,15 @@ function answerOf(ctx: Context, request: Request, { status, statusText, headers:
 /** The runtime drops their body if its length is unknown, and nobody should think that it arrived. */
 const NEEDS_LENGTH = /^(GET|HEAD)$/
 /**
- * Many servers expect no body with these, and leave it unread: then it would count as the next request, on a connection
- * that the owner shares.
+ * Servers expect a body with these. Of any other method, many leave it unread: then it would count as the next request,
+ * on a connection that the owner shares.
  */
-const NO_GUESTS_BODY = /^(GET|HEAD|OPTIONS|DELETE|TRACE)$/
+const GUESTS_BODY = /^(POST|PUT|PATCH|PROPFIND|PROPPATCH|MKCOL|LOCK|REPORT|SEARCH|QUERY)$/
 
 async function bodyOf(request: Request, { kind }: Pass): Promise<Request | Refusal> {
   const { method, headers, body } = request
   const isGuest = kind === 'guest'
-  if (!body || !(isGuest ? NO_GUESTS_BODY : NEEDS_LENGTH).test(method)) return request
+  if (!body || (isGuest ? GUESTS_BODY.test(method) : !NEEDS_LENGTH.test(method))) return request
   const length = headers.get('content-length')
   if (length !== null) return isGuest && Number(length) ? 'guest_body' : request
   const reader = body.getReader()

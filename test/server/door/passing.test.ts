@@ -104,14 +104,15 @@ test('a body that a server may leave unread, and so take for the next request, c
   const next = 'GET /private HTTP/1.1\r\nx-door-visitor: owner\r\nx-ignore: '
   const body = `Content-Length: ${next.length}\r\n\r\n${next}`
   const chunked = `Transfer-Encoding: chunked\r\n\r\n${next.length.toString(16)}\r\n${next}\r\n0\r\n\r\n`
-  for (const method of ['GET', 'HEAD', 'OPTIONS', 'DELETE', 'TRACE'] as const) {
+  for (const method of ['GET', 'HEAD', 'OPTIONS', 'DELETE', 'TRACE', 'COPY', 'PURGE']) {
     for (const sent of [body, chunked])
       expect([method, await send(`${method} /a`, sent, guest)]).toMatchObject([method, { status: 403, times: 0 }])
     const none = 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'
     expect([method, await send(`${method} /a`, none, guest)]).toMatchObject([method, { status: 200, times: 1 }])
     expect(await send(`${method} /a`, 'Content-Length: 0\r\n\r\n', guest)).toMatchObject({ status: 200, times: 1 })
   }
-  expect(await send('POST /a', body, guest)).toMatchObject({ status: 200, times: 1 })
+  for (const method of ['POST', 'PUT', 'PATCH', 'PROPFIND', 'PROPPATCH', 'MKCOL', 'LOCK', 'REPORT', 'SEARCH', 'QUERY'])
+    expect([method, await send(`${method} /a`, body, guest)]).toMatchObject([method, { status: 200, times: 1 }])
 })
 
 test('an answer keeps its length and its bytes, also encoded, and also in part', async () => {
