@@ -81,12 +81,13 @@ export async function redeemTicket(ctx: Context, label: string, ticket: string):
   return taken ? { kind: 'sign_in', id: taken.signInId } : null
 }
 
-/** Lets a guest in and counts them. */
+/** Lets a guest in and counts them, until the run ends. */
 export async function admitGuest(ctx: Context, label: string, secret: string): Promise<Pass | null> {
   const now = ctx.now()
   const [guest] = await ctx.db.all<{ id: string }>(sql`UPDATE door_links SET used_at = ${now}, uses = uses + 1
     WHERE hash = ${hashOf(secret)} AND sign_in_id IS NULL AND revoked_at IS NULL AND expires_at > ${now}
-      AND session_id = (SELECT id FROM server_sessions WHERE door_label = ${label})
+      AND session_id = (SELECT id FROM server_sessions WHERE door_label = ${label}
+        AND stop_requested_at IS NULL AND ended_at IS NULL)
     RETURNING id`)
   return guest ? { kind: 'guest', id: guest.id } : null
 }
