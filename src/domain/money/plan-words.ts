@@ -21,9 +21,11 @@ export function haveNow(subscription: Subscription): string {
 export const LARGE_SERVERS_END =
   'We stop a server that your plan no longer includes then, and email you a day and an hour before.'
 
-/** After a change that waits for the next period. */
-export function haveThen({ plan_type, next_plan_type, current_period_end }: Subscription): string {
+/** After a change that waits for the next period, unless another tab has already taken it back. */
+export function haveThen(subscription: Subscription): string {
+  const { plan_type, next_plan_type, current_period_end } = subscription
   if (!next_plan_type || !current_period_end) return 'Your plan has changed.'
+  if (next_plan_type === plan_type) return haveStill(subscription)
   const larger =
     gpusOf({ planType: plan_type, status: 'active' }) > gpusOf({ planType: next_plan_type, status: 'active' })
   const ends = larger ? ` ${LARGE_SERVERS_END}` : ''

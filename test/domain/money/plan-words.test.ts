@@ -50,6 +50,10 @@ test('says what follows a change that waits', () => {
   )
   for (const change of [{ next_plan_type: null }, { next_plan_type: 'basic', current_period_end: null }] as const)
     expect(haveThen(plan(change))).toBe('Your plan has changed.')
+  // Another tab took it back at the same moment.
+  expect(haveThen(plan({ plan_type: 'premium', next_plan_type: 'premium' }))).toBe(
+    'You keep Premium. It renews on Dec 22, 2026.',
+  )
 })
 
 test('says what they keep', () => {
