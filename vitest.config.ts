@@ -85,6 +85,8 @@ export default defineConfig({
     bail: 20,
     // For two cores: a test waits half of its time.
     maxWorkers: 5,
+    // in-process.ts links a program's modules itself.
+    execArgv: ['--experimental-vm-modules'],
     projects: [
       {
         extends: true,

@@ -27,7 +27,7 @@ test('says what ends a trial’s server, and moves no end of one that stops', as
     return out + err
   }
   expect((await run(['start', '--wait', '--stop-after', '1h'])).code).toBe(0)
-  expect(await said('extend', '1h')).toMatch(/^It stops at .+ UTC, or earlier when your free minutes are used up\.\n$/)
+  expect(await said('extend', '1h')).toMatch(/^It stops at .+, or earlier when your free minutes are used up\.\n$/)
   expect(await said('end', 'never')).toBe('It stops when your free minutes are used up.\n')
   await run(['stop'])
   expect(await said('end', 'never')).toMatch(/^error: (Your server is already stopping|No server is running)\.\n$/)

@@ -237,11 +237,11 @@ test('deletes nothing where a sync has no source', async () => {
 })
 
 test('runs rclone with credentials of its own, and nothing of the customer’s', async () => {
-  const { run, here, rclone } = await setup()
+  const { open, here, rclone } = await setup()
   writeFileSync(join(here, 'flight 1.csv'), 'time,height\n')
   const theirs = { AWS_ACCESS_KEY_ID: 'theirs', AWS_PROFILE: 'theirs', RCLONE_CONFIG: 'theirs', rclone_bwlimit: '1k' }
   const more = { ...theirs, NODE_OPTIONS: '--no-warnings', HTTPS_PROXY: 'http://127.0.0.1:9', PATH: rclone.PATH }
-  const put = await run(['files', 'put', join(here, 'flight 1.csv'), 'runs/'], '', more)
+  const put = await open(['files', 'put', join(here, 'flight 1.csv'), 'runs/'], more).ended
   expect(put).toEqual({ code: 0, out: 'Uploaded 3 files, 1 file deleted.\n', err: '' })
   const { args, env, config, credentials } = rclone.recorded()
   expect(args.slice(0, 3)).toEqual([

@@ -25,7 +25,7 @@ test('lists nothing before there is anything', async () => {
 })
 
 test('lists runs and bills as a table, as JSON, and as CSV', async () => {
-  const { person, run } = await newOperator(url, 'read')
+  const { person, run, open } = await newOperator(url, 'read')
   const at = Date.UTC(2026, 0, 5, 12)
   const run1 = {
     id: newId('ses'),
@@ -68,7 +68,8 @@ test('lists runs and bills as a table, as JSON, and as CSV', async () => {
     createdAt: at,
   })
 
-  const listed = await run(['runs'])
+  // Only a process has its own time zone.
+  const listed = await open(['runs']).ended
   expect(listed.out).toMatch(/^REQUESTED +STATE +WORLD +TYPE +NAME +RAN +COST +NOTE\n/)
   expect(listed.out).toMatch(/\nJan 5, 2026, 12:00 UTC {2}stopped {2}Mountains, UGV {2}g6\.4xlarge {2}Night {2}1m 29s /)
   expect(JSON.parse((await run(['runs', '--json'])).out)).toMatchObject({ servers: [{ id: run1.id }] })
@@ -115,6 +116,14 @@ test('wrong usage exits with 2 and writes nothing to stdout', async () => {
     expect(help.out).toContain(word)
 })
 
+test('as a process, exits with the same codes, also if nobody reads its output to the end', async () => {
+  const { open } = newComputer()
+  expect(await open(['frob']).ended).toEqual({ code: 2, out: '', err: "error: unknown command 'frob'\n" })
+  const help = open(['--help'])
+  help.child.stdout?.destroy()
+  expect(await help.ended).toEqual({ code: 0, out: '', err: '' })
+})
+
 test('if a site does not answer, exits with 1 and names its address', async () => {
   const port = await freePort()
   const { run } = await newOperator(url, 'read')
@@ -132,13 +141,13 @@ test('if a site is something else, exits with 1, without a stack trace', async (
 })
 
 test.runIf(hasTerminals)('colors only on a terminal, and not with NO_COLOR or a dumb one', async () => {
-  const { run, openOnTerminal } = newComputer()
+  const { open, openOnTerminal } = newComputer()
   const args = ['status', '--base-url', url]
   const red = '\x1b[31merror:'
   expect((await openOnTerminal(args).ended).out).toContain(red)
   expect((await openOnTerminal(args, { NO_COLOR: '1' }).ended).out).not.toContain('\x1b')
   expect((await openOnTerminal(args, { TERM: 'dumb' }).ended).out).not.toContain('\x1b')
-  expect((await run(args)).err).not.toContain('\x1b')
+  expect((await open(args).ended).err).not.toContain('\x1b')
 })
 
 test('completes commands and their options in bash', async () => {

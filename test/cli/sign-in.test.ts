@@ -48,7 +48,12 @@ test('a download knows the site it came from, and logs in there even after anoth
   writeFileSync(join(folder, 'package.tgz'), Buffer.from(await packed.arrayBuffer()))
   execFileSync('tar', ['-xzf', 'package.tgz'], { cwd: folder })
   for (const file of ['plain.mjs', 'package/dist/proving-ground.js']) {
-    const { run, signInFile } = newComputer({}, join(folder, file))
+    const { open, signInFile } = newComputer({}, join(folder, file))
+    const run = (args: string[], input = '') => {
+      const command = open(args)
+      command.child.stdin?.end(input)
+      return command.ended
+    }
     expect(await run(['status'])).toMatchObject({ code: 3, err: expect.stringContaining(`signed in to ${url}.`) })
     expect(await run(['login', '--with-token'], token)).toMatchObject({ code: 0 })
     const saved = signInFile() as string

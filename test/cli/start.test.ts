@@ -113,7 +113,8 @@ test.concurrent('follows a start where WebSockets are blocked', async () => {
 test.concurrent('follows the cable when every poll is lost', async () => {
   const ada = await newOperator(url)
   const line = await openLine(url, { cable: true, loses: (path) => path.endsWith('get_servers') })
-  const started = await ada.run(['start', '--wait', '--base-url', line.url])
+  // Nothing of it keeps the process alive.
+  const started = await ada.open(['start', '--wait', '--base-url', line.url]).ended
   line.close()
   expect(started).toMatchObject({ code: 0, out: expect.stringMatching(ADDRESS) })
 })

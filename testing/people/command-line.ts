@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join, resolve } from 'node:path'
 import type { TokenScope } from '../../src/domain/api-token.ts'
 import { temporaryFolder } from '../stack/at-end.ts'
+import { runInProcess } from '../stack/in-process.ts'
 import { onTerminal } from '../stack/terminal.ts'
 import { newPerson, PASSWORD, waitFor } from './client.ts'
 
@@ -11,7 +12,7 @@ export const CLI_FILE = resolve(import.meta.dirname, '../../cli/dist/proving-gro
 /** Without what Node compiled before, it would compile the same program for each command. */
 const { NODE_COMPILE_CACHE = '' } = process.env
 
-/** A home folder where the built command line runs as a process, with nothing else in its environment. */
+/** A home folder where the built command line runs, with nothing else in its environment. */
 export function newComputer(env: Record<string, string> = {}, file = CLI_FILE) {
   const home = temporaryFolder('proving-ground-home')
   const bin = join(home, 'bin')
@@ -20,9 +21,10 @@ export function newComputer(env: Record<string, string> = {}, file = CLI_FILE) {
   // This computer's browser only records the address.
   for (const name of ['xdg-open', 'open'])
     writeFileSync(join(bin, name), `#!/bin/sh\nprintf %s "$1" > '${opened}'\n`, { mode: 0o755 })
+  const PATH = `${bin}:${process.env.PATH}`
+  const its = { PATH, HOME: home, APPDATA: home, TZ: 'UTC', TERM: 'xterm', NODE_COMPILE_CACHE, ...env }
   const open = (args: string[], terminal: boolean, more: Record<string, string> = {}) => {
-    const PATH = `${bin}:${process.env.PATH}`
-    const own = { PATH, HOME: home, APPDATA: home, TZ: 'UTC', TERM: 'xterm', NODE_COMPILE_CACHE, ...env, ...more }
+    const own = { ...its, ...more }
     const line = [process.execPath, file, ...args].map((word) => `'${word}'`).join(' ')
     return terminal
       ? watched(spawn(...onTerminal(line), { env: own }))
@@ -37,16 +39,13 @@ export function newComputer(env: Record<string, string> = {}, file = CLI_FILE) {
       )
       return file && join(home, file)
     },
+    /** Starts a command as a process of its own. */
     open: (args: string[], more: Record<string, string> = {}) => open(args, false, more),
     /** Starts a command on its own terminal, which shows both outputs as one. */
     openOnTerminal: (args: string[], more: Record<string, string> = {}) => open(args, true, more),
-    /** Runs a command to its end. */
-    run: async (args: string[], input = '', more: Record<string, string> = {}) => {
-      const command = open(args, false, more)
-      command.type(input)
-      command.child.stdin?.end()
-      return command.ended
-    },
+    /** Runs a command to its end, without such a process. */
+    run: (args: string[], input = '', more: Record<string, string> = {}) =>
+      runInProcess(file, args, { ...its, ...more }, input),
   }
 }
 
