@@ -137,11 +137,14 @@ def text_of(raw, more=0):
     raw = raw.rstrip(b"\r").rpartition(b"\r")[2]
     # A character that was cut off isn't an invalid one.
     text = codecs.getincrementaldecoder("utf-8")("replace").decode(raw, final=not more)
-    data = text.encode()
-    if len(data) <= LINE_BYTES and not more:
+    return cut(text, len(raw) + more if more else len(text.encode()))
+
+
+def cut(text, whole):
+    """At most as much of it as a line may have. `whole`: how many bytes it had."""
+    if whole <= LINE_BYTES:
         return text
-    kept = data[:LINE_BYTES].decode("utf-8", "ignore")
-    whole = len(raw) + more if more else len(data)
+    kept = text.encode()[:LINE_BYTES].decode("utf-8", "ignore")
     return f"{kept}… ({whole - len(kept.encode())} bytes more)"
 
 
@@ -244,7 +247,9 @@ class Log:
 
     def say(self, text, phase=None, at=None):
         """A line of the machine's own. A phase is sent at once. The journal has it as well. `at` is now, unless it's given."""
+        # A registry may refuse an image with a megabyte of words, and the site takes no batch of that size.
         text = self.hidden(text)
+        text = cut(text, len(text.encode()))
         if phase and "why" in phase:
             phase = {**phase, "why": self.hidden(phase["why"])}
         print(text, flush=True)

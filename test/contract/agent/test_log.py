@@ -64,6 +64,12 @@ class Batches(Quiet):
             self.assertGreater(batch.end, batch.first)
         self.assertEqual(log.batch(1, "").end, 2)
 
+    def test_cuts_what_the_machine_repeats_of_a_registry_like_any_line(self):
+        log = new_log()
+        log.say("denied: " + "é" * 500_000)
+        [[_, _, text]] = read(log.batch(ALL, ""))[1]
+        self.assertEqual(text, "denied: " + "é" * 4_092 + "… (991816 bytes more)")
+
     def test_ends_a_batch_with_each_phase(self):
         log = new_log()
         log.say("Pulled", {"name": "pulled"})
