@@ -732,6 +732,8 @@ REFUSALS = (
     ("exec format error", "bad_image"),
     ("no command specified", "bad_image"),
     ("no matching manifest", "bad_image"),
+    ("cannot be used on this platform", "bad_image"),
+    ("unsupported media type", "bad_image"),
     ("permission denied", "bad_image"),
     ("denied", "image_denied"),
     ("unauthorized", "image_denied"),

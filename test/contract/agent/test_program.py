@@ -300,6 +300,8 @@ class Runs(Quiet):
             ([(404, "pull access denied for x, repository does not exist")], "image_denied", 1),
             ([[{"error": "write /var/lib: no space left on device"}]], "no_space", 1),
             ([[{"error": "no matching manifest for linux/amd64"}]], "bad_image", 1),
+            ([[{"error": 'image operating system "windows" cannot be used on this platform'}]], "bad_image", 1),
+            ([[{"error": "unsupported media type application/vnd.cncf.helm.config.v1+json"}]], "bad_image", 1),
             ([[{"error": "toomanyrequests: slow down"}]] * 3, "image_rate_limited", 3),
             ([(500, "dial tcp: lookup registry.invalid: no such host")] * 3, "image_not_found", 3),
         ):
