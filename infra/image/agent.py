@@ -987,7 +987,7 @@ class Program:
 
     def _remove(self):
         try:
-            self._engine.call("DELETE", "/containers/simulator?force=1")
+            self._engine.call("DELETE", "/containers/simulator?force=1&v=1")
         except EngineError as error:
             if error.status != 404:
                 raise

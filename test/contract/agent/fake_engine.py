@@ -61,7 +61,7 @@ class Handler(BaseHTTPRequestHandler):
         engine, url = self.engine, urlsplit(self.path)
         length = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(length)) if length else None
-        engine.calls.append(f"{self.command} {url.path}")
+        engine.calls.append(f"{self.command} {self.path if self.command == 'DELETE' else url.path}")
         verb = url.path.rpartition("/")[2]
         if url.path.startswith("/images/") and verb == "json":
             found = engine.has_image
