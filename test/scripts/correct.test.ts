@@ -1,22 +1,16 @@
-import { execFile } from 'node:child_process'
-import { resolve } from 'node:path'
-import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { listBills } from '../../src/server/billing/bills/billing-history.ts'
 import { closeDueCycles } from '../../src/server/billing/bills/close-cycles.ts'
 import { openBillingStack } from '../../testing/stack/billing-stack.ts'
 import { ownDatabase } from '../../testing/stack/own-database.ts'
+import { runScript } from '../../testing/stack/run-script.ts'
 
-const SCRIPT = resolve(import.meta.dirname, '../../scripts/correct.ts')
 const HOUR = 3_600_000
 const db = await ownDatabase()
 const stack = await openBillingStack(Date.UTC(2028, 0, 1), { db })
 
-const correct = (...words: string[]) =>
-  promisify(execFile)(process.execPath, [SCRIPT, ...words], { env: { ...process.env, LIBSQL_URL: db.url } }).then(
-    ({ stdout }) => stdout.trim(),
-    (error: { stderr: string }) => error.stderr.trim(),
-  )
+const correct = async (...words: string[]) =>
+  (await runScript('scripts/correct.ts', words, { ...process.env, LIBSQL_URL: db.url })).said
 
 test('says what it corrected, that it was already done, or what is wrong', async () => {
   const user = await stack.newUser()

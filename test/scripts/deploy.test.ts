@@ -1,15 +1,14 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import journal from '../../db/migrations/meta/_journal.json' with { type: 'json' }
 import { startSqld } from '../../dev/sqld.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { MACHINES } from '../../testing/stack/machine-settings.ts'
+import { runScript } from '../../testing/stack/run-script.ts'
 import { serve } from '../../testing/stack/serve.ts'
 
-const DEPLOY = resolve(import.meta.dirname, '../../scripts/deploy.ts')
 const folder = temporaryFolder('deploy')
 const database = await startSqld({ dataDir: join(folder, 'libsql') })
 const repository = join(folder, 'repository')
@@ -69,10 +68,7 @@ beforeEach(() => {
 async function deploy(...words: string[]) {
   writeFileSync(calls, '')
   const env = { ...process.env, PATH: `${programs}:${process.env.PATH}`, DEPLOY_WAIT_MS: '0' }
-  const { said, ok } = await promisify(execFile)(process.execPath, [DEPLOY, ...words], { cwd: repository, env }).then(
-    ({ stdout }) => ({ said: stdout, ok: true }),
-    ({ stdout, stderr }: { stdout: string; stderr: string }) => ({ said: stdout + stderr, ok: false }),
-  )
+  const { said, ok } = await runScript('scripts/deploy.ts', words, env, repository)
   return { said, ok, calls: readFileSync(calls, 'utf8').trim().split('\n').filter(Boolean) }
 }
 
