@@ -154,7 +154,7 @@ export const REACH: Record<Scenario, string[]> = {
   accounts: ACCOUNTS,
   warm: ['warm machine got its run', 'warm machine was lost', 'warm machine hung', 'warm machine ran old user data'],
   line: [],
-  year: [],
+  year: ['end set by its user', 'end moved', 'end extended by the email', 'warned of an end', 'cut for EC2'],
   competition: [],
 }
 

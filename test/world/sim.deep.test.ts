@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import '../../testing/stack/faster-drizzle.ts'
 import { openWorldDatabase, type WorldDatabase } from './database.ts'
 import { play } from './play.ts'
-import { runSeed, scheduleOf } from './run-seed.ts'
+import { scheduleOf } from './run-seed.ts'
 import { takeOverRandomness } from './seeded-crypto.ts'
 
 /** Plays worlds in processes of their own. */
@@ -34,12 +34,6 @@ test.each(WORLDS)(
   },
 )
 
-// Seed 2 is a calm morning.
-test('500 people want 20 places: all get one in order, and none is idle', { timeout: 1_800_000 }, async () => {
-  const { stdout, code } = await sim('--scenario', 'competition', '--seed', '2')
-  expect(code, stdout).toBe(0)
-})
-
 test('the same seed plays the same world, call by call, on libSQL and on the faster SQLite', async () => {
   takeOverRandomness()
   const database = await openWorldDatabase()
@@ -61,18 +55,3 @@ test('the same seed plays the same world, call by call, on libSQL and on the fas
     }
   }
 })
-
-const WANTED = ['end set by its user', 'end moved', 'end extended by the email', 'warned of an end', 'cut for EC2']
-
-test('no rule breaks in years of twelve people, with ends, extensions, and records of EC2 that differ', async () => {
-  takeOverRandomness()
-  const database = await openWorldDatabase()
-  const missing = new Set(WANTED)
-  // One year rarely has all of it.
-  for (let seed = 1; missing.size > 0 && seed <= 10; seed++) {
-    const { broken, reached } = await runSeed(database, seed, 'year')
-    expect(broken, `npm run sim -- --seed ${seed} --scenario year --trace`).toBeNull()
-    for (const [state, times] of reached) if (times > 0) missing.delete(state)
-  }
-  expect([...missing]).toEqual([])
-}, 1_800_000)
