@@ -304,6 +304,8 @@ export const cliBuild: EnvironmentOptions = {
       input: 'cli/src/main.ts',
       // ws tries these two first, and runs without them.
       external: [/^node:/, 'bufferutil', 'utf-8-validate'],
+      // Leaves out what we don't use of ws, as its server.
+      treeshake: { moduleSideEffects: [{ test: /node_modules.ws./, sideEffects: false }] },
       output: { codeSplitting: false, entryFileNames: 'proving-ground.js', banner: '#!/usr/bin/env node' },
     },
   },
