@@ -232,6 +232,86 @@ describe.each([rclone, oldestRclone])('$name', (program) => {
     expect(tree('got')).toEqual(tree('many'))
   })
 
+  /** Their files in `in/`, and a line to the site behind which a proxy changes what the bucket answers. */
+  async function behindProxy(
+    { env, person, run }: Awaited<ReturnType<typeof setup>>,
+    proxy: Parameters<typeof openLine>[1],
+  ) {
+    const { endpoint } = (await person.post<{ credentials: FilesAccess }>(CREDENTIALS, { mode: 'read' })).body
+      .credentials
+    const bucket = await openLine(endpoint, proxy)
+    const line = await openLine(url, { rewrite: (_, text) => text.replaceAll(endpoint, bucket.url) })
+    atEnd(() => [line, bucket].map((one) => one.close()))
+    return (...args: string[]) => run(['files', ...args], '', { ...env, PROVING_GROUND_URL: line.url })
+  }
+
+  there('deletes nothing here by a list in whose place a proxy sends a page', async () => {
+    const ada = await setup()
+    for (const name of ['a', 'b', 'c/d']) ada.write(`in/${name}`, name)
+    expect(await ada.files('put', join(ada.here, 'in'))).toMatchObject({ code: 0 })
+    const whole = ada.tree('in')
+    let [lists, first, last] = [0, 0, 0]
+    const rewrite = (path: string, text: string) => {
+      if (!path.includes('list-type=2')) return text
+      lists++
+      return first <= lists && lists <= last ? '<!doctype html><title>Sign in</title>' : text
+    }
+    const files = await behindProxy(ada, { rewrite })
+    const sync = () => {
+      lists = 0
+      return files('sync', 'files:in', join(ada.here, 'in'), '--delete')
+    }
+    expect(await sync()).toMatchObject({ code: 0, out: 'Downloaded 0 files.\n' })
+    const most = lists
+    expect(most).toBeGreaterThan(1)
+    for ([first, last] of [...Array.from({ length: most }, (_, i) => [i + 1, i + 1] as const), [1, 99], [2, 99]]) {
+      await sync()
+      expect(ada.tree('in'), `${first} to ${last} of ${most}`).toEqual(whole)
+    }
+    ;[first, last] = [0, 0]
+    ada.write('in/gone/e', 'e')
+    expect(await sync()).toMatchObject({ code: 0, out: 'Downloaded 0 files, 1 file deleted.\n' })
+    expect(readdirSync(join(ada.here, 'in')).toSorted()).toEqual(['a', 'b', 'c'])
+  })
+
+  there('keeps no parts of two files, if one replaces the other while it is copied', async () => {
+    const ada = await setup()
+    const MIB = 1024 * 1024
+    /** In parts, since rclone would notice by its checksum that any other file changed. */
+    const send = async (path: string, size: number, letter: string) => {
+      const upload = { path, size, version: letter }
+      const { id, parts, part_size } = (await ada.person.post('/api/v1/files/uploads', upload)).body.upload
+      const numbers = Array.from({ length: parts }, (_, i) => i + 1)
+      const links = (await ada.person.post(`/api/v1/files/uploads/${id}/parts`, { parts: numbers })).body
+      for (const { part, url: to, headers } of links.parts) {
+        const body = Buffer.alloc(Math.min(part_size, size - (part - 1) * part_size), letter)
+        expect((await fetch(to, { method: 'PUT', headers, body })).status).toBe(200)
+      }
+      expect((await ada.person.post(`/api/v1/files/uploads/${id}/complete`, {})).status).toBe(200)
+    }
+    let [reads, most, replace] = [0, 0, () => Promise.resolve()]
+    let replaced: Promise<void> | null = null
+    const onRequest = (path: string) => {
+      if (!path.includes('x-id=GetObject') || ++reads < most) return
+      replaced ??= replace()
+      return replaced
+    }
+    const files = await behindProxy(ada, { onRequest })
+    // From 256 MiB on, rclone reads a file in four ranges. The last one comes once the file is another.
+    for (const [size, range, ...args] of [
+      [257 * MIB, 4, 'get', 'm/m.bin', join(ada.here, 'out/m.bin')],
+      [6 * MIB, 1, 'sync', 'files:m', join(ada.here, 'out')],
+    ] as const) {
+      await send('m/m.bin', size, 'A')
+      replace = () => send('m/m.bin', size, 'B')
+      ;[reads, most, replaced] = [0, range, null]
+      const refused = await files(...args)
+      expect(replaced, args[0]).not.toBe(null)
+      expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringContaining('copied: m.bin. Run it again.') })
+      expect(ada.tree('out')).toEqual({})
+    }
+  })
+
   there('writes nothing outside of the folder, whatever a file is called', async () => {
     const { run, env, files, here, write, tree, person } = await setup()
     write('in/aa/x.txt', 'fine')

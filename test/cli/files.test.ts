@@ -7,7 +7,7 @@ import { type Client, waitFor } from '../../testing/people/client.ts'
 import { newComputer, newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
-import { listing, recordingRclone } from '../../testing/stack/recording-rclone.ts'
+import { recordingRclone } from '../../testing/stack/recording-rclone.ts'
 
 const url = inject('url')
 
@@ -161,17 +161,56 @@ test('deletes nothing, and says why, where rclone cannot list the source', async
 })
 
 test('deletes nothing where rclone sees only a part of the source, as when a proxy ends its list', async () => {
-  const { files, here, person, rclone } = await setup({ lists: listing(1) })
+  const { files, here, person, rclone } = await setup({ extra: ['gone.txt', 'a/b.txt'] })
   await upload(person, 'runs/a/b.txt', 'hello')
-  const refused = await files('sync', 'files:runs', join(here, 'keep'), '--delete')
-  expect(refused).toMatchObject({
+  const sync = () => files('sync', 'files:runs', join(here, 'keep'), '--delete')
+  expect(await sync()).toEqual({
     code: 1,
     out: '',
-    err: expect.stringMatching(/^error: rclone can't see all of .*runs\/. Nothing changed\.\n$/),
+    err: "error: rclone can't see all of files:runs/. Nothing was deleted. Try again.\n",
   })
-  expect(existsSync(rclone.record)).toBe(false)
+  expect(rclone.recorded().verbs).toEqual(['copy'])
+  await upload(person, 'runs/a/c.txt', 'hello')
   await person.request('DELETE', '/api/v1/files?path=runs/a/b.txt')
+  expect(await sync()).toMatchObject({ code: 0, out: 'Downloaded 3 files, 1 file deleted.\n' })
+  await person.request('DELETE', '/api/v1/files?path=runs/a/c.txt')
   expect(await files('sync', 'files:', join(here, 'keep'), '--delete')).toMatchObject({ code: 2, out: '' })
+})
+
+test('deletes what the site lacks, and nothing that only a part of a name names', async () => {
+  const extra = ['b.txt', 'gone/c.txt', 'two\nlines', 'cr\r']
+  const { files, here, person, rclone } = await setup({ extra })
+  await upload(person, 'runs/a.txt', 'a')
+  expect(await files('sync', 'files:runs', join(here, 'keep'), '--delete')).toMatchObject({ code: 0 })
+  const { args, names, verbs } = rclone.recorded()
+  expect([verbs, args[0], args[2], names]).toEqual([['copy', 'sync'], 'sync', join(here, 'keep'), 'b.txt\ngone/c.txt'])
+  // Only rclone's own folder, which is empty, may be its source.
+  expect(args[1]).toMatch(/\/proving-ground-\w+\/none$/)
+})
+
+test('keeps no file that was replaced while it was copied, since it may have parts of both', async () => {
+  const newer = `console.log('a;4;same.bin'); console.log(process.hrtime.bigint() + ';4;a;b.bin')`
+  const { files, here, person, rclone } = await setup({ lists: newer })
+  await upload(person, 'runs/a;b.bin', 'a')
+  const refused = { code: 1, out: '', err: 'error: Changed while it was copied: a;b.bin. Run it again.\n' }
+  expect(await files('get', 'runs/a;b.bin', join(here, 'x'))).toEqual(refused)
+  const { args, verbs } = rclone.recorded()
+  expect([verbs, args[1]]).toEqual([['copyto', 'deletefile'], join(here, 'x')])
+  rmSync(rclone.record)
+  expect(await files('sync', 'files:runs', join(here, 'x'), '--delete')).toEqual(refused)
+  expect(rclone.recorded()).toMatchObject({ verbs: ['copy', 'sync'], names: 'a;b.bin' })
+})
+
+test('keeps a copy whose original is gone, or that it didn’t make', async () => {
+  const gone = `const { appendFileSync: add } = require('node:fs'); add(process.argv[1] + '.n', '.')
+if (readFileSync(process.argv[1] + '.n', 'utf8') === '.') console.log('a;4;a.bin')`
+  const newer = `console.log(process.hrtime.bigint() + ';4;a.bin')`
+  for (const fake of [{ lists: gone }, { lists: newer, copies: 0 }]) {
+    const { files, here, person, rclone } = await setup(fake)
+    await upload(person, 'runs/a.bin', 'a')
+    expect(await files('get', 'runs/a.bin', join(here, 'x'))).toMatchObject({ code: 0 })
+    expect(rclone.recorded().verbs).toEqual(['copyto'])
+  }
 })
 
 test('uploads with a folder nothing that a killed download left there', async () => {
@@ -221,7 +260,7 @@ test('says what is wrong with a folder of this computer', async () => {
 
 // That folder may have files: rclone also takes a proxy's page for an empty list.
 test('deletes nothing where a sync has no source', async () => {
-  const { files, here, person, rclone } = await setup({ lists: listing(0) })
+  const { files, here, person, rclone } = await setup({ copies: 0, extra: ['a.txt'] })
   mkdirSync(join(here, 'empty/folder'), { recursive: true })
   await upload(person, 'runs/a.txt', 'a')
   for (const [from, to] of [
@@ -231,7 +270,7 @@ test('deletes nothing where a sync has no source', async () => {
     ['files:runs', join(here, 'keep')],
   ] as const)
     expect(await files('sync', from, to, '--delete'), from).toMatchObject({ code: 2, out: '' })
-  expect(existsSync(rclone.record)).toBe(false)
+  expect(rclone.recorded().verbs).toEqual(['copy'])
   // Without --delete, an empty folder is just nothing to copy.
   expect(await files('sync', join(here, 'empty'), 'files:runs')).toMatchObject({ code: 0 })
 })
@@ -317,7 +356,7 @@ test('tells rclone what to copy where', async () => {
   expect(await copied('get', 'runs/', join(here, 'x'))).toEqual(['copy', 'files:runs/', join(here, 'x'), 'read'])
   expect(await copied('get', 'runs/a.txt', out)).toEqual(['copyto', 'files:runs/a.txt', join(out, 'a.txt'), 'read'])
   expect(await copied('sync', out, 'files:x')).toEqual(['copy', out, 'files:x/', 'write'])
-  expect(await copied('sync', 'files:runs', out, '--delete')).toEqual(['sync', 'files:runs/', out, 'read'])
+  expect(await copied('sync', 'files:runs', out, '--delete')).toEqual(['copy', 'files:runs/', out, 'read'])
 })
 
 test('uploads nothing where something is still being deleted: rclone would find it there, and skip it', async () => {

@@ -8,15 +8,24 @@ type Recorded = {
   /** What its AWS_CONFIG_FILE says, and what the command in it prints. */
   config: string
   credentials: string
+  /** What the file of its `--files-from-raw` says. */
+  names: string | null
+  /** Of all calls that it wrote down. */
+  verbs: string[]
 }
-
-export const listing = (count: number) => `console.log('{"count":${count},"bytes":4,"sizeless":0}')`
 
 /**
  * A program in place of rclone that writes down how it was called, on a PATH with nothing else.
- * @param options `lists`: what `rclone size` does, which isn't written down
+ * @param options `lists`: what `rclone lsf` does, which isn't written down, as a dry run isn't; `extra`: what a sync would
+ * delete
  */
-export function recordingRclone({ version = 'v1.69.0', ends = 'process.exit(0)', lists = listing(1) } = {}) {
+export function recordingRclone({
+  version = 'v1.69.0',
+  ends = 'process.exit(0)',
+  lists = '',
+  copies = 3,
+  extra = [] as string[],
+} = {}) {
   const folder = temporaryFolder('recording-rclone')
   const record = join(folder, 'record.json')
   const program = join(folder, 'record.cjs')
@@ -24,16 +33,26 @@ export function recordingRclone({ version = 'v1.69.0', ends = 'process.exit(0)',
     program,
     `
 const { execSync } = require('node:child_process')
-const { readFileSync, writeFileSync } = require('node:fs')
-if (process.argv[2] === 'size') {
+const { existsSync, readFileSync, writeFileSync } = require('node:fs')
+const args = process.argv.slice(2)
+if (args[0] === 'lsf') {
   ${lists}
+  process.exit(0)
+}
+if (args.includes('--dry-run')) {
+  for (const object of ${JSON.stringify(extra)})
+    console.error(JSON.stringify({ level: 'notice', msg: 'Skipped delete', skipped: 'delete', object }))
   process.exit(0)
 }
 const config = readFileSync(process.env.AWS_CONFIG_FILE, 'utf8')
 const shell = '/bin/sh'
 const credentials = execSync(/credential_process = (.*)/.exec(config)[1], { encoding: 'utf8', shell })
-writeFileSync(${JSON.stringify(record)}, JSON.stringify({ args: process.argv.slice(2), env: process.env, config, credentials }))
-const stats = { bytes: 4, totalBytes: 4, transfers: 3, totalTransfers: 3, deletes: 1 }
+const record = ${JSON.stringify(record)}
+const verbs = [...(existsSync(record) ? JSON.parse(readFileSync(record, 'utf8')).verbs : []), args[0]]
+const given = args.indexOf('--files-from-raw') + 1
+const names = given ? readFileSync(args[given], 'utf8') : null
+writeFileSync(record, JSON.stringify({ args, env: process.env, config, credentials, names, verbs }))
+const stats = { bytes: ${copies}, totalBytes: 4, transfers: ${copies}, totalTransfers: 3, checks: 0, deletes: 1 }
 console.error(JSON.stringify({ level: 'notice', msg: 'Transferred', stats }))
 ${ends}
 `,

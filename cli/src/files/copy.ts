@@ -6,9 +6,10 @@ import type { FileList, FilesAccess } from '../../../src/domain/wire/files.ts'
 import { EXIT, Failure, wrongUsage } from '../failure.ts'
 import { currentSite, type Site, type SiteOptions } from '../site.ts'
 import { note, say, sayJson } from '../terminal.ts'
+import { copyDown, wouldDeleteAll } from './copy-down.ts'
 import { providerOf, requestCredentials } from './credentials.ts'
 import { findAt, isEmpty, nothingAt, refuseClash, untilDeleted } from './list.ts'
-import { type Done, findRclone, runRclone, wouldDeleteAll } from './rclone.ts'
+import { findRclone, withRclone } from './rclone.ts'
 
 type Options = SiteOptions & { json?: true }
 
@@ -119,6 +120,7 @@ function safeName(name: string): string {
   throw wrongUsage(`This computer can't name a file "${inText(name)}". Name it: files get <path> <local>`)
 }
 
+type Done = { copied: number; deleted: number }
 type Copy = { local: string; path: string; way: 'up' | 'down'; links?: string[] }
 
 /** `copyto` takes a file, `copy` takes a folder's contents, and `sync` also deletes. @throws Failure */
@@ -127,17 +129,21 @@ async function copy(
   verb: 'copyto' | 'copy' | 'sync',
   { local, path, way, links = [] }: Copy,
 ): Promise<Done> {
-  const rclone = await findRclone()
+  const program = await findRclone()
   const access = await requestCredentials(site, way === 'up' ? 'write' : 'read')
   const here = resolve(local)
   // A file with the folder's name isn't that folder.
-  const there = `:s3:${access.bucket}/${access.prefix}${verb === 'copyto' ? path : toFolder(path)}`
-  const [from, to] = way === 'up' ? [here, there] : [there, here]
+  const named = verb === 'copyto' ? path : toFolder(path)
+  const there = `:s3:${access.bucket}/${access.prefix}${named}`
   // A file's own remote is its folder.
   const remote = there.slice(0, there.lastIndexOf('/') + 1)
-  const left = verb === 'copyto' || way === 'down' ? [] : ['--exclude', KILLED]
-  const args = [verb, from, to, ...flagsFor(access), ...left, ...links.flatMap(leaving)]
-  return runRclone(rclone, site, access, { remote, args })
+  const flags = flagsFor(access)
+  const left = verb === 'copyto' ? [] : ['--exclude', KILLED]
+  return withRclone({ program, site, access, remote }, (rclone, folder) =>
+    way === 'up'
+      ? rclone(verb, here, there, ...flags, ...left, ...links.flatMap(leaving))
+      : copyDown(site, { verb, from: there, to: here, flags, path: named }, { rclone, folder }),
+  )
 }
 
 /** Don't delete anything of this name: a link stands for it. */

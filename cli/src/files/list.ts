@@ -39,6 +39,19 @@ export async function findAt(site: Site, path: string): Promise<{ kind: 'file' |
   return path === '' || list.folders.length || list.files.length ? { kind: 'folder', list } : null
 }
 
+/** Whether the site has one of these files, which are below this folder. */
+export async function hasAny(site: Site, folder: string, paths: string[]): Promise<boolean> {
+  const { folders, files } = await listFolder(site, folder)
+  const wanted = new Set(paths)
+  if (files.some(({ name }) => wanted.has(folder + name))) return true
+  for (const { name } of folders) {
+    const inner = `${folder}${name}/`
+    const below = paths.filter((path) => path.startsWith(inner))
+    if (below.length && (await hasAny(site, inner, below))) return true
+  }
+  return false
+}
+
 export const nothingAt = (path: string) => wrongUsage(`There is no file or folder ${inText(path)}.`)
 
 /**

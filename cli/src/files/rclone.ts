@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
-import { inText, visible } from '../../../src/domain/file-names.ts'
+import { visible } from '../../../src/domain/file-names.ts'
 import { sizeText } from '../../../src/domain/files.ts'
 import type { FilesAccess } from '../../../src/domain/wire/files.ts'
-import { call } from '../api.ts'
-import { EXIT, Failure, wrongUsage } from '../failure.ts'
+import { EXIT, Failure } from '../failure.ts'
 import type { Site } from '../site.ts'
 import { isTerminal, liveLine, note } from '../terminal.ts'
 import { processFormat, requestCredentials } from './credentials.ts'
@@ -25,8 +24,8 @@ const LEFT_OUT =
 const AGAIN = ' Run it again to copy the remaining files.'
 const isWindows = process.platform === 'win32'
 
-/** What rclone did. */
-export type Done = { copied: number; deleted: number }
+/** What rclone did, and what it wrote. `found`: how many files the source has. `extra`: what a dry run would delete. */
+export type Ran = { copied: number; deleted: number; found: number; extra: string[]; said: string }
 
 /** A customer's own keys and remotes are for other buckets, and a path in NODE_OPTIONS leads from their folder. */
 const withoutTheirs = () =>
@@ -61,17 +60,18 @@ function isProgram(path: string): boolean {
   }
 }
 
+/** Runs rclone, in a folder of its own, with credentials that we renew. @throws Failure */
+export type Rclone = (...args: string[]) => Promise<Ran>
+
 /**
- * Runs rclone with these arguments, and with credentials that we renew.
- * @param remote what it copies from or to: a folder
+ * Lends one rclone after another the same credentials.
+ * @param remote what they copy from or to: a folder
  * @throws Failure
  */
-export async function runRclone(
-  program: string,
-  site: Site,
-  access: FilesAccess,
-  { remote, args }: { remote: string; args: string[] },
-): Promise<Done> {
+export async function withRclone<T>(
+  { program, site, access, remote }: { program: string; site: Site; access: FilesAccess; remote: string },
+  use: (rclone: Rclone, folder: string) => Promise<T>,
+): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'proving-ground-'))
   const control = await openControl()
   const ended = new AbortController()
@@ -84,35 +84,12 @@ export async function runRclone(
       await execute(program, set, { env: { ...env, ...control.callEnv }, timeout: RECONNECT_MS })
       return endOf(next)
     })
-    await requireFiles(program, site, access, { args, folder, env })
-    return await run(program, [...args, ...control.args], folder, env)
+    return await use((...args) => run(program, [...args, ...control.args], folder, env), folder)
   } finally {
     ended.abort()
     rmSync(folder, { recursive: true, force: true })
   }
 }
-
-type Call = { args: string[]; folder: string; env: NodeJS.ProcessEnv }
-
-/**
- * Before it deletes here: an empty folder is listed for itself, and rclone takes any page of a proxy for an empty list,
- * or for the end of one.
- * @throws Failure
- */
-async function requireFiles(program: string, site: Site, { prefix }: FilesAccess, { args, folder, env }: Call) {
-  const [verb, from = '', , ...flags] = args
-  if (verb !== 'sync' || from[0] !== ':') return
-  const path = from.split(prefix)[1] as string
-  // First: what is written meanwhile makes no difference.
-  const there = await call(site, (client) => client.GET('/api/v1/files/size', { params: { query: { path } } }))
-  const { said } = await run(program, ['size', '--json', from, ...flags], folder, env)
-  const { count, bytes } = JSON.parse(said) as { count: number; bytes: number }
-  if (count === 0) throw wouldDeleteAll(from)
-  if (bytes < there.bytes) throw new Failure(EXIT.refused, `rclone can't see all of ${inText(from)}. Nothing changed.`)
-}
-
-export const wouldDeleteAll = (from: string) =>
-  wrongUsage(`${inText(from)} has no files, so --delete would delete everything. Nothing changed.`)
 
 const endOf = (access: FilesAccess) => Date.parse(processFormat(access).Expiration)
 
@@ -148,16 +125,11 @@ else await import(${JSON.stringify(import.meta.url)})
   renameSync(`${path}.new`, path)
 }
 
-type Stats = { bytes: number; totalBytes: number; transfers: number; totalTransfers: number; deletes: number }
-type Line = { level?: string; msg?: string; object?: string; stats?: Stats }
+type Stats = Record<'bytes' | 'totalBytes' | 'transfers' | 'totalTransfers' | 'checks' | 'deletes', number>
+type Line = { level?: string; msg?: string; object?: string; skipped?: string; stats?: Stats }
 
 /** In its own folder, and on Unix out of reach of the terminal's Ctrl-C, which would otherwise reach it twice. */
-async function run(
-  program: string,
-  args: string[],
-  cwd: string,
-  env: NodeJS.ProcessEnv,
-): Promise<Done & { said: string }> {
+async function run(program: string, args: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Ran> {
   const logs = ['--use-json-log', '--stats', '1s', '--stats-log-level', 'NOTICE']
   const child = spawn(program, [...args, ...logs], {
     cwd,
@@ -180,6 +152,7 @@ async function run(
   const live = liveLine(process.stderr)
   const last: string[] = []
   const notices: string[] = []
+  const extra: string[] = []
   let stats: Stats | undefined
   let said = ''
   child.stdout.on('data', (part) => (said += part))
@@ -187,6 +160,7 @@ async function run(
   lines.on('line', (text) => {
     const line = parsed(text)
     stats = line.stats ?? stats
+    if (line.skipped === 'delete' && line.object) extra.push(line.object)
     // rclone 1.69 calls a notice a warning.
     const isNotice = line.level === 'notice' || line.level === 'warning'
     if (!line.stats) (isNotice ? notices : last).push(line.object ? `${line.object}: ${line.msg}` : (line.msg ?? text))
@@ -203,7 +177,8 @@ async function run(
   const leftOut = notices.filter((line) => line.includes(DUPLICATE))
   // It doesn't count a file that it sent but at first couldn't read back.
   const copied = stats?.transfers || (stats?.bytes ? 1 : 0)
-  if (code === 0 && !leftOut.length) return { copied, deleted: stats?.deletes ?? 0, said }
+  const found = copied + (stats?.checks ?? 0)
+  if (code === 0 && !leftOut.length) return { copied, deleted: stats?.deletes ?? 0, found, extra, said }
   for (const line of (code === 0 ? leftOut : last).slice(-LAST_LINES)) note(`rclone: ${visible(line.trim())}`)
   throw new Failure(EXIT.refused, code === 0 ? LEFT_OUT : `rclone failed.${AGAIN}`)
 }

@@ -1,0 +1,88 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { inText } from '../../../src/domain/file-names.ts'
+import { EXIT, Failure, wrongUsage } from '../failure.ts'
+import type { Site } from '../site.ts'
+import { hasAny } from './list.ts'
+import type { Rclone } from './rclone.ts'
+
+const MOST_NAMED = 5
+/** Smaller files come whole, or rclone notices by their checksum that they changed. */
+const MIXED_FROM = '5M'
+
+type Down = { verb: 'copyto' | 'copy' | 'sync'; from: string; to: string; flags: string[]; path: string }
+/** What it runs, and a folder for its lists. */
+type With = { rclone: Rclone; folder: string }
+
+/** @throws Failure if something was replaced meanwhile, of which rclone would keep parts of both */
+export async function copyDown(site: Site, down: Down, use: With): Promise<{ copied: number; deleted: number }> {
+  const { verb, from, to, flags } = down
+  const look = () => listLarge(use.rclone, down)
+  const before = await look()
+  const { copied, found } = await use.rclone(verb === 'copyto' ? verb : 'copy', from, to, ...flags)
+  if (copied) await refuseMixed(before, await look(), down, use)
+  if (verb !== 'sync') return { copied, deleted: 0 }
+  if (!found) throw wouldDeleteAll(from)
+  return { copied, deleted: await deleteExtra(site, down, use) }
+}
+
+export const wouldDeleteAll = (from: string) =>
+  wrongUsage(`${inText(from)} has no files, so --delete would delete everything. Nothing changed.`)
+
+/** Each file's version. */
+async function listLarge(rclone: Rclone, { verb, from, flags }: Down): Promise<Map<string, string>> {
+  // rclone takes no filter with a single file.
+  const which = verb === 'copyto' ? [] : ['--recursive', '--min-size', MIXED_FROM]
+  const format = ['--files-only', '--format', 'tsp', '--time-format', 'max', '--use-server-modtime']
+  const { said } = await rclone('lsf', from, ...flags, ...format, ...which)
+  const lines = said.split('\n').map((line) => /^([^;]*;[^;]*);(.*)$/.exec(line))
+  return new Map(lines.flatMap((line) => (line ? [[line[2] ?? '', line[1] ?? '']] : [])))
+}
+
+/** They go here, since rclone would take them for the newer ones. */
+async function refuseMixed(
+  before: Map<string, string>,
+  after: Map<string, string>,
+  { verb, to, flags }: Down,
+  use: With,
+): Promise<void> {
+  const changed = [...before].filter(([name, version]) => (after.get(name) ?? version) !== version)
+  if (!changed.length) return
+  const names = changed.map(([name]) => name)
+  if (verb === 'copyto') await use.rclone('deletefile', to, ...flags)
+  else await deleteHere(names, to, flags, use)
+  throw new Failure(
+    EXIT.refused,
+    `Changed while it was copied: ${names.slice(0, MOST_NAMED).map(inText).join(', ')}${names[MOST_NAMED] ? '…' : ''}. Run it again.`,
+  )
+}
+
+/**
+ * rclone takes any page of a proxy for an empty list, or for the end of one. So it doesn't delete what one of its lists
+ * lacks unless the site lacks it, too.
+ */
+async function deleteExtra(site: Site, { from, to, flags, path }: Down, use: With): Promise<number> {
+  const { extra } = await use.rclone('sync', from, to, ...flags, '--dry-run')
+  if (!extra.length) return 0
+  if (
+    await hasAny(
+      site,
+      path,
+      extra.map((name) => path + name),
+    )
+  )
+    throw new Failure(
+      EXIT.refused,
+      `rclone can't see all of ${inText(`files:${path}`)}. Nothing was deleted. Try again.`,
+    )
+  return deleteHere(extra, to, flags, use)
+}
+
+/** And folders that are then empty. @returns how many */
+async function deleteHere(names: string[], to: string, flags: string[], { rclone, folder }: With): Promise<number> {
+  const [none, list] = [join(folder, 'none'), join(folder, 'list')]
+  mkdirSync(none, { recursive: true })
+  // A name is a line, so a part of one must not be another file's.
+  writeFileSync(list, names.filter((name) => !/[\n\r]/.test(name)).join('\n'))
+  return (await rclone('sync', none, to, ...flags, '--files-from-raw', list)).deleted
+}
