@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { environments, places } from '../../db/schema/fleet.ts'
 import { moto, startMoto } from '../../testing/stack/moto.ts'
 import { ownDatabase } from '../../testing/stack/own-database.ts'
+import { runScript } from '../../testing/stack/run-script.ts'
 import { isSkipped } from '../../testing/stack/third-party.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -26,13 +27,16 @@ function type(command: string) {
 }
 
 /** The output of either stream, and whether it succeeded. */
-async function run(program: string, words: string[], LIBSQL_URL = database.url) {
-  const env = { ...process.env, ...aws, LIBSQL_URL }
+async function run(program: string, words: string[]) {
+  const env = { ...process.env, ...aws, LIBSQL_URL: database.url }
   return promisify(execFile)(program, words, { cwd: ROOT, env }).then(
     ({ stdout }) => ({ ok: true, said: stdout.trim() }),
     (error: { stderr: string }) => ({ ok: false, said: error.stderr.trim() }),
   )
 }
+
+const fleet = (words: string, LIBSQL_URL = database.url) =>
+  runScript('scripts/fleet.ts', words.split(' '), { ...process.env, ...aws, LIBSQL_URL })
 
 describe.skipIf(isSkipped(moto))('with an EC2', () => {
   let server: Awaited<ReturnType<typeof startMoto>> | undefined
@@ -81,7 +85,7 @@ describe.skipIf(isSkipped(moto))('with an EC2', () => {
     ['--type g6.4xlarge --zone us-west-2a', "AWS_REGION is us-east-1, where us-west-2a isn't. Correct one of them."],
   ])('adds no place with "%s"', async (words, sentence) => {
     const before = await database.$count(places)
-    const { ok, said } = await run(process.execPath, ['scripts/fleet.ts', 'add', ...words.split(' ')])
+    const { ok, said } = await fleet(`add ${words}`)
     expect([ok, await database.$count(places)]).toEqual([false, before])
     expect(said).toContain(sentence)
   })
@@ -118,14 +122,14 @@ test.each([
   ['retire', 'Usage, with --env'],
   ['add --size 3', 'Usage, with --env'],
 ])('"%s" is refused with a sentence', async (words, sentence) => {
-  const { ok, said } = await run(process.execPath, ['scripts/fleet.ts', ...words.split(' ')])
+  const { ok, said } = await fleet(words)
   expect(ok).toBe(false)
   expect(said).toContain(sentence)
   expect(said).not.toContain('    at ')
 })
 
 test('names the reason if the database does not answer, instead of the query', async () => {
-  const { ok, said } = await run(process.execPath, ['scripts/fleet.ts', 'list'], 'http://127.0.0.1:20001')
+  const { ok, said } = await fleet('list', 'http://127.0.0.1:20001')
   expect(ok).toBe(false)
   expect(said).toMatch(/^The database doesn't answer, or refused \(.*ECONNREFUSED.*\)\. Check LIBSQL_URL/)
 })
