@@ -2,8 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { STATUS_PATH } from '../../src/domain/idle.ts'
 import { machineText } from '../../src/domain/machine.ts'
-import { fineDollars, UNITS_PER_DOLLAR, UNITS_PER_SECOND } from '../../src/domain/money/money.ts'
-import { PER_HOUR } from '../../src/domain/money/start-cost.ts'
 import { formatUptime } from '../../src/domain/server.ts'
 import { worldText } from '../../src/domain/worlds.ts'
 import type { DataFolder } from './data-folder.ts'
@@ -66,10 +64,9 @@ function idleSeconds({ id, runsFrom }: Instance, now: number): number {
   return Math.max(0, Math.floor((now - (usedAt.get(id) ?? runsFrom)) / 1000))
 }
 
-/** How long the machine has run, and what that costs without a plan: it doesn't know about plans. */
-function runOf(instance: Instance, now: number): { up: string; cost: string } {
-  const seconds = Math.max(0, Math.floor((now - instance.runsFrom) / 1000))
-  return { up: formatUptime(seconds), cost: fineDollars((seconds * UNITS_PER_SECOND) / UNITS_PER_DOLLAR) }
+/** How long the machine has run. It knows no plan, so what that costs is on the dashboard. */
+function runOf(instance: Instance, now: number): { up: string } {
+  return { up: formatUptime(Math.max(0, Math.floor((now - instance.runsFrom) / 1000))) }
 }
 
 function pageOf(instance: Instance, { now, siteUrl }: PageContext): string {
@@ -79,7 +76,6 @@ function pageOf(instance: Instance, { now, siteUrl }: PageContext): string {
     name: instance.tags.session || instance.tags.Name || instance.id,
     id: instance.id,
     machine: machineText(instance.instanceType, instance.availabilityZone),
-    rate: PER_HOUR,
     // What the container gets as ENVIRONMENT and VEHICLE.
     environment: instance.tags.environment ?? '',
     vehicle: instance.tags.vehicle ?? '',

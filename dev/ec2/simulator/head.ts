@@ -1,22 +1,19 @@
 /** What the server reports about itself, as text. */
-type Run = { up: string; cost: string }
+type Run = { up: string }
 
 const everyMs = 1000
 const patience = 2500
 
 /**
- * Shows how long the server has run and what that costs, and calls `onGone` once it no longer answers. One lost answer
- * may be the network's fault; three in a row mean that the server is gone.
+ * Shows how long the server has run, and calls `onGone` once it no longer answers. One lost answer may be the network's
+ * fault; three in a row mean that the server is gone.
  */
 export function followServer(onGone: () => void): void {
   let silent = 0
   const look = async () => {
     const run = await ask()
     silent = run ? 0 : silent + 1
-    if (run) {
-      show('up', run.up)
-      show('cost', run.cost)
-    }
+    if (run) show('up', run.up)
     if (silent === 3) onGone()
     setTimeout(look, everyMs)
   }
