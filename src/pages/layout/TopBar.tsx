@@ -51,8 +51,7 @@ export function TopBar({ user, path, csrfToken, bell, unknown = false }: TopBarP
       <a className="brand" href="/">
         <Mark />
         <span>
-          Proving Ground
-          <small className="tagline">Simulate. Deploy. Win.</small>
+          Proving Ground <small className="tagline">Simulate. Deploy. Win.</small>
         </span>
       </a>
       {user ? null : (
