@@ -11,12 +11,15 @@ export function CloseAccount({ hasFiles, csrfToken, flash }: CloseAccountProps) 
   return (
     <SettingsPage here="/account_overview" title="Close my account" isPart flash={flash}>
       <div className="card stack">
-        <p>
-          Closing your account stops your server, {hasFiles ? 'deletes your files, ' : ''}signs you out everywhere, and
-          revokes your API tokens, for good. Your plan ends without a refund, and we email you a final invoice if you
-          owe anything for usage so far. We don't charge your card anymore. We keep your billing records. You can use
-          this email address for a new account after {CLOSED_DAYS} days.
-        </p>
+        <p>You can't undo this. When you close your account:</p>
+        <ul>
+          <li>Your running server stops.</li>
+          {hasFiles ? <li>We delete your files.</li> : null}
+          <li>You're signed out everywhere, and your API tokens stop working.</li>
+          <li>Your plan ends now, without a refund. If you owe anything for usage so far, we email you an invoice.</li>
+          <li>We don't charge your card anymore, and keep your billing records.</li>
+          <li>After {CLOSED_DAYS} days, you can use this email address for a new account.</li>
+        </ul>
         <p>
           You may want to{' '}
           <a href="/api/v1/users/export" download>
