@@ -17,7 +17,7 @@ const ROWS: [string, (plan: Plan) => string][] = [
 
 export function HardwareTable() {
   return (
-    <section className="compare" aria-labelledby="compare">
+    <section className="compare plans-compared" aria-labelledby="compare">
       <h2 id="compare">Compare plans</h2>
       <DataTable
         caption="What each plan includes"

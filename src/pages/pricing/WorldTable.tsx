@@ -13,11 +13,11 @@ export function WorldTable({ worlds }: { worlds: Worlds }) {
       name: titleOf(choice),
       kind,
       plans: choice.plans.map(planName).join(', '),
-      description: 'description' in choice ? choice.description : '—',
+      description: 'description' in choice ? choice.description : null,
     },
   })
   return (
-    <section className="compare" aria-labelledby="worlds">
+    <section className="compare worlds" aria-labelledby="worlds">
       <h2 id="worlds">What you can start today</h2>
       <DataTable
         caption="Environments and vehicles, with the plans that include them"
