@@ -149,7 +149,7 @@ test('a link in an email shows one button; opening it changes nothing, pressing 
   expect(html).toContain('<meta name="robots" content="noindex')
   expect(await mutedOf(userId)).toEqual([])
   expect(await (await post('by=button', { 'Sec-Fetch-Site': 'same-origin' })).text()).toContain(
-    'We no longer send you these.',
+    'We no longer email you when your plan&#x27;s hours run low.',
   )
   await post('by=button', { 'Sec-Fetch-Site': 'same-origin' })
   expect(await mutedOf(userId)).toEqual(['hours'])
