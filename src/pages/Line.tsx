@@ -21,7 +21,6 @@ export function Line({ flash, groups, takesCode, ...props }: Props) {
         <h1>Line</h1>
       </div>
       <FlashAlert flash={flash} />
-      <p>When all servers are reserved, the next free one goes to the next in line.</p>
       {groups.map((group) => (
         <GroupCard key={group.name + group.from} {...group} />
       ))}

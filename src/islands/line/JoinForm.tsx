@@ -46,6 +46,7 @@ export function JoinForm({ sizes, isCounted, isTrial, csrfToken, chosen, onJoin 
     <Card title="Join the line">
       <form className="stack" method="post" action="/api/v1/line" onSubmit={submit}>
         <HiddenFields csrfToken={csrfToken} values={chosen} />
+        <p>All servers are reserved right now. The next free one goes to the next in line.</p>
         <fieldset className="line-choice">
           <legend>Machine</legend>
           {waitable.map(({ gpus, waiting }, i) => (
