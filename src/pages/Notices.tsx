@@ -1,7 +1,6 @@
 import { LISTED_NOTICES } from '../domain/notice.ts'
 import { TRACE_DAYS } from '../domain/retention.ts'
 import type { Notice } from '../domain/wire/events.ts'
-import { Card } from '../ui/Card.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { MarkRead, NoticeList } from './notices/NoticeList.tsx'
 
@@ -15,9 +14,9 @@ export function Notices({ notices, csrfToken, flash }: NoticesProps) {
         {notices.some(({ read }) => !read) ? <MarkRead until={notices[0]?.at} csrfToken={csrfToken} /> : null}
       </div>
       <FlashAlert flash={flash} />
-      <Card title="What happened">
+      <div className="card">
         <NoticeList notices={notices} />
-      </Card>
+      </div>
       <p className="hint">
         {notices.length === LISTED_NOTICES ? `The latest ${LISTED_NOTICES}. ` : null}
         We keep notices for {TRACE_DAYS} days. <a href="/mails">Choose your emails</a>
