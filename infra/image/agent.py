@@ -726,6 +726,7 @@ REFUSALS = (
     ("no space left", "no_space"),
     ("toomanyrequests", "image_rate_limited"),
     ("too many requests", "image_rate_limited"),
+    ("http 429", "image_rate_limited"),
     ("rate limit", "image_rate_limited"),
     ("executable file not found", "bad_image"),
     ("no such file or directory", "bad_image"),

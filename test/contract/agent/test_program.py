@@ -304,6 +304,7 @@ class Runs(Quiet):
             ([[{"error": 'image operating system "windows" cannot be used on this platform'}]], "bad_image", 1),
             ([[{"error": "unsupported media type application/vnd.cncf.helm.config.v1+json"}]], "bad_image", 1),
             ([[{"error": "toomanyrequests: slow down"}]] * 3, "image_rate_limited", 3),
+            ([(500, 'error parsing HTTP 429 response body: "Retry later"')] * 3, "image_rate_limited", 3),
             ([(500, "dial tcp: lookup registry.invalid: no such host")] * 3, "image_not_found", 3),
         ):
             engine = FakeEngine(pulls=pulls)
