@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { faultOfServers } from '../../dev/own-servers.ts'
 import { startServices } from '../../dev/services.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
+import { runScript } from '../../testing/stack/run-script.ts'
 
 test.each([
   'http://localhost:8080',
@@ -46,8 +46,8 @@ test('neither command touches anything before it refuses', async () => {
   await expect(startServices({ dataDir, port: 1, libsqlUrl })).rejects.toThrow('LIBSQL_URL leads away')
   for (const mode of ['dev', 'start']) {
     const env = { PATH: process.env.PATH, DATA_DIR: dataDir, LIBSQL_URL: libsqlUrl }
-    const { status, stderr } = spawnSync(process.execPath, ['dev/main.ts', mode], { env, encoding: 'utf8' })
-    expect([status, stderr.trim().split('\n')]).toEqual([1, [expect.stringContaining('LIBSQL_URL leads away')]])
+    const { ok, said } = await runScript('dev/main.ts', [mode], env)
+    expect([ok, said.split('\n')]).toEqual([false, [expect.stringContaining('LIBSQL_URL leads away')]])
   }
   expect(readdirSync(dataDir)).toEqual([])
 })

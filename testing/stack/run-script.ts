@@ -16,14 +16,20 @@ export async function runScript(script: string, words: string[], env: NodeJS.Pro
     vi.spyOn(console, name).mockImplementation((text: string) => void said.push(text)),
   )
   Object.assign(process, { argv: [process.execPath, script, ...words], env, exitCode: 0 })
+  const exits = vi.spyOn(process, 'exit').mockImplementation((code) => {
+    process.exitCode = code
+    throw exits
+  })
   process.chdir(cwd)
   try {
     // The query makes it begin anew.
-    await import(/* @vite-ignore */ `${join(ROOT, script)}?${runs++}`)
+    await import(/* @vite-ignore */ `${join(ROOT, script)}?${runs++}`).catch((error) => {
+      if (error !== exits) throw error
+    })
     return { ok: process.exitCode === 0, said: said.join('\n') }
   } finally {
     process.chdir(folder)
     Object.assign(process, { argv, env: before, exitCode })
-    for (const spy of spies) spy.mockRestore()
+    for (const spy of [...spies, exits]) spy.mockRestore()
   }
 }
