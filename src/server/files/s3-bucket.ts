@@ -154,8 +154,12 @@ function onlyOver(replaces: string | null): Record<string, string> {
   return replaces === null ? { 'If-None-Match': '*' } : { 'If-Match': replaces }
 }
 
+/** As long as a name may be on a disk. A longer one would make a link that is too long for servers. */
+const MOST_LETTERS = 255
+
 /** Both spellings (RFC 6266): old programs read only ASCII. */
-function asAttachment(fileName: string): string {
+function asAttachment(name: string): string {
+  const fileName = [...name].slice(-MOST_LETTERS).join('')
   const ascii = fileName.replace(/[^\x20-\x7e]|["\\]/g, '_')
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encodeSegment(fileName)}`
 }

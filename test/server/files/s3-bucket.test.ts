@@ -167,6 +167,18 @@ test('promises no link longer than what signed it lasts', async () => {
   expect(brief.expiresAt).toBe(now + 60_000)
 })
 
+test('a link names a file only as long as a disk could, with its ending', async () => {
+  const { bucket } = await endpoint(
+    200,
+    `<Credentials><AccessKeyId>ASIA</AccessKeyId><SecretAccessKey>s</SecretAccessKey>
+    <SessionToken>t</SessionToken><Expiration>2099-11-25T00:05:00Z</Expiration></Credentials>`,
+  )
+  const link = await bucket.signDownload('p/a', { seconds: 60, fileName: `${'\x01'.repeat(700)}.csv` })
+  expect(new URL(link).searchParams.get('response-content-disposition')).toBe(
+    `attachment; filename="${'_'.repeat(251)}.csv"; filename*=UTF-8''${'%01'.repeat(251)}.csv`,
+  )
+})
+
 test('asks STS once a quarter hour for the same folder, mode, and length', async () => {
   let now = Date.UTC(2026, 10, 25)
   const { asked, bucket } = await endpoint(
