@@ -99,7 +99,7 @@ export function overLimit({ used, limit, size }: { used: number; limit: number; 
 
 /** The refusal of an upload whose path has changed since it began. */
 export function changedMeanwhile(path: string): string {
-  return `${inText(path)} was changed after this upload began, so we kept what is there now. Upload your file again to replace it.`
+  return `${inText(path)} was changed or deleted after this upload began, so we didn't save your file. Upload it again to save it.`
 }
 
 /** One upload in a single request; larger ones go in parts. */

@@ -51,15 +51,15 @@ const ORDER: UploadState[] = ['failed', 'sending', 'network', 'busy', 'paused', 
 /** Sends files a few at a time. A page shows it; it doesn't know the page. */
 export class UploadQueue {
   readonly #line: Line
-  readonly #onDone: (path: string) => void
+  readonly #onEnd: (path: string) => void
   readonly #listeners = new Set<() => void>()
   #jobs: Job[] = []
   #next = 1
   #seen = NOTHING
 
-  constructor(line: Line, onDone: (path: string) => void) {
+  constructor(line: Line, onEnd: (path: string) => void) {
     this.#line = line
-    this.#onDone = onDone
+    this.#onEnd = onEnd
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -150,13 +150,16 @@ export class UploadQueue {
       change({ state: 'done', sent: job.size, abort: null })
       // Another tab may have completed it while parts were under way here.
       abort.abort()
-      this.#onDone(job.path)
+      this.#onEnd(job.path)
     } catch (error) {
       // A file that was moved or changed on disk can't be read.
+      if (abort.signal.aborted) return this.#fill()
       const words =
         error instanceof Refused ? error.message : "Your browser can't read this file anymore. Choose it again."
       change({ state: 'failed', error: words, abort: null })
       abort.abort()
+      // It may be refused for what the list doesn't show yet.
+      this.#onEnd(job.path)
     }
     this.#fill()
   }

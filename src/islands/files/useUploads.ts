@@ -18,14 +18,14 @@ export function useUploads(path: string, reload: () => void, pauseMs: () => numb
   const [refused, setRefused] = useState<string[]>([])
   const timer = useRef(0)
   const [queue] = useState(() => {
-    const onDone = (uploaded: string) => {
+    const onEnd = (uploaded: string) => {
       if (!uploaded.startsWith(latest.current.path) || timer.current) return
       timer.current = window.setTimeout(() => {
         timer.current = 0
         latest.current.reload()
       }, pauseMs())
     }
-    return new UploadQueue({ request, put, holds, wait }, onDone)
+    return new UploadQueue({ request, put, holds, wait }, onEnd)
   })
 
   useEffect(() => {

@@ -1,3 +1,5 @@
+import { AppError } from '../../domain/error.ts'
+import { changedMeanwhile } from '../../domain/files.ts'
 import type { Context } from '../runtime/context.ts'
 import { unreachable } from './folder.ts'
 import { requestUpload } from './upload.ts'
@@ -24,6 +26,8 @@ export async function uploadThrough(
   }).catch((cause) => {
     throw unreachable(cause)
   })
+  // What the link may replace has changed, or is gone.
+  if (answer.status === 412 || answer.status === 404) throw new AppError('conflict', changedMeanwhile(upload.path))
   if (!answer.ok) throw unreachable(new Error(`The bucket answered ${answer.status}`))
   return { path: upload.path }
 }

@@ -108,13 +108,16 @@ test('leaves alone what someone wrote after the upload began, until they try aga
   world.etags = ['"old"', '"newer"', '"newer"']
   world.statuses = [412, 200]
   world.looks = [false]
-  const queue = new UploadQueue(line, () => {})
+  const ended: string[] = []
+  const queue = new UploadQueue(line, (path) => ended.push(path))
   queue.add([chosen('a')])
   await settled(queue)
   const error =
-    'a was changed after this upload began, so we kept what is there now. Upload your file again to replace it.'
+    "a was changed or deleted after this upload began, so we didn't save your file. Upload it again to save it."
   expect(queue.seen().shown).toMatchObject([{ state: 'failed', error }])
   expect(puts).toHaveLength(1)
+  // So that the list shows what is there.
+  expect(ended).toEqual(['a'])
   queue.resume()
   await settled(queue)
   expect([puts.length, queue.seen().filesDone]).toEqual([2, 1])

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { users } from '../../../db/schema/accounts.ts'
 import { plans } from '../../../db/schema/billing.ts'
 import { fileUploads } from '../../../db/schema/files.ts'
@@ -16,6 +16,7 @@ import { abortParts, beginParts, completeParts, signParts } from '../../../src/s
 import { endFilesWithPlans } from '../../../src/server/files/plan-end.ts'
 import { continueRemovals, removalQuery } from '../../../src/server/files/removals.ts'
 import { requestUpload } from '../../../src/server/files/upload.ts'
+import { uploadThrough } from '../../../src/server/files/upload-through.ts'
 import { countChanged, openQuery } from '../../../src/server/files/usage.ts'
 import { openFilesAccount } from '../../../testing/stack/files-account.ts'
 
@@ -62,6 +63,19 @@ test('every upload in parts counts until it ends, also at its own path', async (
   await dropStaleUploads(ada.ctx)
   expect(ada.memory.begun()).toEqual([])
   expect(await ada.rows()).toMatchObject([{ path: 'y.bin' }])
+})
+
+test('an upload without script says what came in between: a newer file, or a deletion', async () => {
+  const ada = await open()
+  const send = () => uploadThrough(ada.ctx, ada.userId, { path: 'a.txt', content: new ArrayBuffer(1) })
+  for (const [status, code] of [
+    [412, 'conflict'],
+    [404, 'conflict'],
+    [503, 'unavailable'],
+  ] as const) {
+    vi.spyOn(globalThis, 'fetch').mockResolvedValueOnce(new Response(null, { status }))
+    await expect(send()).rejects.toMatchObject({ code })
+  }
 })
 
 test('the same upload begun many times at once is one', async () => {

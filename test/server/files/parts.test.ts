@@ -71,7 +71,7 @@ test('never replaces what was written, or is gone, since it began', async () => 
     expect((await fetch(link?.url ?? '', { method: 'PUT', body: 'old' })).status).toBe(200)
     return id
   }
-  const sentence = `${path} was changed after this upload began, so we kept what is there now. Upload your file again to replace it.`
+  const sentence = `${path} was changed or deleted after this upload began, so we didn't save your file. Upload it again to save it.`
   const refused = async (id: string) => {
     const { status, body } = await complete(ada, id)
     expect([status, body.code, body.error]).toEqual([409, 'conflict', sentence])
