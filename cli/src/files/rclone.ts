@@ -25,7 +25,7 @@ const AGAIN = ' Run it again to copy the remaining files.'
 const isWindows = process.platform === 'win32'
 
 /** What rclone did, and what it wrote. `found`: how many files the source has. `extra`: what a dry run would delete. */
-export type Ran = { copied: number; deleted: number; found: number; extra: string[]; said: string }
+type Ran = { copied: number; deleted: number; found: number; extra: string[]; said: string }
 
 /** A customer's own keys and remotes are for other buckets, and a path in NODE_OPTIONS leads from their folder. */
 const withoutTheirs = () =>
