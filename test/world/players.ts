@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os'
 import type { Outcome } from './run-seed.ts'
 import type { Scenario, Schedule } from './schedule.ts'
 
-/** What a process plays before it reports. A mistake is planted before its first task. */
-export type Task = { scenario: Scenario; seeds: number[]; schedules?: Schedule[]; mutant?: string }
+/** What a process plays before it reports, as the code is or with a mistake. */
+export type Task = { scenario: Scenario; seeds: number[]; schedules?: Schedule[]; mutant?: string | undefined }
 
 /** A process that plays worlds: `player.ts`. */
 export class Player {
@@ -27,20 +27,13 @@ export class Player {
   }
 }
 
-/** Plays these tasks in as many processes as there are cores. */
-export async function inProcesses(tasks: Task[], take: (outcome: Outcome) => void): Promise<void> {
-  const players = Array.from({ length: availableParallelism() }, () => new Player())
-  await eachAtOnce(players, async (player) => {
-    for (let task = tasks.shift(); task; task = tasks.shift())
-      for (const outcome of await player.play(task)) take(outcome)
-    player.end()
-  })
-}
-
-export async function eachAtOnce<T>(all: T[], work: (one: T) => Promise<void>): Promise<void> {
+/** Does this work for each of them, in as many processes as there are cores. */
+export async function inProcesses<T>(all: T[], work: (player: Player, one: T) => Promise<void>): Promise<void> {
   const waiting = [...all]
   const worker = async () => {
-    for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) await work(one)
+    const player = new Player()
+    for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) await work(player, one)
+    player.end()
   }
   await Promise.all(Array.from({ length: availableParallelism() }, worker))
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import '../../testing/stack/faster-drizzle.ts'
-import { applyInMemory, listMutants, type Mutant } from './mutants.ts'
-import { chunks, eachAtOnce, inProcesses, Player } from './players.ts'
+import { listMutants, type Mutant, plant } from './mutants.ts'
+import { chunks, inProcesses, type Player } from './players.ts'
 import { REACH, whatIsMissing } from './reach.ts'
 import { schedulesOf } from './regressions.ts'
 import type { Outcome } from './run-seed.ts'
@@ -55,7 +55,7 @@ async function playMany(from: number, count: number): Promise<void> {
   }
   let played = 0
   let broken = 0
-  await inProcesses(chunks({ scenario }, from, count), (outcome) => {
+  const take = (outcome: Outcome) => {
     played += 1
     if (played % REPORT_EVERY === 0 && played < count)
       console.log(`${played} of ${count} seeds, ${broken} broken, ${took(played)}`)
@@ -64,7 +64,8 @@ async function playMany(from: number, count: number): Promise<void> {
     broken += 1
     const args = `${scenario === 'ordinary' ? '' : `--scenario ${scenario} `}--seed ${outcome.seed} --trace`
     console.log(`seed ${outcome.seed}: ${outcome.broken.seen}\n  replay it with: npm run sim -- ${args}`)
-  })
+  }
+  await inProcesses(chunks({ scenario }, from, count), async (player, task) => (await player.play(task)).forEach(take))
   for (const [state, times] of [...reached].sort(([, a], [, b]) => b - a))
     console.log(`${String(times).padStart(8)}  ${state}`)
   const wanted = REACH[scenario]
@@ -76,10 +77,10 @@ async function playMany(from: number, count: number): Promise<void> {
 }
 
 async function playOne(seed: number): Promise<void> {
-  if (values.mutant) applyInMemory(values.mutant)
+  const query = values.mutant ? plant(values.mutant) : ''
   takeOverRandomness()
-  const { openWorldDatabase } = await import('./database.ts')
-  const { runSchedule, scheduleOf, shrink } = await import('./run-seed.ts')
+  const { openWorldDatabase }: typeof import('./database.ts') = await import(`./database.ts${query}`)
+  const { runSchedule, scheduleOf, shrink }: typeof import('./run-seed.ts') = await import(`./run-seed.ts${query}`)
   const database = await openWorldDatabase()
   const schedule = values.shrink ? await shrink(database, seed, scenario) : scheduleOf(seed, scenario)
   if (values.shrink) console.log(JSON.stringify(schedule, null, 1))
@@ -92,8 +93,8 @@ async function playOne(seed: number): Promise<void> {
 async function catchMutants(): Promise<void> {
   const all = listMutants().filter(({ name }) => name === (values.mutant ?? name))
   const caught = new Map<string, Outcome>()
-  await eachAtOnce(all, async (mutant) => {
-    const outcome = await firstBroken(mutant)
+  await inProcesses(all, async (player, mutant) => {
+    const outcome = await firstBroken(player, mutant)
     if (outcome) caught.set(mutant.name, outcome)
     console.log(
       outcome
@@ -106,20 +107,15 @@ async function catchMutants(): Promise<void> {
 }
 
 /** A mistake with schedules of its own must be caught by each of them, or near it: they are the tests that it doesn't return. */
-async function firstBroken({ name: mutant }: Mutant): Promise<Outcome | null> {
-  const player = new Player()
-  try {
-    const schedules = schedulesOf(mutant)
-    if (schedules.length) {
-      const outcomes = await player.play({ scenario, seeds: [], schedules, mutant })
-      return outcomes.every(({ broken }) => broken) ? (outcomes[0] ?? null) : null
-    }
-    for (const task of chunks({ scenario, mutant }, 1, MUTANT_SEEDS)) {
-      const broken = (await player.play(task)).find((outcome) => outcome.broken)
-      if (broken) return broken
-    }
-    return null
-  } finally {
-    player.end()
+async function firstBroken(player: Player, { name: mutant }: Mutant): Promise<Outcome | null> {
+  const schedules = schedulesOf(mutant)
+  if (schedules.length) {
+    const outcomes = await player.play({ scenario, seeds: [], schedules, mutant })
+    return outcomes.every(({ broken }) => broken) ? (outcomes[0] ?? null) : null
   }
+  for (const task of chunks({ scenario, mutant }, 1, MUTANT_SEEDS)) {
+    const broken = (await player.play(task)).find((outcome) => outcome.broken)
+    if (broken) return broken
+  }
+  return null
 }
