@@ -26,16 +26,16 @@ test('start --wait-in-line waits, line shows the place and gives it up, and the 
   const refused = `error: ${ALL_RESERVED} Wait in line for one with: proving-ground start --wait-in-line\n`
   for (const start of [['start'], ['start', '--wait']])
     expect(await ada.run(start)).toEqual({ code: 4, out: '', err: refused })
-  const adas = ada.open(['start', '--wait-in-line'])
+  const adas = ada.start(['start', '--wait-in-line'])
   await adas.shows("You're number 1 in line: we don't know yet how long it takes.")
-  const bens = ben.open(['start', '--wait-in-line'])
+  const bens = ben.start(['start', '--wait-in-line'])
   await bens.shows("You're number 2 in line")
   expect((await ben.run(['line'])).out).toMatch(/^You're number 2 in line/)
   expect(JSON.parse((await ada.run(['line', '--json'])).out)).toMatchObject({
     line: { position: 1, held_until: null, starts_by_itself: true },
   })
 
-  bens.child.kill('SIGINT')
+  bens.interrupt()
   expect(await bens.ended).toMatchObject({ code: 130, err: expect.stringContaining('You keep your place in line') })
   expect(await isWaiting(ben.person)).toBe(true)
   expect(await ben.run(['line', 'leave'])).toMatchObject({ code: 0, out: 'You left the line.\n' })

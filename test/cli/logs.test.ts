@@ -6,7 +6,7 @@ const url = inject('url')
 const machines = machinesOf(url, inject('databaseUrl'))
 
 test('prints the log of a server that runs or ran, follows it to its end, and knows no other', async () => {
-  const { run, open, person } = await newOperator(url)
+  const { run, start, person } = await newOperator(url)
   expect(await run(['logs'])).toMatchObject({ code: 1, err: "error: You haven't started a server yet.\n" })
   const machine = await machines.startMachine(person)
   const next = await machines.nextOf(machine)
@@ -17,7 +17,7 @@ test('prints the log of a server that runs or ran, follows it to its end, and kn
   const lines = (await run(['logs', machine.id, '--json'])).out.trim().split('\n')
   expect(lines.map((line) => JSON.parse(line).n)).toEqual(lines.map((_, i) => i + 1))
 
-  const following = open(['logs', '-f'])
+  const following = start(['logs', '-f'])
   await following.shows(/red/)
   await machines.say(machine, { first: next + 1, lines: [['stderr', 'and then']] })
   await following.shows(/and then/)

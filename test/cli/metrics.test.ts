@@ -30,17 +30,17 @@ test('says in a line how busy a machine is, and nothing of what is not known', (
 test('status --watch --json has the newest sample', async () => {
   const url = inject('url')
   const machines = machinesOf(url, inject('databaseUrl'))
-  const { open, person } = await newOperator(url)
+  const { start, person } = await newOperator(url)
   const machine = await machines.startMachine(person)
   const unknown = Object.fromEntries([...METRICS, 'disk_total_bytes'].map((name) => [name, null]))
   const samples = [{ at: 1e14, ...unknown, gpu_percent: 87 }]
   const first = await machines.nextOf(machine)
-  const watch = open(['status', '--watch', '--json'])
+  const watch = start(['status', '--watch', '--json'])
   // The stand-in's machine says what it measures as well, every 10 seconds.
   await waitFor(async () => {
     expect((await machines.say(machine, { first, samples })).status).toBe(200)
     return /"metrics":\{"at":"[^"]+","gpu_percent":87,/.test(watch.seen.out)
   })
-  watch.child.kill('SIGINT')
+  watch.interrupt()
   await watch.ended
 })

@@ -17,13 +17,13 @@ async function withImage(image: string) {
   const ada = await newOperator(url, 'operate', person)
   const words = (more: string[]) => ['run', '--environment', 'Own', ...more]
   const own = (...more: string[]) => ada.run(words(more))
-  const open = (...more: string[]) => ada.open(words(more))
+  const begin = (...more: string[]) => ada.start(words(more))
   const stop = async () => {
     const [server] = await serversOf(person)
     const body = { server_id: server?.server_id, session_id: server?.id }
     expect((await person.post('/api/v1/aws/stop_server', body)).status).toBe(202)
   }
-  return { ...ada, begin: ada.open, own, open, stop }
+  return { ...ada, own, begin, stop }
 }
 
 // Each spends its time waiting for its own server.
@@ -65,15 +65,15 @@ test.concurrent('with JSON, only the result is on stdout', async () => {
 })
 
 test.concurrent('says apart who ended it: somebody, or its time', async () => {
-  const { open, own, person, stop } = await withImage('example.com/floods:1')
-  const stopped = open('--json')
+  const { begin, own, person, stop } = await withImage('example.com/floods:1')
+  const stopped = begin('--json')
   await stopped.shows('line 1000\n')
   expect(await own('--wait', '1s')).toMatchObject({
     code: 125,
     err: expect.stringMatching(/already running.*We waited 1s\.\n$/s),
   })
   // A second one waits for the first.
-  const timed = open()
+  const timed = begin()
   await timed.shows(/already running.* Waiting…\n/)
   await stop()
   expect(await stopped.ended).toMatchObject({ code: 143, err: expect.stringContaining('The server was stopped.') })
@@ -90,7 +90,7 @@ test.concurrent('says apart who ended it: somebody, or its time', async () => {
 
 test.concurrent('Ctrl-C stops the server', async () => {
   const { open, person } = await withImage('example.com/floods:1')
-  const command = open()
+  const command = open(['run', '--environment', 'Own'])
   await command.shows('line 1000\n')
   command.child.kill('SIGINT')
   expect(await command.ended).toMatchObject({ code: 130, err: expect.stringContaining('Stopping the server.') })
@@ -98,7 +98,7 @@ test.concurrent('Ctrl-C stops the server', async () => {
 })
 
 test.concurrent('a limit of the site neither outlasts --wait nor holds up Ctrl-C', async () => {
-  const { run, begin, person } = await withImage('example.com/floods:1')
+  const { run, start, person } = await withImage('example.com/floods:1')
   let isStopped = false
   let isLimited = true
   const limits = (path: string) =>
@@ -113,21 +113,21 @@ test.concurrent('a limit of the site neither outlasts --wait nor holds up Ctrl-C
     code: 125,
     err: 'error: That was too early.\n',
   })
-  const early = begin(words, env)
+  const early = start(words, env)
   await early.shows('Trying again in 10m 0s…')
-  early.child.kill('SIGINT')
+  early.interrupt()
   expect((await early.ended).code).toBe(130)
   isLimited = false
-  const reading = begin(words, env)
+  const reading = start(words, env)
   await reading.shows('Trying again in 10m 0s…')
-  reading.child.kill('SIGINT')
+  reading.interrupt()
   expect(await reading.ended).toMatchObject({ code: 130, err: expect.stringContaining('Stopping the server.') })
   expect(await serversOf(person)).toMatchObject([{ ended_because: 'you' }])
   line.close()
 })
 
 test.concurrent('Ctrl-C before the start leaves no server', async () => {
-  const { begin, person } = await withImage('example.com/floods:1')
+  const { start, person } = await withImage('example.com/floods:1')
   const asked = Promise.withResolvers<void>()
   const pressed = Promise.withResolvers<void>()
   const onRequest = (path: string) => {
@@ -136,9 +136,9 @@ test.concurrent('Ctrl-C before the start leaves no server', async () => {
     return pressed.promise
   }
   const line = await openLine(url, { onRequest })
-  const early = begin(['run', '--environment', 'Own'], { PROVING_GROUND_URL: line.url })
+  const early = start(['run', '--environment', 'Own'], { PROVING_GROUND_URL: line.url })
   await asked.promise
-  early.child.kill('SIGINT')
+  early.interrupt()
   pressed.resolve()
   const { code, err } = await early.ended
   expect([code, err]).toEqual([130, 'Interrupted.\n'])

@@ -111,7 +111,7 @@ async function logIn(
   decide: Decide,
   { args = [] as string[], ends = false } = {},
 ) {
-  let login: ReturnType<typeof computer.open> | null = null
+  let login: ReturnType<typeof computer.start> | null = null
   const line = await openLine(url, {
     onRequest: async (path) => {
       if (path !== '/oauth/token' || !login) return
@@ -123,7 +123,7 @@ async function logIn(
         ? text.replace('"interval":5', '"interval":0').replace('"expires_in":600', `"expires_in":${ends ? 0 : 600}`)
         : text,
   })
-  login = computer.open(['login', '--base-url', line.url, ...args])
+  login = computer.start(['login', '--base-url', line.url, ...args])
   const ended = await login.ended
   line.close()
   return { ...ended, site: line.url }

@@ -121,14 +121,14 @@ test.concurrent('follows the cable when every poll is lost', async () => {
 
 test.concurrent('status --watch reports what happens, and Ctrl-C ends it', async () => {
   const ada = await newOperator(url)
-  const watch = ada.open(['status', '--watch'])
-  const json = ada.open(['status', '--watch', '--json'])
+  const watch = ada.start(['status', '--watch'])
+  const json = ada.start(['status', '--watch', '--json'])
   await watch.shows('No server is running.')
   await json.shows('"server":null')
   await ada.run(['start'])
   await watch.shows(ADDRESS)
   // A watch that begins later reports no old news.
-  const late = ada.open(['status', '--watch'])
+  const late = ada.start(['status', '--watch'])
   await late.shows(ADDRESS)
   await json.shows('"active":true')
   await ada.run(['stop'])
@@ -138,7 +138,7 @@ test.concurrent('status --watch reports what happens, and Ctrl-C ends it', async
   expect(late.seen.out).not.toContain('Your server is running')
   expect(watch.seen.out).toContain('Server stopped')
   for (const command of [watch, json, late]) {
-    command.child.kill('SIGINT')
+    command.interrupt()
     expect(await command.ended).toMatchObject({ code: 130, err: '' })
   }
   for (const line of json.seen.out.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('server')

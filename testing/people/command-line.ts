@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join, resolve } from 'node:path'
 import type { TokenScope } from '../../src/domain/api-token.ts'
 import { temporaryFolder } from '../stack/at-end.ts'
-import { runInProcess } from '../stack/in-process.ts'
+import { startInProcess } from '../stack/in-process.ts'
 import { onTerminal } from '../stack/terminal.ts'
 import { newPerson, PASSWORD, waitFor } from './client.ts'
 
@@ -26,9 +26,8 @@ export function newComputer(env: Record<string, string> = {}, file = CLI_FILE) {
   const open = (args: string[], terminal: boolean, more: Record<string, string> = {}) => {
     const own = { ...its, ...more }
     const line = [process.execPath, file, ...args].map((word) => `'${word}'`).join(' ')
-    return terminal
-      ? watched(spawn(...onTerminal(line), { env: own }))
-      : watched(spawn(process.execPath, [file, ...args], { env: own }))
+    const [program, words] = terminal ? onTerminal(line) : [process.execPath, [file, ...args]]
+    return watched(ofChild(spawn(program, words, { env: own })))
   }
   return {
     /** The address that its browser opened last. */
@@ -43,13 +42,16 @@ export function newComputer(env: Record<string, string> = {}, file = CLI_FILE) {
     open: (args: string[], more: Record<string, string> = {}) => open(args, false, more),
     /** Starts a command on its own terminal, which shows both outputs as one. */
     openOnTerminal: (args: string[], more: Record<string, string> = {}) => open(args, true, more),
-    /** Runs a command to its end, without such a process. */
+    /** Starts a command without such a process. */
+    start: (args: string[], more: Record<string, string> = {}) =>
+      watched(startInProcess(file, args, { ...its, ...more }, '')),
+    /** Runs one so to its end. */
     run: (args: string[], input = '', more: Record<string, string> = {}) =>
-      runInProcess(file, args, { ...its, ...more }, input),
+      startInProcess(file, args, { ...its, ...more }, input).ended,
   }
 }
 
-function watched(child: ChildProcess) {
+function ofChild(child: ChildProcess) {
   const seen = { out: '', err: '' }
   child.stdout?.on('data', (chunk) => (seen.out += chunk))
   child.stderr?.on('data', (chunk) => (seen.err += chunk))
@@ -58,16 +60,24 @@ function watched(child: ChildProcess) {
   const ended = new Promise<{ code: number | null; out: string; err: string }>((done) =>
     child.on('close', (code) => done({ code, ...seen })),
   )
+  return { child, seen, ended, type: (text: string) => void child.stdin?.write(text) }
+}
+
+type Started = { seen: { out: string; err: string }; ended: Promise<unknown> }
+
+function watched<T extends Started>(command: T) {
+  let hasEnded = false
+  const stop = () => {
+    hasEnded = true
+  }
+  command.ended.then(stop, stop)
   return {
-    child,
-    seen,
-    ended,
-    type: (text: string) => void child.stdin?.write(text),
+    ...command,
     shows: (text: string | RegExp) =>
       waitFor(async () => {
-        const all = seen.out + seen.err
+        const all = command.seen.out + command.seen.err
         if (typeof text === 'string' ? all.includes(text) : text.test(all)) return true
-        if (child.exitCode !== null) throw new Error(`It ended without ${text}:\n${all}`)
+        if (hasEnded) throw new Error(`It ended without ${text}:\n${all}`)
         return false
       }),
   }
