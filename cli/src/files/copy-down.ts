@@ -17,7 +17,7 @@ type With = { rclone: Rclone; folder: string }
 /** @throws Failure if something was replaced meanwhile, of which rclone would keep parts of both */
 export async function copyDown(site: Site, down: Down, use: With): Promise<{ copied: number; deleted: number }> {
   const { verb, from, to, flags } = down
-  const look = () => listLarge(use.rclone, down)
+  const look = () => largeFiles(use.rclone, down)
   const before = await look()
   const { copied, found } = await use.rclone(verb === 'copyto' ? verb : 'copy', from, to, ...flags)
   if (copied) await refuseMixed(before, await look(), down, use)
@@ -30,7 +30,7 @@ export const wouldDeleteAll = (from: string) =>
   wrongUsage(`${inText(from)} has no files, so --delete would delete everything. Nothing changed.`)
 
 /** Each file's version. */
-async function listLarge(rclone: Rclone, { verb, from, flags }: Down): Promise<Map<string, string>> {
+async function largeFiles(rclone: Rclone, { verb, from, flags }: Down): Promise<Map<string, string>> {
   // rclone takes no filter with a single file.
   const which = verb === 'copyto' ? [] : ['--recursive', '--min-size', MIXED_FROM]
   const format = ['--files-only', '--format', 'tsp', '--time-format', 'max', '--use-server-modtime']
