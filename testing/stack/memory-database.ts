@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { InStatement } from '@libsql/client'
 import { drizzle } from 'drizzle-orm/libsql'
 import type { Database } from '../../db/client.ts'
+import journal from '../../db/migrations/meta/_journal.json' with { type: 'json' }
 import { type Engine, type MemoryClient, memoryClient } from './memory-client.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '../../db/migrations')
@@ -17,6 +18,9 @@ const later = setImmediate
 export function memoryDatabase(engine: Engine = 'node'): Database {
   const client = memoryClient(engine)
   migrate(client)
+  // Whether the site is ready depends on the newest one.
+  client.run('CREATE TABLE __drizzle_migrations (created_at INTEGER)')
+  client.run(`INSERT INTO __drizzle_migrations VALUES (${Math.max(...journal.entries.map(({ when }) => when))})`)
   // As over HTTP, others work during a call.
   const turn = () => new Promise<void>((done) => later(done))
   const execute = async (statement: InStatement) => {

@@ -1,10 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { ownDatabase } from '../../../../testing/stack/own-database.ts'
 import { openSite } from '../../../../testing/stack/site.ts'
 
-const database = await ownDatabase()
-const site = await openSite({ VERSION: 'abc1234' }, database)
+const site = await openSite({ VERSION: 'abc1234' })
 const ask = async (path: string, at = site) => {
   const response = await at.request(path)
   return [response.status, await response.json()]
@@ -13,7 +11,7 @@ const ask = async (path: string, at = site) => {
 test('says that it is running, and which commit', async () => {
   expect(await ask('/healthz')).toEqual([200, { status: 'ok', version: 'abc1234' }])
   expect(await ask('/readyz')).toEqual([200, { status: 'ready', version: 'abc1234' }])
-  expect(await ask('/readyz', await openSite({}, database))).toEqual([200, { status: 'ready', version: 'local' }])
+  expect(await ask('/readyz', await openSite())).toEqual([200, { status: 'ready', version: 'local' }])
 })
 
 test('is not ready while the database does not answer', async () => {
