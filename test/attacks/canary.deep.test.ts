@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
 import { app, routes as table } from '../../src/server/app.ts'
 import type { Env } from '../../src/server/settings/env.ts'
-import { ownDatabase } from '../../testing/stack/own-database.ts'
 import { change, openSite, SITE } from '../../testing/stack/site.ts'
 
 const CANARY = 'canary-7d1f-secret-of-a-vendor'
@@ -32,8 +31,7 @@ const routes = [...new Set(app.routes.filter((r) => r.method !== 'ALL').map((r) 
   (route) => route in table.facts && route !== 'GET /cable',
 )
 
-const database = await ownDatabase()
-const healthy = await openSite({}, database)
+const healthy = await openSite()
 const breaks: [string, () => Promise<Partial<Env>>][] = [
   ['the cloud refuses', async () => ({ EC2_ENDPOINT: await sayCanary(400) })],
   ['payments fail', async () => ({ STRIPE_API_BASE: await sayCanary(500) })],
@@ -56,7 +54,7 @@ const breaks: [string, () => Promise<Partial<Env>>][] = [
 const SILENT = new Set(['payments fail', 'the database refuses'])
 
 test.each(breaks)('when %s, the log has its words and no answer does', async (what, broken) => {
-  const site = await openSite(await broken(), database)
+  const site = await openSite(await broken())
   const statuses: Record<number, number> = {}
   for (const route of routes) {
     const [method = '', path = ''] = route.split(' ')
@@ -86,7 +84,7 @@ test.each(breaks)('when %s, the log has its words and no answer does', async (wh
 })
 
 test("a socket whose channel is unreachable gets a 503 without the error's words", async () => {
-  const site = await openSite({ JOB_CHANNEL: { getByName: () => ({ fetch: fail }) } as never }, database)
+  const site = await openSite({ JOB_CHANNEL: { getByName: () => ({ fetch: fail }) } as never })
   const { cookie } = await healthy.signInAs('user')
   const headers = {
     Cookie: cookie,
