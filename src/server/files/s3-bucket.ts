@@ -154,12 +154,14 @@ function onlyOver(replaces: string | null): Record<string, string> {
   return replaces === null ? { 'If-None-Match': '*' } : { 'If-Match': replaces }
 }
 
-/** As long as a name may be on a disk. A longer one would make a link that is too long for servers. */
-const MOST_LETTERS = 255
+/** As a disk allows. A longer name would make a link that is too long for servers. */
+const MOST_NAME_BYTES = 255
 
 /** Both spellings (RFC 6266): old programs read only ASCII. */
 function asAttachment(name: string): string {
-  const fileName = [...name].slice(-MOST_LETTERS).join('')
+  const bytes = new TextEncoder().encode(name).slice(-MOST_NAME_BYTES)
+  // Without the rest of a letter that this cuts.
+  const fileName = new TextDecoder().decode(bytes).replace(/^\ufffd+/, '')
   const ascii = fileName.replace(/[^\x20-\x7e]|["\\]/g, '_')
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encodeSegment(fileName)}`
 }

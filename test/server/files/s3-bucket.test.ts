@@ -173,9 +173,15 @@ test('a link names a file only as long as a disk could, with its ending', async 
     `<Credentials><AccessKeyId>ASIA</AccessKeyId><SecretAccessKey>s</SecretAccessKey>
     <SessionToken>t</SessionToken><Expiration>2099-11-25T00:05:00Z</Expiration></Credentials>`,
   )
-  const link = await bucket.signDownload('p/a', { seconds: 60, fileName: `${'\x01'.repeat(700)}.csv` })
-  expect(new URL(link).searchParams.get('response-content-disposition')).toBe(
+  const named = async (fileName: string) => {
+    const link = await bucket.signDownload('p/a', { seconds: 60, fileName })
+    return new URL(link).searchParams.get('response-content-disposition')
+  }
+  expect(await named(`${'\x01'.repeat(700)}.csv`)).toBe(
     `attachment; filename="${'_'.repeat(251)}.csv"; filename*=UTF-8''${'%01'.repeat(251)}.csv`,
+  )
+  expect(await named(`${'é'.repeat(300)}.csv`)).toBe(
+    `attachment; filename="${'_'.repeat(125)}.csv"; filename*=UTF-8''${'%C3%A9'.repeat(125)}.csv`,
   )
 })
 
