@@ -70,7 +70,7 @@ async function sendWhole(line: Line, chosen: Chosen, watch: Watch): Promise<void
       if (isThere === false) {
         // They know now. Trying again replaces this, and nothing newer.
         chosen.replaces = found
-        throw new Refused(changedMeanwhile(path))
+        throw new Refused(changedMeanwhile(path), 409)
       }
       await retry(0, file)
       continue

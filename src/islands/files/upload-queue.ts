@@ -45,6 +45,7 @@ const NOTHING: UploadsSeen = {
 type Job = Upload & Chosen & { abort: AbortController | null }
 
 const LANES = 4
+const CONFLICT = 409
 const MOST_SHOWN = 50
 const ORDER: UploadState[] = ['failed', 'sending', 'network', 'busy', 'paused', 'waiting', 'done']
 
@@ -153,13 +154,12 @@ export class UploadQueue {
       this.#onEnd(job.path)
     } catch (error) {
       // A file that was moved or changed on disk can't be read.
-      if (abort.signal.aborted) return this.#fill()
       const words =
         error instanceof Refused ? error.message : "Your browser can't read this file anymore. Choose it again."
       change({ state: 'failed', error: words, abort: null })
+      // The list doesn't show yet what is there now.
+      if (!abort.signal.aborted && error instanceof Refused && error.status === CONFLICT) this.#onEnd(job.path)
       abort.abort()
-      // It may be refused for what the list doesn't show yet.
-      this.#onEnd(job.path)
     }
     this.#fill()
   }

@@ -197,10 +197,13 @@ test('waits as long as a busy server asks for', async () => {
 test('a refusal ends it with its sentence, until someone tries again', async () => {
   const { line, world } = fakeLine()
   world.answers = [{ status: 422, body: { error: 'Too large.' } }]
-  const queue = new UploadQueue(line, () => {})
+  const ended: string[] = []
+  const queue = new UploadQueue(line, (path) => ended.push(path))
   queue.add([chosen('a')])
   await settled(queue)
   expect(queue.seen().shown).toMatchObject([{ path: 'a', state: 'failed', error: 'Too large.' }])
+  // A list that is refused as well, as after a sign-out, would leave the page.
+  expect(ended).toEqual([])
   queue.resume()
   await settled(queue)
   expect(queue.seen()).toMatchObject({ filesDone: 1, failed: 0 })
