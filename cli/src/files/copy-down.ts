@@ -16,13 +16,13 @@ type With = { rclone: Rclone; folder: string }
 
 /** @throws Failure if something was replaced meanwhile, of which rclone would keep parts of both */
 export async function copyDown(site: Site, down: Down, use: With): Promise<{ copied: number; deleted: number }> {
-  const { verb, from, to, flags } = down
+  const { verb, from, to, flags, path } = down
   const look = () => largeFiles(use.rclone, down)
   const before = await look()
   const { copied, found } = await use.rclone(verb === 'copyto' ? verb : 'copy', from, to, ...flags)
   if (copied) await refuseMixed(before, await look(), down, use)
   if (verb !== 'sync') return { copied, deleted: 0 }
-  if (!found) throw wouldDeleteAll(from)
+  if (!found) throw wouldDeleteAll(`files:${path}`)
   return { copied, deleted: await deleteExtra(site, down, use) }
 }
 
