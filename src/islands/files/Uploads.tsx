@@ -55,7 +55,11 @@ export function Uploads({ uploads, onPause, onResume, onRemove }: Props) {
               </span>
               <div className="row-acts">
                 {upload.state === 'paused' || upload.state === 'failed' ? (
-                  <Button small onClick={() => onResume(upload.id)} aria-label={`Resume ${upload.path}`}>
+                  <Button
+                    small
+                    onClick={() => onResume(upload.id)}
+                    aria-label={`${upload.state === 'failed' ? 'Try again:' : 'Resume'} ${upload.path}`}
+                  >
                     {upload.state === 'failed' ? 'Try again' : 'Resume'}
                   </Button>
                 ) : (
