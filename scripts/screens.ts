@@ -14,7 +14,14 @@ const FOLDER = 'screens'
 const only = process.argv.slice(2)
 const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-screens-'))
 keepInstances(dataDir, 40, Date.now())
-const stack = await startStack({ dataDir, ec2BootMs: 500, fleetSize: 12, log: () => {} })
+const stack = await startStack({
+  dataDir,
+  ec2BootMs: 500,
+  fleetSize: 12,
+  plansForSale: true,
+  doorDomain: 'door.localhost',
+  log: () => {},
+})
 const browser = await openBrowser()
 if (!only.length) rmSync(FOLDER, { recursive: true, force: true })
 mkdirSync(FOLDER, { recursive: true })

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import type { Cast } from '../people/cast.ts'
 import { untilHydrated } from './e2e.ts'
-import type { Screen } from './screens.ts'
+import type { Screen } from './screen.ts'
 
 export type OpenScreen = { page: Page; complaints: string[] }
 

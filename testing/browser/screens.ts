@@ -1,18 +1,9 @@
 import type { Page } from 'playwright-core'
 import { SEED_EMAILS } from '../../dev/seed.ts'
-import type { Cast, Role } from '../people/cast.ts'
-import { mailedTo, waitFor } from '../people/client.ts'
-
-/** One picture of the product: who looks at what, and what they did first. */
-export type Screen = {
-  name: string
-  path: string
-  as?: Role
-  /** Brings the page into the state. `cast` knows the people, and controls what lies outside the product. */
-  prepare?: (page: Page, cast: Cast) => Promise<unknown>
-  /** What the browser may rightly complain about, such as an intended refusal. */
-  complains?: RegExp
-}
+import type { Cast } from '../people/cast.ts'
+import { mailedTo, PASSWORD, waitFor } from '../people/client.ts'
+import { FILE_SCREENS } from './file-screens.ts'
+import type { Screen } from './screen.ts'
 
 const REFUSED = /Failed to load resource: the server responded with a status of 4\d\d/
 
@@ -154,7 +145,7 @@ export const SCREENS: Screen[] = [
     as: 'runner',
     prepare: async (page) => {
       await live(page)
-      await page.getByRole('link', { name: /^127\./ }).waitFor()
+      await page.getByRole('link', { name: /^Open simulator/ }).waitFor()
     },
   },
   {
@@ -243,6 +234,65 @@ export const SCREENS: Screen[] = [
   },
   { name: 'devices', path: '/devices', as: 'customer' },
   { name: 'close-account', path: '/close_account', as: 'customer' },
+  { name: 'notices-empty', path: '/notices', as: 'newcomer' },
+  { name: 'notices', path: '/notices', as: 'customer' },
+  {
+    name: 'bell',
+    path: '/dashboard',
+    as: 'customer',
+    prepare: async (page) => {
+      await live(page)
+      await page.getByRole('link', { name: /^Notices/ }).click()
+      await page.getByRole('heading', { name: 'Notices' }).waitFor()
+    },
+  },
+  {
+    name: 'line',
+    path: '/line',
+    as: 'newcomer',
+    prepare: (page, cast) => cast.fillTheFleet(async () => void (await page.reload())),
+  },
+  { name: 'line-free', path: '/line', as: 'newcomer' },
+  { name: 'line-waiting', path: '/line', as: 'waiter' },
+  { name: 'line-turn', path: '/line', as: 'called' },
+  {
+    name: 'second-factor',
+    path: '/sign_in',
+    complains: REFUSED,
+    prepare: async (page, cast) => {
+      await page.getByLabel('Email').fill(cast.buyerEmail)
+      await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+      await submit(page, 'Sign In')
+      await page.getByText('Your password is right.').waitFor()
+    },
+  },
+  {
+    name: 'mails-off',
+    path: '/',
+    prepare: (page, cast) => page.goto(new URL(cast.linkOff, page.url()).href),
+  },
+  {
+    name: 'mails-off-done',
+    path: '/',
+    prepare: async (page, cast) => {
+      await page.goto(new URL(cast.linkOff, page.url()).href)
+      await submit(page, 'Turn them off')
+      await page.locator('main .alert-success').waitFor()
+    },
+  },
+  { name: 'mails-off-dead', path: '/mails/off?of=x&kind=y&key=z', complains: /404/ },
+  ...FILE_SCREENS,
+  ...(['Share', 'Connect your code'] as const).map((name) => ({
+    name: name === 'Share' ? 'share' : 'connect',
+    path: '/dashboard',
+    as: 'runner' as const,
+    prepare: async (page: Page) => {
+      await live(page)
+      await page.getByRole('link', { name, exact: true }).click()
+      await page.getByRole('dialog').locator('h2').first().waitFor()
+    },
+  })),
+  { name: 'change-plan', path: '/subscriptions/change?plan_type=premium', as: 'buyer' },
   { name: 'not-found-signed-in', path: '/no/such/page', as: 'customer', complains: /404/ },
   { name: 'console', path: '/console', as: 'admin' },
   { name: 'console-filtered', path: '/console?q=nothing-like-it', as: 'admin' },

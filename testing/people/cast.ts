@@ -4,24 +4,45 @@ import { apiTokens, recoveryCodes, refusedSignIns, signIns, totps, users } from 
 import { bills, invoices, plans } from '../../db/schema/billing.ts'
 import { webhookDeliveries, webhooks } from '../../db/schema/events.ts'
 import { environments, jobs, places, runs, secrets, serverRequests } from '../../db/schema/fleet.ts'
+import { line } from '../../db/schema/line.ts'
+import { notices } from '../../db/schema/mail.ts'
 import { contactMessages } from '../../db/schema/operations.ts'
 import type { Stack } from '../../dev/stack.ts'
+import type { NoticeKind } from '../../src/domain/notice.ts'
 import { EVENT_TYPES } from '../../src/domain/webhook.ts'
 import { newId } from '../../src/server/crypto/id.ts'
+import { signatureOf } from '../../src/server/crypto/keys.ts'
 import { runLinkPath } from '../../src/server/crypto/run-links.ts'
+import { offPath } from '../../src/server/mail/off-link.ts'
 import { keepRuns } from '../stack/many-instances.ts'
+import { newPerson } from './client.ts'
 import { newSignedInPerson, type Person, start, untilServer } from './signed-in-person.ts'
 
-export type Role = 'newcomer' | 'starter' | 'runner' | 'customer' | 'debtor' | 'admin'
+export type Role = 'newcomer' | 'starter' | 'runner' | 'customer' | 'debtor' | 'admin' | 'waiter' | 'called' | 'buyer'
 export type Cast = {
   cookie(role: Role): string
   userId(role: Role): string
   /** The paths in the emails about the runner's server. */
   linkTo: (act: 'extend' | 'stop') => string
+  /** The path in their other emails that turns these off. */
+  linkOff: string
+  /** Who signs in with a second factor. */
+  buyerEmail: string
   /** Keeps every place taken while the work runs. */
   fillTheFleet(work: () => Promise<void>): Promise<void>
 }
 
+const NO_WISHES = {
+  name: null,
+  stopAfterMs: null,
+  maxGpus: null,
+  environment: null,
+  vehicle: null,
+  parameters: {},
+  untilExit: false,
+  command: null,
+  secrets: [],
+}
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * 60 * MINUTE
@@ -36,13 +57,17 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
   const person = () => newSignedInPerson({ url, databaseUrl, secretKey: services.vars.SECRET_KEY as string })
   const rename = (id: string, set: Partial<typeof users.$inferInsert>) =>
     db.update(users).set(set).where(sql`id = ${id}`)
-  const cast: Record<Role, Person> = {
+  const buyer = await newBuyer(url, services.vars.PLANS_FOR_SALE === 'true')
+  const cast: Record<Role, Pick<Person, 'id' | 'cookie'>> & Record<'runner', Person> = {
+    buyer: { id: buyer.id, cookie: `sign_in=${buyer.cookies.get('sign_in')}` },
     newcomer: await person(),
     starter: await person(),
     runner: await person(),
     customer: await person(),
     debtor: await person(),
     admin: await person(),
+    waiter: await person(),
+    called: await person(),
   }
   const now = Math.floor(Date.now() / 1000) * 1000
 
@@ -112,14 +137,14 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
     },
   ])
 
-  await db.insert(totps).values({
-    userId: cast.debtor.id,
+  const totp = {
     sealed: 'none',
     signInId: 'none',
     createdAt: now - 9 * DAY,
     confirmedAt: now - 9 * DAY,
     lastUsedAt: now - 3 * MINUTE,
-  })
+  }
+  await db.insert(totps).values([cast.debtor, cast.buyer].map(({ id }) => ({ ...totp, userId: id })))
   await db
     .insert(recoveryCodes)
     .values([1, 2, 3].map((code) => ({ userId: cast.debtor.id, hash: `code ${code}`, createdAt: now - 9 * DAY })))
@@ -207,6 +232,37 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
     })),
   )
 
+  const news = {
+    ending: ['Your server stops at 17:20 UTC', 'It has reached the end that you set. Save what you need to /data.'],
+    hours: ['5 hours left in your plan', 'You have used 35 of 40 hours this month. After that, an hour is $1.75.'],
+    webhook: [
+      'We switched off a webhook',
+      'https://ci.example.com/hooks/proving-ground?team=flight-control&environment=staging has not answered for 3 days.',
+    ],
+    bill: ['Payment received', 'We received $71.40 for Oct 25 – Nov 24.'],
+  } satisfies Partial<Record<NoticeKind, [string, string]>>
+  await db.insert(notices).values(
+    Object.entries(news).map(([kind, [title = '', text = '']], i) => ({
+      id: newId('ntc'),
+      userId: cast.customer.id,
+      kind: kind as NoticeKind,
+      at: now - i * 9 * HOUR - 20 * MINUTE,
+      title,
+      text,
+      ...(kind === 'hours' ? {} : { link: '/servers', label: 'See it' }),
+      readAt: i > 1 ? now : null,
+    })),
+  )
+
+  // There is no place of this size, so nobody's turn comes.
+  const waits = { gpus: 8, trial: true, start: false, wishes: NO_WISHES, joinedAt: now - 9 * MINUTE }
+  const held = { gpus: 1, position: 0, givenAt: now - MINUTE, heldUntil: now + HOUR }
+  await db.insert(line).values([
+    { ...waits, userId: cast.waiter.id, queuedAt: now - 9 * MINUTE, position: 3, p50: 12 * 60, p90: 47 * 60 },
+    { ...waits, ...held, userId: cast.called.id, queuedAt: now - 9 * MINUTE },
+  ])
+  await db.update(places).set({ reservedBy: cast.called.id }).where(sql`id = 'srv_place-11'`)
+
   await keepRuns(databaseUrl, 12, now)
   await db.insert(contactMessages).values({
     id: newId('msg'),
@@ -292,9 +348,13 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
     }
   }
 
+  const secretKey = services.vars.SECRET_KEY as string
+  const offKey = signatureOf(secretKey, 'mail-off', JSON.stringify([cast.runner.id, 'ending']))
   return {
     cookie: (role) => cast[role].cookie,
     userId: (role) => cast[role].id,
+    linkOff: offPath({ of: cast.runner.id, kind: 'ending', key: offKey.toString('base64url') }),
+    buyerEmail: buyer.email,
     linkTo: (act) => runLinkPath(services.vars.SECRET_KEY as string, act, live?.id ?? ''),
     async fillTheFleet(work) {
       await db.update(places).set({ reservedBy: sql`'ses_none-' || id` }).where(sql`reserved_by IS NULL`)
@@ -302,4 +362,14 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
       await db.update(places).set({ reservedBy: null }).where(like(places.reservedBy, 'ses_none-%'))
     },
   }
+}
+
+/** Someone who paid for Basic at Stripe, if plans are for sale. */
+async function newBuyer(url: string, forSale: boolean) {
+  const buyer = await newPerson(url, 'Dorothy')
+  if (!forSale) return buyer
+  const { body } = await buyer.post('/api/v1/subscriptions/create_checkout_session', { plan_type: 'basic' })
+  await fetch(body.url, { method: 'POST', redirect: 'manual', body: new URLSearchParams({ card: 'good' }) })
+  await buyer.get('/account_overview?checkout=done')
+  return buyer
 }
