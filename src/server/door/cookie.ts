@@ -93,7 +93,7 @@ const MOST_BYTES = 8 * 1024
 const SMALL_BYTES = 256
 const MOST_SMALL_BYTES = 1024
 
-const bytesOf = (cookies: string[]) => cookies.reduce((sum, { length }) => sum + length + 2, 0)
+const bytesOf = (cookies: string[]) => cookies.reduce((sum, cookie) => sum + Buffer.byteLength(cookie) + 2, 0)
 
 /** Whether a page may have filled the domain's cookies to shut its visitors out of other runs. */
 export const isFlood = (cookies: string | null): boolean => bytesOf(cookiesOf(cookies)) > MOST_BYTES
@@ -106,7 +106,7 @@ export function cookiesForMachine(given: string | null, ours: string): string | 
     // Ours contains no comma: one next to it is the runtime's, or a page's that imitates ours.
     return cookies.every(isNotOurs) ? [part] : cookies.filter(isNotOurs)
   })
-  const small = theirs.filter(({ length }) => length <= SMALL_BYTES)
+  const small = theirs.filter((cookie) => Buffer.byteLength(cookie) <= SMALL_BYTES)
   if (!isFlood(given)) return theirs.join('; ') || null
   return bytesOf(small) <= MOST_SMALL_BYTES ? small.join('; ') || null : null
 }

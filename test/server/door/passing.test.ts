@@ -202,6 +202,19 @@ test('cookies that a hostile page set for the whole domain do not pass, and the 
   expect(entered.headers['set-cookie']?.slice(1)).toContain('tossed=; Domain=door.localhost; Path=/; Max-Age=0')
 })
 
+test('cookies count in bytes: a hostile page can write them in letters of three', async () => {
+  // As Node's servers refuse them: 19 KB in 6,500 letters.
+  const flood = Array.from({ length: 5 }, (_, i) => `big${i}=${'\u98de'.repeat(1300)}`)
+  const few = Array.from({ length: 5 }, (_, i) => `few${i}=${'\u98de'.repeat(100)}`)
+  const inBytes = (cookies: string[]) => Buffer.from([...cookies, 'own=1', cookie].join('; ')).toString('latin1')
+  got.length = 0
+  const flooded = await ask(`${own}a`, { cookie: inBytes([...flood, ...few]) })
+  expect(got[0]?.head.match(/^cookie: (.{0,9})/im)?.[1]).toBe('own=1')
+  for (let i = 0; i < 5; i++)
+    expect(flooded.headers['set-cookie']).toContain(`big${i}=; Domain=door.localhost; Path=/; Max-Age=0`)
+  expect((await ask(`${own}a`, { cookie: inBytes(few) })).headers['set-cookie']).toBe(undefined)
+})
+
 test('an address of another open port of the machine leads to its host', async () => {
   let sent: Record<string, string> = {}
   await onMachine(machine, 8765, (_, res) => void res.writeHead(201, sent).end())
