@@ -735,6 +735,7 @@ REFUSALS = (
     ("no matching manifest", "bad_image"),
     ("cannot be used on this platform", "bad_image"),
     ("unsupported media type", "bad_image"),
+    ("no matching entries in", "bad_image"),
     ("permission denied", "bad_image"),
     ("denied", "image_denied"),
     ("unauthorized", "image_denied"),

@@ -430,9 +430,13 @@ class Runs(Quiet):
                 self.assertEqual(gave_up["code"], "exited")
 
     def test_gives_up_on_an_image_that_cannot_start(self):
-        refused = 'exec: "/simulator": stat /simulator: no such file or directory: unknown'
-        _, _, gave_up = self.play(FakeEngine([Run(refused=refused)]))
-        self.assertEqual((gave_up["code"], gave_up["why"]), ("bad_image", f"Cannot start the program: {refused}"))
+        for refused in (
+            'exec: "/simulator": stat /simulator: no such file or directory: unknown',
+            "unable to find user pilot: no matching entries in passwd file",
+            "unable to find group pilots: no matching entries in group file",
+        ):
+            _, _, gave_up = self.play(FakeEngine([Run(refused=refused)]))
+            self.assertEqual((gave_up["code"], gave_up["why"]), ("bad_image", f"Cannot start the program: {refused}"))
         # The machine's fault, and maybe a passing one.
         lines, _, gave_up = self.play(FakeEngine([Run(refused="could not select device driver")] * 3))
         self.assertEqual((gave_up["code"], gave_up["exit_code"]), ("exited", 125))
