@@ -69,10 +69,7 @@ async function answer(
 ): Promise<Response | Refusal> {
   const body = await bodyOf(request, pass)
   if (typeof body === 'string') return body
-  const answer = await ask(ctx, to.address, init, body)
-  if (answer && isPassable(answer.status)) return answer
-  await answer?.body?.cancel().catch(() => {})
-  return 'unreachable'
+  return (await ask(ctx, to.address, init, body)) ?? 'unreachable'
 }
 
 /** The runtime can't create answers with other statuses. */
@@ -100,10 +97,14 @@ export async function passPreflight(ctx: Context, request: Request, to: Crossing
 }
 
 /** `from`: its address, method, and body. The runtime takes a GET's body only from another request. */
-async function ask(ctx: Context, address: string, init: RequestInit, from: Request) {
+async function ask(ctx: Context, address: string, init: RequestInit, from: Request): Promise<Response | null> {
   try {
     const path = pathOf(new URL(from.url))
-    return await ctx.machine?.fetch(address, path, { ...init, encodeResponseBody: 'manual' } as RequestInit, from)
+    const given = { ...init, encodeResponseBody: 'manual' } as RequestInit
+    const answer = (await ctx.machine?.fetch(address, path, given, from)) ?? null
+    if (!answer || isPassable(answer.status)) return answer
+    await answer.body?.cancel().catch(() => {})
+    return null
   } catch (error) {
     // A visitor who left says nothing about the machine.
     if (!from.signal.aborted) ctx.log('machine_unreachable', {}, error)

@@ -286,4 +286,7 @@ test('an answer with a status that is none is the machine’s fault', async () =
     'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
   for (const rest of ['\r\n', upgrade])
     for (const path of ['/999', '/600']) expect([path, (await send(`GET ${path}`, rest)).status]).toEqual([path, 502])
+  const preflight = { origin: own.slice(0, -1), 'access-control-request-method': 'PUT' }
+  for (const path of ['999', '600'])
+    expect([path, (await ask(own + path, preflight, { method: 'OPTIONS' })).status]).toEqual([path, 502])
 })
