@@ -74,9 +74,8 @@ export function ShareServer({ run, guests, made, now, csrfToken, flash }: Props)
       </form>
       <p className="hint">
         Anyone who has a link can open the simulator with it, without an account. They can't stop the server or see your
-        account. If you remove a link, its guests lose access right away. A link also opens the other ports. To point it
-        at one, such as noVNC's 6080, add the port to the link's host: <code>xxxx-6080</code> instead of{' '}
-        <code>xxxx</code>.
+        account. If you remove a link, its guests lose access right away. A link also opens the{' '}
+        <a href="/docs/ports#pictures">other ports</a>.
       </p>
     </DoorPage>
   )
