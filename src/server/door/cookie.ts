@@ -119,7 +119,9 @@ const MOST_ENDED = 100
  * stay. A request doesn't say a cookie's path, but that path begins the request's own.
  */
 export function endedCookies(door: Door, request: Request): string[] {
-  const names = new Set(cookiesOf(request.headers.get('cookie')).map(nameOf))
+  const cookies = cookiesOf(request.headers.get('cookie'))
+  // A page can also set one cookie without a name for each path.
+  const names = new Set(cookies.map((cookie) => (cookie.includes('=') ? nameOf(cookie) : '')))
   for (const name of names) if (isOurs(name, cookieName(door))) names.delete(name)
   const domains = door.domain.split('.').flatMap((_, i, all) => (i < all.length - 1 ? [all.slice(i).join('.')] : []))
   const secure = door.scheme === 'https' ? '; Secure' : ''
@@ -129,7 +131,7 @@ export function endedCookies(door: Door, request: Request): string[] {
     for (const name of names)
       for (const domain of domains) {
         if (ended.length === MOST_ENDED) return ended
-        ended.push(`${name}=; Domain=${domain}; Path=${path}; Max-Age=0${secure}`)
+        ended.push(`${name}=${name ? '' : 'x'}; Domain=${domain}; Path=${path}; Max-Age=0${secure}`)
       }
   return ended
 }

@@ -196,6 +196,9 @@ test('cookies that a hostile page set for the whole domain do not pass, and the 
   // On the way in, whatever comes is somebody else's.
   const away = await ask(server.door_url, { accept: 'text/html', cookie: 'tossed=1' })
   expect(away.headers['set-cookie']).toEqual(['tossed=; Domain=door.localhost; Path=/; Max-Age=0'])
+  // `=; …` would end no cookie, and `bare=; …` another one.
+  const bare = await ask(server.door_url, { accept: 'text/html', cookie: 'bare' })
+  expect(bare.headers['set-cookie']).toEqual(['=x; Domain=door.localhost; Path=/; Max-Age=0'])
   const open = new URL(away.headers.location ?? '')
   const ticket = (await person.request('GET', open.pathname + open.search)).headers.get('location') ?? ''
   const entered = await ask(ticket, { accept: 'text/html', cookie: 'tossed=1' })
