@@ -124,15 +124,16 @@ export function endedCookies(door: Door, request: Request): string[] {
   const names = new Set(cookies.map((cookie) => (cookie.includes('=') ? nameOf(cookie) : '')))
   for (const name of names) if (isOurs(name, cookieName(door))) names.delete(name)
   const domains = door.domain.split('.').flatMap((_, i, all) => (i < all.length - 1 ? [all.slice(i).join('.')] : []))
-  const secure = door.scheme === 'https' ? '; Secure' : ''
+  const kinds = door.scheme === 'https' ? ['; Secure', '; Secure; Partitioned'] : ['']
   const ended: string[] = []
   // A stranger chooses both, so the work must not grow with their product.
   for (const path of pathsTo(new URL(request.url).pathname))
     for (const name of names)
-      for (const domain of domains) {
-        if (ended.length === MOST_ENDED) return ended
-        ended.push(`${name}=${name ? '' : 'x'}; Domain=${domain}; Path=${path}; Max-Age=0${secure}`)
-      }
+      for (const domain of domains)
+        for (const kind of kinds) {
+          if (ended.length === MOST_ENDED) return ended
+          ended.push(`${name}=${name ? '' : 'x'}; Domain=${domain}; Path=${path}; Max-Age=0${kind}`)
+        }
   return ended
 }
 
