@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { newApiToken } from '../../../src/domain/api-token.ts'
 import { briefly } from '../../../src/server/door/briefly.ts'
-import { endedCookies, readShown } from '../../../src/server/door/cookie.ts'
+import { endedCookies, passCookie, readPass, readShown } from '../../../src/server/door/cookie.ts'
 import { testContext } from '../../../testing/stack/test-context.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -43,6 +43,15 @@ test('what was read is kept for half a second, then dropped', async () => {
   expect([...kept.keys()]).toEqual(['later'])
   for (let i = 0; i < 2_100; i++) await find(`more ${i}`, read)
   expect(kept.size).toBeLessThanOrEqual(2_000)
+})
+
+test('of many cookies that could be a pass, we check the first ten, since each costs a signature', () => {
+  const ours = { ...door, webPorts: [], tcpPorts: [] }
+  const label = 'a'.repeat(24)
+  const pass = passCookie(ctx, ours, label, { kind: 'guest', id: 'gst_1' }).split(';')[0] as string
+  const after = (others: number) =>
+    readPass(ctx, ours, label, [...Array<string>(others).fill('__Host-door=a.b'), 'other=1', pass].join('; '))
+  expect([after(9)?.id, after(10)]).toEqual(['gst_1', null])
 })
 
 test('many cookies on a long path end a hundred, and cost no more than that', () => {
