@@ -201,6 +201,23 @@ test('keeps no file that was replaced while it was copied, since it may have par
   expect(rclone.recorded()).toMatchObject({ verbs: ['copy', 'sync'], names: 'a;b.bin' })
 })
 
+test('keeps a file of the folder that was replaced on the site but not copied, since it is whole', async () => {
+  const newer = `console.log(process.hrtime.bigint() + ';4;a.bin')`
+  const { files, run, here, person, rclone } = await setup({ lists: newer })
+  await upload(person, 'runs/a.bin', 'a')
+  mkdirSync(join(here, 'x'))
+  writeFileSync(join(here, 'x/a.bin'), 'a')
+  expect(await files('get', 'runs', join(here, 'x'))).toMatchObject({ code: 0, out: 'Downloaded 3 files.\n' })
+  expect(rclone.recorded().verbs).toEqual(['copy'])
+  const ends = `writeFileSync(args[2] + '/a.bin', 'ab')`
+  const copying = recordingRclone({ lists: newer, ends })
+  expect(await run(['files', 'get', 'runs', join(here, 'x')], '', { PATH: copying.PATH })).toMatchObject({
+    code: 1,
+    err: 'error: Changed while it was copied: a.bin. Run it again.\n',
+  })
+  expect(copying.recorded()).toMatchObject({ verbs: ['copy', 'sync'], names: 'a.bin' })
+})
+
 test('keeps a copy whose original is gone, or that it didn’t make', async () => {
   const gone = `const { appendFileSync: add } = require('node:fs'); add(process.argv[1] + '.n', '.')
 if (readFileSync(process.argv[1] + '.n', 'utf8') === '.') console.log('a;4;a.bin')`

@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inText } from '../../../src/domain/file-names.ts'
 import { EXIT, Failure, wrongUsage } from '../failure.ts'
@@ -19,8 +20,12 @@ export async function copyDown(site: Site, down: Down, use: With): Promise<{ cop
   const { verb, from, to, flags, path } = down
   const look = () => largeFiles(use.rclone, down)
   const before = await look()
+  const times = await timesHere(to, before)
   const { copied, found } = await use.rclone(verb === 'copyto' ? verb : 'copy', from, to, ...flags)
-  if (copied) await refuseMixed(before, await look(), down, use)
+  const now = await timesHere(to, before)
+  // What rclone didn't write is as whole as before.
+  const written = new Map([...before].filter((_, i) => times[i] === null || now[i] !== times[i]))
+  if (copied) await refuseMixed(written, await look(), down, use)
   if (verb !== 'sync') return { copied, deleted: 0 }
   if (!found) throw wouldDeleteAll(`files:${path}`)
   return { copied, deleted: await deleteExtra(site, down, use) }
@@ -38,6 +43,17 @@ async function largeFiles(rclone: Rclone, { verb, from, flags }: Down): Promise<
   const lines = said.split('\n').map((line) => /^([^;]*;[^;]*);(.*)$/.exec(line))
   return new Map(lines.flatMap((line) => (line ? [[line[2] ?? '', line[1] ?? '']] : [])))
 }
+
+/** When each file was last written here; null where we can't see that. */
+const timesHere = (folder: string, names: Map<string, string>) =>
+  Promise.all(
+    [...names.keys()].map((name) =>
+      stat(join(folder, name)).then(
+        ({ ctimeMs }) => ctimeMs,
+        () => null,
+      ),
+    ),
+  )
 
 /** They go here, since rclone would take them for the newer ones. */
 async function refuseMixed(
