@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { AwsClient } from 'aws4fetch'
@@ -216,6 +217,17 @@ test('keeps a file of the folder that was replaced on the site but not copied, s
     err: 'error: Changed while it was copied: a.bin. Run it again.\n',
   })
   expect(copying.recorded()).toMatchObject({ verbs: ['copy', 'sync'], names: 'a.bin' })
+})
+
+test('gets nothing in place of a pipe or a device, such as /dev/null', async () => {
+  const { files, here, person, rclone } = await setup()
+  await upload(person, 'a.txt', 'a')
+  execFileSync('mkfifo', [join(here, 'pipe')])
+  expect(await files('get', 'a.txt', join(here, 'pipe'))).toMatchObject({
+    code: 2,
+    err: `error: ${join(here, 'pipe')} is neither a file nor a folder.\n`,
+  })
+  expect(existsSync(rclone.record)).toBe(false)
 })
 
 test('keeps a copy whose original is gone, or that it didn’t make', async () => {

@@ -22,7 +22,7 @@ const IS_KILLED = /\.[^/]{8}\.pg-[^/]{4}\.partial$/u
 
 export async function put(local: string, path: string | undefined, options: Options): Promise<void> {
   const kind = await kindOfLocal(local)
-  if (!kind) throw nothingAt(local)
+  if (!kind || kind === 'other') throw nothingAt(local)
   const name = basename(resolve(local))
   const to = checkPath(path === undefined ? name : path.endsWith('/') ? path + name : path)
   const site = currentSite(options)
@@ -43,7 +43,10 @@ export async function get(path: string, local: string | undefined, options: Opti
 export async function download(site: Site, path: string, target: string): Promise<Done | null> {
   const found = await findAt(site, path)
   if (!found) return null
-  const isInside = found.kind === 'file' && ((await kindOfLocal(target)) === 'folder' || /[\\/]$/.test(target))
+  const kind = await kindOfLocal(target)
+  // rclone would put a file in its place, even of /dev/null.
+  if (kind === 'other') throw wrongUsage(`${inText(target)} is neither a file nor a folder.`)
+  const isInside = found.kind === 'file' && (kind === 'folder' || /[\\/]$/.test(target))
   const local = isInside ? join(target, safeName(nameOf(path))) : target
   const done = await copy(site, found.kind === 'file' ? 'copyto' : 'copy', { local, path, way: 'down' })
   requireAll(path, found.list)
@@ -99,7 +102,7 @@ export function checkPath(path: string): string {
 
 const kindOfLocal = (path: string) =>
   stat(path).then(
-    (found) => (found.isDirectory() ? 'folder' : found.isFile() ? 'file' : null),
+    (found) => (found.isDirectory() ? 'folder' : found.isFile() ? 'file' : 'other'),
     () => null,
   )
 
