@@ -11,7 +11,6 @@ import { checkServerAddress } from '../../fleet/addresses.ts'
 import { findAvailability } from '../../fleet/availability.ts'
 import { firstAnswer } from '../../fleet/repeats.ts'
 import { runsQuery } from '../../fleet/run-list.ts'
-import { requestMoreServers } from '../../fleet/server-requests.ts'
 import { startRun } from '../../fleet/start-run.ts'
 import { stopRun } from '../../fleet/stop-run.ts'
 import { toServer } from '../../fleet/wire.ts'
@@ -235,6 +234,8 @@ export const servers = [
     answers: [202, message],
     when: { 429: 'once an hour' },
   }).answer(async (c) => {
+    // Loaded when needed: most isolates never see such a request.
+    const { requestMoreServers } = await import('../../fleet/server-requests.ts')
     await requestMoreServers(c.var.ctx, signedIn(c).user)
     return c.json({ message: 'Thanks! We received your request for more servers.' }, 202)
   }),
