@@ -2,7 +2,9 @@
 export type Row = { what: string; measured: string; budget: string; ok: boolean | null }
 
 export function atMost(what: string, value: number, budget: number, unit: string, digits = 1): Row {
-  return { what, measured: amount(value, unit, digits), budget: `≤ ${budget} ${unit}`, ok: value <= budget }
+  const ok = value <= budget
+  // Rounded, a little too much would look like enough.
+  return { what, measured: amount(value, unit, ok ? digits : 3), budget: `≤ ${budget} ${unit}`, ok }
 }
 
 export function atLeast(what: string, value: number, budget: number, unit: string): Row {
