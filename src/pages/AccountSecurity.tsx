@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { MAX_PASSKEY_NAME, RECOVERY_CODES } from '../domain/factor.ts'
 import type { Passkey } from '../domain/wire/accounts.ts'
 import { Alert } from '../ui/Alert.tsx'
@@ -130,6 +131,19 @@ function MailLink({ csrfToken }: { csrfToken: string }) {
   )
 }
 
+type FoldedProps = { label: string; summary?: ReactNode; open: boolean; action: string; children: ReactNode }
+
+function FoldedForm({ label, summary = label, open, children, ...form }: FoldedProps) {
+  return (
+    <details className="fold" open={open}>
+      <summary>{summary}</summary>
+      <form className="stack form-narrow" method="post" noValidate aria-label={label} {...form}>
+        {children}
+      </form>
+    </details>
+  )
+}
+
 type PasskeysProps = FormProps & Pick<SecurityProps, 'passkeys' | 'device' | 'link'> & { isLast: boolean }
 
 function Passkeys({ passkeys, device, link, isLast, csrfToken, flash }: PasskeysProps) {
@@ -147,40 +161,35 @@ function Passkeys({ passkeys, device, link, isLast, csrfToken, flash }: Passkeys
           ))}
         </ul>
       ) : null}
-      <details className="fold" open={flash?.values?.about === 'passkey'}>
-        <summary>Add a passkey</summary>
-        <form
-          className="stack form-narrow"
-          method="post"
-          action="/account_security/passkeys"
-          noValidate
-          aria-label="Add a passkey"
-          data-passkey="add"
-        >
-          <HiddenFields csrfToken={csrfToken} values={{ about: 'passkey', ...(link === null ? {} : { link }) }} />
-          <input type="hidden" name="response" />
-          <Field
-            {...refusedField(flash, 'name')}
-            id="passkey_name"
-            label="Name"
-            hint="So you can find it in your list."
-            defaultValue={flash?.values?.name ?? device}
-            maxLength={MAX_PASSKEY_NAME}
-            dir="auto"
-            required
-          />
-          <CurrentPassword flash={null} name="current_password" of="passkey_" />
-          <p className="hint" role="status" />
-          <Button type="submit" look="primary" disabled>
-            Add a passkey
-          </Button>
-          <noscript>
-            <p className="hint">
-              Passkeys need JavaScript, which is off in this browser. An authenticator app works without it.
-            </p>
-          </noscript>
-        </form>
-      </details>
+      <FoldedForm
+        label="Add a passkey"
+        open={flash?.values?.about === 'passkey'}
+        action="/account_security/passkeys"
+        data-passkey="add"
+      >
+        <HiddenFields csrfToken={csrfToken} values={{ about: 'passkey', ...(link === null ? {} : { link }) }} />
+        <input type="hidden" name="response" />
+        <Field
+          {...refusedField(flash, 'name')}
+          id="passkey_name"
+          label="Name"
+          hint="So you can find it in your list."
+          defaultValue={flash?.values?.name ?? device}
+          maxLength={MAX_PASSKEY_NAME}
+          dir="auto"
+          required
+        />
+        <CurrentPassword flash={null} name="current_password" of="passkey_" />
+        <p className="hint" role="status" />
+        <Button type="submit" look="primary" disabled>
+          Add a passkey
+        </Button>
+        <noscript>
+          <p className="hint">
+            Passkeys need JavaScript, which is off in this browser. An authenticator app works without it.
+          </p>
+        </noscript>
+      </FoldedForm>
     </Card>
   )
 }
@@ -196,41 +205,39 @@ function OwnPasskey({
 }: Passkey & FormProps & { isLast: boolean }) {
   const refused = flash?.values?.about === id ? flash : null
   return (
-    <details className="fold" open={refused !== null}>
-      <summary>
-        <bdi>{name}</bdi>
-        <span className="hint">
-          {' '}
-          Added <Time at={added_at} />,{' '}
-          {last_used_at ? (
-            <>
-              last used <Time at={last_used_at} />
-            </>
-          ) : (
-            'never used'
-          )}
-        </span>
-      </summary>
-      <form
-        className="stack form-narrow"
-        method="post"
-        action={`/account_security/passkeys/${id}`}
-        noValidate
-        aria-label={`Remove ${name}`}
-      >
-        <HiddenFields csrfToken={csrfToken} method="delete" values={{ about: id }} />
-        <p>
-          {isLast
-            ? 'After that, your password alone signs you in, and your recovery codes stop working.'
-            : 'It will no longer sign you in.'}{' '}
-          Delete it in your password manager or on your security key as well.
-        </p>
-        <CurrentPassword flash={refused} name="current_password" of={`${id}_`} />
-        <Button type="submit" look="danger" aria-label={`Remove ${name}`}>
-          Remove
-        </Button>
-      </form>
-    </details>
+    <FoldedForm
+      label={`Remove ${name}`}
+      summary={
+        <>
+          <bdi>{name}</bdi>
+          <span className="hint">
+            {' '}
+            Added <Time at={added_at} />,{' '}
+            {last_used_at ? (
+              <>
+                last used <Time at={last_used_at} />
+              </>
+            ) : (
+              'never used'
+            )}
+          </span>
+        </>
+      }
+      open={refused !== null}
+      action={`/account_security/passkeys/${id}`}
+    >
+      <HiddenFields csrfToken={csrfToken} method="delete" values={{ about: id }} />
+      <p>
+        {isLast
+          ? 'After that, your password alone signs you in, and your recovery codes stop working.'
+          : 'It will no longer sign you in.'}{' '}
+        Delete it in your password manager or on your security key as well.
+      </p>
+      <CurrentPassword flash={refused} name="current_password" of={`${id}_`} />
+      <Button type="submit" look="danger" aria-label={`Remove ${name}`}>
+        Remove
+      </Button>
+    </FoldedForm>
   )
 }
 
@@ -242,22 +249,13 @@ function NoApp({ csrfToken, flash, link }: FormProps & { link: string | null }) 
         Use any app that shows 6-digit codes: your password manager, Google Authenticator, Microsoft Authenticator, or
         Aegis.
       </p>
-      <details className="fold" open={refused?.kind === 'danger'}>
-        <summary>Add an app</summary>
-        <form
-          className="stack form-narrow"
-          method="post"
-          action="/account_security/totp"
-          noValidate
-          aria-label="Add an app"
-        >
-          <HiddenFields csrfToken={csrfToken} values={link === null ? {} : { link }} />
-          <CurrentPassword flash={refused} name="current_password" />
-          <Button type="submit" look="primary">
-            Add an app
-          </Button>
-        </form>
-      </details>
+      <FoldedForm label="Add an app" open={refused?.kind === 'danger'} action="/account_security/totp">
+        <HiddenFields csrfToken={csrfToken} values={link === null ? {} : { link }} />
+        <CurrentPassword flash={refused} name="current_password" />
+        <Button type="submit" look="primary">
+          Add an app
+        </Button>
+      </FoldedForm>
     </Card>
   )
 }
@@ -315,27 +313,18 @@ function App({
         ) : null}
         .
       </p>
-      <details className="fold" open={refused !== null}>
-        <summary>Remove the app</summary>
-        <form
-          className="stack form-narrow"
-          method="post"
-          action="/account_security/totp"
-          noValidate
-          aria-label="Remove the app"
-        >
-          <HiddenFields csrfToken={csrfToken} method="delete" values={{ about: 'app' }} />
-          <p>
-            {isLast
-              ? 'After that, your password alone signs you in, and your recovery codes stop working.'
-              : 'You keep your passkeys and your recovery codes.'}
-          </p>
-          <CurrentPassword flash={refused} name="current_password" of="app_" />
-          <Button type="submit" look="danger" aria-label="Remove the app">
-            Remove
-          </Button>
-        </form>
-      </details>
+      <FoldedForm label="Remove the app" open={refused !== null} action="/account_security/totp">
+        <HiddenFields csrfToken={csrfToken} method="delete" values={{ about: 'app' }} />
+        <p>
+          {isLast
+            ? 'After that, your password alone signs you in, and your recovery codes stop working.'
+            : 'You keep your passkeys and your recovery codes.'}
+        </p>
+        <CurrentPassword flash={refused} name="current_password" of="app_" />
+        <Button type="submit" look="danger" aria-label="Remove the app">
+          Remove
+        </Button>
+      </FoldedForm>
     </Card>
   )
 }
@@ -347,23 +336,18 @@ function Codes({ left, csrfToken, flash }: FormProps & { left: number }) {
       <p>
         {left} of {RECOVERY_CODES} left. Each signs you in once if you lose your passkey or your phone.
       </p>
-      <details className="fold" open={refused !== null || left === 0}>
-        <summary>Make new codes</summary>
-        <form
-          className="stack form-narrow"
-          method="post"
-          action="/account_security/recovery_codes"
-          noValidate
-          aria-label="Make new codes"
-        >
-          <HiddenFields csrfToken={csrfToken} values={{ about: 'codes' }} />
-          <p>Your current codes stop working.</p>
-          <CurrentPassword flash={refused} name="current_password" of="codes_" />
-          <Button type="submit" look="primary">
-            Make {RECOVERY_CODES} new codes
-          </Button>
-        </form>
-      </details>
+      <FoldedForm
+        label="Make new codes"
+        open={refused !== null || left === 0}
+        action="/account_security/recovery_codes"
+      >
+        <HiddenFields csrfToken={csrfToken} values={{ about: 'codes' }} />
+        <p>Your current codes stop working.</p>
+        <CurrentPassword flash={refused} name="current_password" of="codes_" />
+        <Button type="submit" look="primary">
+          Make {RECOVERY_CODES} new codes
+        </Button>
+      </FoldedForm>
     </Card>
   )
 }
