@@ -36,16 +36,14 @@ export async function keepWarm(base: Context): Promise<void> {
   await ctx.db.delete(warmMachines).where(lt(warmMachines.endedAt, ctx.now() - DAY_MS))
   await fourAtOnce(kept, (one) => careFor(ctx, one))
   const [, left] = await readKept(ctx)
-  const kinds = new Map<string, { setting: WarmSettingRow | null; kept: Kept[] }>()
-  const keyOf = (kind: { instanceType: string; availabilityZone: string }) =>
-    `${kind.instanceType} ${kind.availabilityZone}`
-  for (const setting of settings) kinds.set(keyOf(setting), { setting, kept: [] })
-  for (const one of left) {
-    const kind = kinds.get(keyOf(one.place)) ?? { setting: null, kept: [] }
-    kinds.set(keyOf(one.place), { ...kind, kept: [...kind.kept, one] })
-  }
-  for (const { setting, kept } of kinds.values()) await keepKind(ctx, setting, kept)
+  const settingOf = new Map(settings.map((setting) => [kindOf(setting), setting]))
+  const keptOf = Map.groupBy(left, ({ place }) => kindOf(place))
+  for (const kind of new Set([...settingOf.keys(), ...keptOf.keys()]))
+    await keepKind(ctx, settingOf.get(kind) ?? null, keptOf.get(kind) ?? [])
 }
+
+const kindOf = ({ instanceType, availabilityZone }: Pick<PlaceRow, 'instanceType' | 'availabilityZone'>) =>
+  `${instanceType} ${availabilityZone}`
 
 async function readKept(ctx: Context) {
   return ctx.db.batch([
