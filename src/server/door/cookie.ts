@@ -114,36 +114,49 @@ export function cookiesForMachine(given: string | null, ours: string): string | 
   return bytesOf(small) <= MOST_SMALL_BYTES ? small.join('; ') || null : null
 }
 
-/** The headers of an answer are limited as well. The next answer ends the rest. */
+/** The headers of an answer are limited as well: Cloudflare takes 128 KB. The next answers end the rest. */
 const MOST_ENDED = 100
+const MOST_ENDED_BYTES = 32 * 1024
 
 /**
  * Headers that end the cookies a page set for the doors' whole domain. Cookies of a single host have no `Domain`, and
- * stay. A request doesn't say a cookie's path, but that path begins the request's own.
+ * stay. A request doesn't say a cookie's path, but that path begins the request's own, or is the same.
  */
 export function endedCookies(door: Door, request: Request): string[] {
-  const cookies = cookiesOf(request.headers.get('cookie'))
+  // To a browser, a comma is part of a name.
+  const cookies = new Set(partsOf(request.headers.get('cookie')).flatMap((part) => [part, ...part.split(LINE_END)]))
   // A page can also set one cookie without a name for each path.
-  const names = new Set(cookies.map((cookie) => (cookie.includes('=') ? nameOf(cookie) : '')))
-  for (const name of names) if (isOurs(name, cookieName(door))) names.delete(name)
+  const named = new Set([...cookies].map((cookie) => (cookie.includes('=') ? nameOf(cookie) : '')))
+  const names = [...named].filter((name) => !isOurs(name, cookieName(door)))
+  const { pathname } = new URL(request.url)
+  const pathEnds = pathEndsOf(pathname)
   const domains = door.domain.split('.').flatMap((_, i, all) => (i < all.length - 1 ? [all.slice(i).join('.')] : []))
   const kinds = door.scheme === 'https' ? ['; Secure', '; Secure; Partitioned'] : ['']
+  // A stranger chooses names and paths, so the work must not grow with their product.
+  const all = pathEnds.length * names.length * domains.length * kinds.length
+  // If we always began at the first, those that stay, such as the host's own, would keep the others from ending.
+  const first = Math.floor(Math.random() * all)
   const ended: string[] = []
-  // A stranger chooses both, so the work must not grow with their product.
-  for (const path of pathsTo(new URL(request.url).pathname))
-    for (const name of names)
-      for (const domain of domains)
-        for (const kind of kinds) {
-          if (ended.length === MOST_ENDED) return ended
-          ended.push(`${name}=${name ? '' : 'x'}; Domain=${domain}; Path=${path}; Max-Age=0${kind}`)
-        }
+  let bytes = 0
+  for (let i = 0; i < Math.min(all, MOST_ENDED); i++) {
+    let rest = (first + i) % all
+    const pick = <T>(from: readonly T[]): T => {
+      const one = from[rest % from.length] as T
+      rest = Math.floor(rest / from.length)
+      return one
+    }
+    const [kind, domain, name, end] = [pick(kinds), pick(domains), pick(names), pick(pathEnds)]
+    const one = `${name}=${name ? '' : 'x'}; Domain=${domain}; Path=${pathname.slice(0, end)}; Max-Age=0${kind}`
+    bytes += Buffer.byteLength(one)
+    if (bytes > MOST_ENDED_BYTES) break
+    ended.push(one)
+  }
   return ended
 }
 
-function* pathsTo(pathname: string): Generator<string> {
-  yield '/'
-  for (let i = pathname.indexOf('/', 1); i !== -1; i = pathname.indexOf('/', i + 1)) {
-    yield pathname.slice(0, i)
-    yield pathname.slice(0, i + 1)
-  }
+/** Where a cookie's path can end. */
+function pathEndsOf(pathname: string): number[] {
+  const ends = new Set([1])
+  for (let i = pathname.indexOf('/', 1); i !== -1; i = pathname.indexOf('/', i + 1)) ends.add(i).add(i + 1)
+  return [...ends.add(pathname.length)]
 }

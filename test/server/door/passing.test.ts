@@ -187,7 +187,7 @@ test('cookies that a hostile page set for the whole domain do not pass, and the 
   const flooded = await ask(`${own}a/b/c`, { cookie: [...flood, 'own=1', cookie].join('; ') })
   expect([flooded.status, got[0]?.head.match(/^cookie: (.*)$/im)?.[1]]).toEqual([200, 'own=1'])
   const ends = flooded.headers['set-cookie'] ?? []
-  for (const path of ['/', '/a', '/a/', '/a/b', '/a/b/'])
+  for (const path of ['/', '/a', '/a/', '/a/b', '/a/b/', '/a/b/c'])
     for (let i = 0; i < 8; i++) expect(ends).toContain(`big${i}=; Domain=door.localhost; Path=${path}; Max-Age=0`)
   expect(ends.filter((line) => line.startsWith('door='))).toEqual([])
   // Few are a page's own.
@@ -216,6 +216,9 @@ test('cookies count in bytes: a hostile page can write them in letters of three'
   for (let i = 0; i < 5; i++)
     expect(flooded.headers['set-cookie']).toContain(`big${i}=; Domain=door.localhost; Path=/; Max-Age=0`)
   expect((await ask(`${own}a`, { cookie: inBytes(few) })).headers['set-cookie']).toBe(undefined)
+  const named = await ask(`${own}a`, { cookie: inBytes(flood.map((one) => `\u98de, ${one}`)) })
+  const names = named.headers['set-cookie']?.map((one) => Buffer.from(one, 'latin1').toString())
+  expect(names).toContain('\u98de, big4=; Domain=door.localhost; Path=/a; Max-Age=0')
 })
 
 test('an address of another open port of the machine leads to its host', async () => {

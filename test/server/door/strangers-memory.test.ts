@@ -5,7 +5,10 @@ import { endedCookies, passCookie, readPass, readShown } from '../../../src/serv
 import { testContext } from '../../../testing/stack/test-context.ts'
 
 beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
 
 const door = { domain: 'a.door.example', scheme: 'https', port: '', webPorts: [], tcpPorts: [] } as const
 const ctx = testContext({ config: { secretKey: 'key' } })
@@ -57,6 +60,7 @@ test('of many cookies that could be a pass, we check the first ten, since each c
 test('many cookies on a long path end a hundred, and cost no more than that', () => {
   const cookie = Array.from({ length: 1_300 }, (_, i) => `n${i}=1`).join('; ')
   const url = `https://x.a.door.example/${'a/'.repeat(4_000)}`
+  vi.spyOn(Math, 'random').mockReturnValue(0)
   const slice = vi.spyOn(String.prototype, 'slice')
   const ended = endedCookies({ ...door, webPorts: [], tcpPorts: [] }, new Request(url, { headers: { cookie } }))
   const slices = slice.mock.calls.length
@@ -71,8 +75,32 @@ test('many cookies on a long path end a hundred, and cost no more than that', ()
     new Request('https://x.door.example/a/b/c', { headers: { cookie: 'n=1; __Host-door=x' } }),
   )
   const pathsOf = (ended: string[]) => ended.map((one) => /Path=([^;]*)/.exec(one)?.[1])
-  const paths = ['/', '/a', '/a/', '/a/b', '/a/b/']
+  const paths = ['/', '/a', '/a/', '/a/b', '/a/b/', '/a/b/c']
   // A browser keeps both kinds of one name.
   expect(pathsOf(few.filter((one) => one.endsWith('; Secure')))).toEqual(paths)
   expect(pathsOf(few.filter((one) => one.endsWith('; Secure; Partitioned')))).toEqual(paths)
+})
+
+test('a hostile page’s cookies all end, whatever their names and paths, in answers that a browser takes', () => {
+  const jars = {
+    // As many as end at once on the path above theirs.
+    '/ws': Array.from({ length: 60 }, (_, i) => `n${i}`),
+    // Chromium takes no answer whose headers are over 256 KB, and Cloudflare none over 128 KB.
+    '/a/b': Array.from({ length: 20 }, (_, i) => `${i}`.padEnd(3_900, 'n')),
+    '/': ['a, b', 'c, d'],
+  }
+  for (const [path, names] of Object.entries(jars)) {
+    const left = new Set(names)
+    for (let visits = 0; left.size && visits < 500; visits++) {
+      const cookie = [...left].map((name) => `${name}=1`).join('; ')
+      const request = new Request(`https://x.a.door.example${path}`, { headers: { cookie } })
+      const ended = endedCookies({ ...door, webPorts: [], tcpPorts: [] }, request)
+      expect(Buffer.byteLength(ended.join('\n'))).toBeLessThan(33_000)
+      for (const one of ended) {
+        const [, name = '', at] = /^([^=]*)=; Domain=a\.door\.example; Path=([^;]*); Max-Age=0; Secure$/.exec(one) ?? []
+        if (at === path) left.delete(name)
+      }
+    }
+    expect([path, left.size]).toEqual([path, 0])
+  }
 })
