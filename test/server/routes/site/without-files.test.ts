@@ -54,7 +54,7 @@ test('where machines get them through the door alone, they do', async () => {
     '/pricing': 'No. What is in /data on a server is in your files',
     '/privacy': 'Your files, and their names',
     '/terms_of_service': 'We keep your files while',
-    '/close_account': 'deletes your files',
+    '/close_account': 'We delete your files.',
     '/mails': 'When your files are almost full',
   }
   for (const [path, text] of Object.entries(texts)) expect(await textOf(path), path).toContain(text)
@@ -64,5 +64,5 @@ test('while machines get none, a stop erases everything', async () => {
   const textOf = await openPages(BUCKET)
   expect(await textOf('/stop_server')).toContain('Stopping erases its disk. First download anything you want to keep.')
   expect(await textOf('/pricing')).toContain('Yes. We erase its disk')
-  expect(await textOf('/close_account')).toContain('deletes your files')
+  expect(await textOf('/close_account')).toContain('We delete your files.')
 })
