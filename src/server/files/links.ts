@@ -13,11 +13,11 @@ export function openLinks(ctx: Pick<Context, 'db' | 'now'>, userId: string): Pro
 }
 
 /**
- * The file has arrived. If it replaced another file, the link can be used again once that file is deleted, so it counts
- * until it expires.
+ * The file has arrived, or one of the same size was there before, so that the link adds nothing. We can't tell which:
+ * equal content keeps its etag. If another file is there, the link can be used once that is deleted, so it counts until
+ * it expires.
  */
-export const isOver = (link: FileUploadRow, found: Pick<StoredFile, 'etag' | 'size'> | null) =>
-  found !== null && found.size === link.size && found.etag !== link.replaces
+export const isOver = (link: FileUploadRow, found: Pick<StoredFile, 'size'> | null) => found?.size === link.size
 
 export function endQuery(ctx: Pick<Context, 'db'>, ids: string[], endedAt: number) {
   return ctx.db.run(sql`UPDATE file_uploads SET ended_at = ${endedAt}

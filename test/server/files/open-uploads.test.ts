@@ -228,6 +228,15 @@ test('someone has at most 100 open, and those whose file has come are not', asyn
   await ada.link('one more', 1)
 })
 
+test('who uploads a hundred files again, unchanged, may upload more', async () => {
+  const ada = await open('premium')
+  for (let i = 0; i < 100; i++) await ada.upload(`runs/${i}`, 1)
+  // Equal content has the same etag, so the bucket shows no difference.
+  for (let i = 0; i < 100; i++) await ada.link(`runs/${i}`, 1)
+  ada.clock.ms += 1000
+  await ada.link('one more', 1)
+})
+
 test('a large folder is not counted for each upload, and its links end all the same', async () => {
   const ada = await open('premium')
   for (let i = 0; i < 3_001; i++) ada.put(`runs/${String(i).padStart(4, '0')}`, 1)
