@@ -202,6 +202,19 @@ test('keeps no file that was replaced while it was copied, since it may have par
   expect(rclone.recorded()).toMatchObject({ verbs: ['copy', 'sync'], names: 'a;b.bin' })
 })
 
+test('reads a name whole that comes from rclone in two pieces', async () => {
+  const newer = `const { writeSync } = require('node:fs')
+writeSync(1, Buffer.from(process.hrtime.bigint() + ';4;ü.bin').subarray(0, -5))
+Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+writeSync(1, Buffer.from('ü.bin').subarray(1))`
+  const { files, here, person } = await setup({ lists: newer })
+  await upload(person, 'runs/ü.bin', 'a')
+  expect(await files('get', 'runs', join(here, 'x'))).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/: ü\.bin\./),
+  })
+})
+
 test('keeps a file of the folder that was replaced on the site but not copied, since it is whole', async () => {
   const newer = `console.log(process.hrtime.bigint() + ';4;a.bin')`
   const { files, run, here, person, rclone } = await setup({ lists: newer })

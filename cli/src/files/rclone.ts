@@ -155,7 +155,7 @@ async function run(program: string, args: string[], cwd: string, env: NodeJS.Pro
   const extra: string[] = []
   let stats: Stats | undefined
   let said = ''
-  child.stdout.on('data', (part) => (said += part))
+  child.stdout.setEncoding('utf8').on('data', (part) => (said += part))
   const lines = createInterface({ input: child.stderr })
   lines.on('line', (text) => {
     const line = parsed(text)
