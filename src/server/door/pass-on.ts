@@ -106,8 +106,8 @@ async function ask(ctx: Context, address: string, init: RequestInit, from: Reque
     await answer.body?.cancel().catch(() => {})
     return null
   } catch (error) {
-    // A visitor who left says nothing about the machine.
-    if (!from.signal.aborted) ctx.log('machine_unreachable', {}, error)
+    // A visitor who left, or whom we cut off, says nothing about the machine.
+    if (!from.signal.aborted && !init.signal?.aborted) ctx.log('machine_unreachable', {}, error)
     return null
   }
 }

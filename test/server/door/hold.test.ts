@@ -43,10 +43,15 @@ test('a request beyond what a keeper takes ends, and not as if its access had en
   vi.useRealTimers()
 })
 
-test('a visitor beyond what a keeper takes reads that, and when to come back', async () => {
+test('a visitor beyond what a keeper takes reads that, and when to come back, and no log blames the machine', async () => {
   vi.useFakeTimers()
   const full = () => ({ fetch: async () => ({ status: 429 }) }) as unknown as Keeper
-  const machine = { fetch: () => new Promise<never>(() => {}), connect: () => expect.unreachable() }
+  const log = vi.fn()
+  const machine = {
+    fetch: (_address: string, _path: string, { signal }: RequestInit) =>
+      new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+    connect: () => expect.unreachable(),
+  }
   const visit = {
     door: { runId: 'ses_1', userId: 'user_1' } as FoundDoor,
     pass: { kind: 'guest', id: 'gst_1' } as const,
@@ -59,11 +64,12 @@ test('a visitor beyond what a keeper takes reads that, and when to come back', a
     },
   }
   const request = new Request('http://label.door.localhost/slow')
-  const answering = passOn(testContext({ machine }), request, visit, full)
+  const answering = passOn(testContext({ machine, log }), request, visit, full)
   await vi.advanceTimersByTimeAsync(1_000)
   const answer = await answering
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '5'])
   expect(await answer.text()).toContain('Too many requests to this server are open at once.')
+  expect(log.mock.calls).toEqual([])
   vi.useRealTimers()
 })
 
