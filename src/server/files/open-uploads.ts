@@ -148,10 +148,15 @@ async function refusal(
   )
 }
 
-/** Counting ends links whose file has arrived. Requests don't count large folders, so each of them checks a few links. */
+/**
+ * Counting ends links whose file has arrived. Requests don't count large folders, so each of them checks a few links, and
+ * not always the oldest: those may be of uploads that someone stopped.
+ */
 async function endArrived(ctx: Context, folder: FileFolderRow): Promise<void> {
   if (folder.usedFiles <= PAGES_PER_REQUEST * 1000) return
-  const links = (await openLinks(ctx, folder.userId)).slice(0, PAGES_PER_REQUEST)
+  const open = await openLinks(ctx, folder.userId)
+  const from = Math.floor(ctx.random() * open.length)
+  const links = [...open.slice(from), ...open.slice(0, from)].slice(0, PAGES_PER_REQUEST)
   const bucket = requireBucket(ctx)
   const found = await Promise.all(links.map((link) => bucket.find(filesPrefix(folder) + link.path)))
   const over = links.filter((link, i) => isOver(link, found[i] ?? null))

@@ -247,6 +247,19 @@ test('a large folder is not counted for each upload, and its links end all the s
   expect((await ada.rows()).filter(({ endedAt }) => endedAt === null).length).toBeLessThan(5)
 })
 
+test('in a large folder, uploads that someone stopped hold up no others', async () => {
+  const ada = await open('premium')
+  for (let i = 0; i < 3_001; i++) ada.put(`runs/${String(i).padStart(4, '0')}`, 1)
+  await openQuery(ada.ctx, ada.userId, ada.clock.ms)
+  ada.clock.ms += MINUTE
+  await countChanged(ada.ctx)
+  let turns = 0
+  ada.ctx.random = () => (turns++ * 0.618) % 1
+  for (let i = 0; i < 4; i++) await ada.link(`stopped/${i}`, 1)
+  for (let i = 0; i < 200; i++) await ada.upload(`new/${i}`, 1)
+  expect((await ada.rows()).filter(({ endedAt }) => endedAt === null).length).toBeLessThan(20)
+})
+
 test('what was completed counts until a count has it', async () => {
   const ada = await open()
   for (let i = 0; i < 3_001; i++) ada.put(`runs/${String(i).padStart(4, '0')}`, 1)
