@@ -42,10 +42,10 @@ export function newComputer(env: Record<string, string> = {}, file = CLI_FILE) {
     open: (args: string[], more: Record<string, string> = {}) => open(args, false, more),
     /** Starts a command on its own terminal, which shows both outputs as one. */
     openOnTerminal: (args: string[], more: Record<string, string> = {}) => open(args, true, more),
-    /** Starts a command without such a process. */
+    /** Starts a command in the test's own process. */
     start: (args: string[], more: Record<string, string> = {}) =>
       watched(startInProcess(file, args, { ...its, ...more }, '')),
-    /** Runs one so to its end. */
+    /** Runs a command there, and waits until it ends. */
     run: (args: string[], input = '', more: Record<string, string> = {}) =>
       startInProcess(file, args, { ...its, ...more }, input).ended,
   }

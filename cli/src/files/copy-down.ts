@@ -55,7 +55,7 @@ const timesHere = (folder: string, names: Map<string, string>) =>
     ),
   )
 
-/** They go here, since rclone would take them for the newer ones. */
+/** Deletes what may be mixed: rclone would take it for the new file, and skip it next time. */
 async function refuseMixed(
   before: Map<string, string>,
   after: Map<string, string>,
@@ -74,8 +74,8 @@ async function refuseMixed(
 }
 
 /**
- * rclone takes any page of a proxy for an empty list, or for the end of one. So it doesn't delete what one of its lists
- * lacks unless the site lacks it, too.
+ * rclone reads whatever page a proxy sends as an empty list, or as the end of one. So before we delete anything here, we
+ * ask the site whether it still has it.
  */
 async function deleteExtra(site: Site, { from, to, flags, path }: Down, use: With): Promise<number> {
   const { extra } = await use.rclone('sync', from, to, ...flags, '--dry-run')
@@ -94,11 +94,11 @@ async function deleteExtra(site: Site, { from, to, flags, path }: Down, use: Wit
   return deleteHere(extra, to, flags, use)
 }
 
-/** And folders that are then empty. @returns how many */
+/** Also deletes the folders this leaves empty. @returns how many files */
 async function deleteHere(names: string[], to: string, flags: string[], { rclone, folder }: With): Promise<number> {
   const [none, list] = [join(folder, 'none'), join(folder, 'list')]
   mkdirSync(none, { recursive: true })
-  // A name is a line, so a part of one must not be another file's.
+  // Each line is a name, so part of a name with a line break could be another file's.
   writeFileSync(list, names.filter((name) => !/[\n\r]/.test(name)).join('\n'))
   return (await rclone('sync', none, to, ...flags, '--files-from-raw', list)).deleted
 }
